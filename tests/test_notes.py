@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
-from eckart.notes import Note
+from eckart.notes import Note, code_of, for_door
 from eckart.wording import either
 
 
@@ -49,3 +49,9 @@ def test_notes_on_a_text_say_what_to_type_next(tmp_path: Path) -> None:
 def test_a_note_without_figures_survives_a_pickle() -> None:
     note = Note("units_differ", "Column variances differ.")
     assert pickle.loads(pickle.dumps(note)).code == copy.deepcopy(note).code == "units_differ"
+
+
+def test_lines_that_are_no_notes_pass_through():
+    note = Note("overwrite", f"Give {either('overwrite=True', '--force')}.")
+    assert [for_door(line, "cli") for line in (note, "Plain.")] == ["Give --force.", "Plain."]
+    assert [code_of(line) for line in (note, "Plain.")] == ["overwrite", ""]

@@ -7,6 +7,16 @@ from collections.abc import Mapping
 from eckart.wording import Door, worded
 
 
+def for_door(line: str, door: Door) -> str:
+    """A note, worded for Python or for the command line; any other line as it is."""
+    return line.worded(door) if isinstance(line, Note) else line
+
+
+def code_of(line: str) -> str:
+    """The code of a note; "" for any other line."""
+    return line.code if isinstance(line, Note) else ""
+
+
 class Note(str):
     """A sentence with a code that programs can branch on and the figures it contains.
 

@@ -21,6 +21,8 @@ Cell = str | int | float | None
 _NAME_WIDTH = 24
 _GAP = 2
 _RICH_GAP = 3
+_RICH_EDGES = 4
+"""Width of the edges and of the padding at both ends of a line."""
 _HTML_ROWS = 60
 
 
@@ -180,7 +182,7 @@ class Table:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        body, widths = self._fitted(width - _RICH_GAP, limit, _RICH_GAP)
+        body, widths = self._fitted(width - _RICH_EDGES, limit, _RICH_GAP)
         notes = " ".join(line for line in (self._left_out(len(body), len(widths)), self.caption) if line)
         table = RichTable(title=Text(self.title) if self.title else None, caption=Text(notes), box=SIMPLE_HEAD)
         table.title_justify = table.caption_justify = "left"
@@ -217,7 +219,7 @@ class Table:
         bool
             Whether `rich` shows every column.
         """
-        return len(self._fitted(width - _RICH_GAP, limit, _RICH_GAP)[1]) == len(self.columns)
+        return len(self._fitted(width - _RICH_EDGES, limit, _RICH_GAP)[1]) == len(self.columns)
 
     def _fitted(self, width: int, limit: int, gap: int) -> tuple[list[list[str]], list[int]]:
         """Shown cells and the widths of as many columns as fit."""
@@ -231,7 +233,8 @@ class Table:
         return body, widths
 
     def _left_out(self, rows: int, columns: int) -> str:
-        left = [(len(self.rows) - rows, "row"), (len(self.columns) - columns, "column")]
+        row = self.columns[0] if self.columns[:1] == ("component",) else "row"
+        left = [(len(self.rows) - rows, row), (len(self.columns) - columns, "column")]
         words = [f"{count:,} more {word}{'s' * (count > 1)}" for count, word in left if count > 0]
         return f"Not shown: {' and '.join(words)}." if words else ""
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import eckart as ek
 from eckart.analysis import analyze as module
+from eckart.analysis.summary import summary_text
 from eckart.cli import main
 
 ARRESTS = ek.datasets.path("usarrests")
@@ -143,5 +144,26 @@ def test_a_model_is_not_decomposed_again(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(module, "decompose", lambda *_, **__: pytest.fail("decomposed again"))
     found = ek.analyze(model, data=table)
     assert found.decomposition.k == 2
-    with pytest.raises(TypeError, match="decomposed already"):
+    with pytest.raises(TypeError, match="already decomposed"):
         ek.analyze(model, k=1)
+
+
+def test_the_command_line_reads_options_and_python_reads_keywords(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("città;età;peso\nForlì;1,5;2\nRoma;2,5;4\nMilano;3;5,5\nBari;4;9\n".encode("latin-1"))
+    found = ek.analyze(path)
+    assert "encoding=..." in summary_text(found)
+    assert "--encoding" in summary_text(found, door="cli")
+
+
+def test_missing_values_are_counted_once():
+    table = np.random.default_rng(3).normal(size=(30, 4))
+    table[4, 1] = np.nan
+    text = " ".join(ek.analyze(table, missing="em").summary().split())
+    assert text.count("1 of 120 values") == 1
+
+
+def test_bars_are_never_cut():
+    for power in range(0, 12, 3):
+        table = np.random.default_rng(3).normal(size=(30, 6)) * 10.0**power
+        assert "\u2026" not in ek.analyze(table).summary()

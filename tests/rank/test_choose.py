@@ -31,7 +31,7 @@ def test_all_rules_that_look_for_signal_find_it():
     assert choice.k == 3
     assert [verdict.rule for verdict in choice.verdicts] == list(RULES)
     assert choice.summary == (
-        "3 components, by sign_flip. 9 of 9 rules that separate signal from noise say 3 components."
+        "Parallel analysis (sign flips) finds 3 components. 9 of 9 rules that separate signal from noise agree."
     )
     assert set(choice.agreement[3]) >= {verdict.rule for verdict in choice.verdicts if verdict.counts}
 
@@ -84,7 +84,7 @@ def test_correlated_noise_is_seen():
     assert choice.correlated
     assert choice.k == choice["gap"].k == 3
     assert choice["permutation"].k > 3
-    assert choice.summary.startswith("The noise is correlated")
+    assert choice.summary.startswith("Gap finds 3 components, because the noise is correlated.")
 
 
 def test_any_level_is_taken_as_it_is():

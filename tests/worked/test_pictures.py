@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eckart import worked
 from eckart.errors import InputError
 from eckart.worked import pictures
 
@@ -63,3 +64,18 @@ def test_refusals() -> None:
         pictures.drops("1 2 3; 4 5 6")
     with pytest.raises(InputError, match="does not vary"):
         pictures.scree("1 1; 1 1")
+
+
+def test_decimal_comma_in_pictures() -> None:
+    with worked.language("it"):
+        figures = [pictures.scree("1 2; 2 1; 3 4; 4 5"), pictures.drops("0.1 0.2; 0.2 0.1; 0.3 0.4")]
+    for figure in figures:
+        figure.savefig(io.BytesIO(), format="svg")
+        axes = figure.axes[0]
+        labels = [text.get_text() for text in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels())]
+        assert any("," in label for label in labels)
+        assert not any("." in label for label in labels)
+
+
+def test_a_table_without_variance_has_a_page() -> None:
+    assert "<h1>" in worked.pca("2 2; 2 2; 2 2").html()

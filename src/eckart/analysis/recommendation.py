@@ -11,6 +11,7 @@ from eckart.analysis.labels import component_labels, explained, total_name
 from eckart.analysis.measures import complete, floats
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
+from eckart.rank.verdict import ANY_NOISE
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -63,14 +64,14 @@ def _reason(choice: RankChoice, rule: str) -> str:
     if rule == "vote":
         return choice.summary
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
-    noise = "the noise is correlated, and " if choice.correlated else ""
-    return f"Rule: {noise}{title} decides."
+    because = ", because the noise is correlated" if choice.correlated and rule in ANY_NOISE else ""
+    return f"Rule: {title}{because}."
 
 
 def _without_rules(d: Decomposition) -> Recommendation:
     """No rule said a number: what is explained, without advice on noise."""
     if not method_of(d).additive or d.which == "smallest":
-        sentence = f"{d.k} component{'' if d.k == 1 else 's'} were computed. No rule recommends a number here."
+        sentence = f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule recommends a number here."
         return Recommendation(None, None, "", sentence, d.k)
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _TARGET - 1e-12)) + 1
     if enough > d.k or not method_of(d).orthogonal:
@@ -80,7 +81,7 @@ def _without_rules(d: Decomposition) -> Recommendation:
         return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
     bounds = explained(leading(d, enough))
     keep = f"Keep {enough} component{'' if enough == 1 else 's'}"
-    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. No rule on noise applies."
+    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. Rules about noise do not apply."
     return Recommendation(enough, bounds, "variance", sentence, enough)
 
 

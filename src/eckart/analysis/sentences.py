@@ -10,10 +10,12 @@ from eckart.analysis.labels import component_labels, explained, method_name, top
 from eckart.analysis.measures import floats
 from eckart.analysis.report.method_section import total_ratio
 from eckart.formatting import clean, interval, joined, percent, shorten
+from eckart.notes import code_of, for_door
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
     from eckart.result import Certificate, Decomposition
+    from eckart.wording import Door
 
 
 def what(d: Decomposition) -> str:
@@ -38,13 +40,13 @@ def treated(d: Decomposition) -> str:
     if own := method_of(d).treatment(d):
         return own
     if d.mean is None:
-        centred = "The columns were not centred: distances are measured from zero, so columns with large values lead."
+        centred = "The columns were not centred: distances are from zero, so columns with large values dominate."
     else:
         centred = "The mean of each column was subtracted."
     if d.scale is not None:
         scaled = "Each column was divided by its standard deviation, so that units do not matter."
         return f"{centred} {scaled}"
-    return f"{centred} Columns were not scaled: those with the largest variance lead."
+    return f"{centred} Columns were not scaled: those with the largest variance dominate."
 
 
 def sure(d: Decomposition) -> list[str]:
@@ -99,7 +101,7 @@ def carried(d: Decomposition) -> str:
     return f"{components} {interval(lower, upper)} of the {total_name(d)} (certified{within}{sure})."
 
 
-def doubts(d: Decomposition, said: Sequence[str] = ()) -> list[str]:
+def doubts(d: Decomposition, said: Sequence[str] = (), door: Door = "python") -> list[str]:
     """What a reader must not overlook: no proof, undetermined components, and the notes that `said` does not have."""
     found = []
     if d.certificate is not None:
@@ -107,7 +109,10 @@ def doubts(d: Decomposition, said: Sequence[str] = ()) -> list[str]:
             asked = percent(d.certificate.tolerance, 3)
             found.append(f"The requested accuracy of the explained variance ({asked}) was NOT proved; the interval is.")
         found += [_undetermined(d, first, last) for first, last in d.certificate.undetermined]
-    return found + [clean(note) for note in d.notes if note not in said]
+    notes = [line for line in d.notes if line not in said]
+    if any(code_of(line) == "imputed" for line in notes):  # which counts the missing values too
+        notes = [line for line in notes if code_of(line) != "missing_values"]
+    return found + [clean(for_door(line, door)) for line in notes]
 
 
 def has_weights(d: Decomposition) -> bool:
@@ -148,7 +153,8 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
         names = joined([shorten(column, 24) for column, _ in found])
         against = joined([shorten(column, 24) for column, value in found if value < 0])
         with_ = joined([shorten(column, 24) for column, value in found if value > 0])
-        parts.append(f"{name} is led by {names}" if len(signs) < 2 else f"{name} contrasts {with_} with {against}")
+        single = len(signs) < 2
+        parts.append(f"{name} is dominated by {names}" if single else f"{name} contrasts {with_} with {against}")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
 

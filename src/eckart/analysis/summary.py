@@ -16,23 +16,27 @@ from eckart.analysis.report.method_section import components_table
 from eckart.analysis.report.supplementary_section import supplementary
 from eckart.fitted import decomposition_of
 from eckart.formatting import clean
+from eckart.notes import for_door
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.rank.verdict import RankChoice
     from eckart.result import Decomposition
     from eckart.text import Table
+    from eckart.wording import Door
 
 _MOST_COMPONENTS = 10
 _COMPONENTS_EXPLAINED = 5
 _MOST_UNUSUAL = 3
-_BARS = (20, 16, 12, 8)
+_BARS = (20, 16, 12, 8, 5)
 """Lengths of the longest bar; the first that fits is taken."""
 
 
-def renderable(found: Analysis, *, width: int = 80, steps: Sequence[str] = (), bar: str = "\u2588") -> Group:
+def renderable(
+    found: Analysis, *, width: int = 80, steps: Sequence[str] = (), bar: str = "\u2588", door: Door = "python"
+) -> Group:
     """The summary for a rich console of at least that width. Names are literal: markup in them has no effect.
 
     `steps` are commands that may come next.
@@ -50,8 +54,8 @@ def renderable(found: Analysis, *, width: int = 80, steps: Sequence[str] = (), b
     parts += _section("Categories and dates", list(supplementary(found)[0]), width)
     parts += _section("Clusters of rows", [] if found.clusters is None else list(found.clusters.lines), width)
     parts += _section("Unusual rows", _unusual(found), width)
-    parts += _section("Data preparation", [f"- {clean(line)}" for line in found.reading], width)
-    parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, found.reading)], width)
+    parts += _section("Data preparation", [f"- {clean(for_door(line, door))}" for line in found.reading], width)
+    parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, found.reading, door)], width)
     certificate = found.kept.certificate
     known = "There is no certificate for this result." if certificate is None else clean(certificate.summary)
     parts += _section("Certificate", [line for line in (known, sentences.how(d)) if line], width)
@@ -60,13 +64,13 @@ def renderable(found: Analysis, *, width: int = 80, steps: Sequence[str] = (), b
     return Group(*parts[:-1], *([] if isinstance(parts[-1], Text) and not parts[-1].plain else parts[-1:]))
 
 
-def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = ()) -> str:
+def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = (), door: Door = "python") -> str:
     """The same as plain text without colours; everything but the names is ASCII."""
     from rich.console import Console
 
     file = io.StringIO()
     console = Console(file=file, width=width, color_system=None, legacy_windows=False, force_terminal=False)
-    console.print(renderable(found, width=width, steps=steps, bar="#"), soft_wrap=False)
+    console.print(renderable(found, width=width, steps=steps, bar="#", door=door), soft_wrap=False)
     lines = (line.rstrip().replace("\u2500", "-") for line in file.getvalue().splitlines())
     return "\n".join(lines).rstrip() + "\n"
 
@@ -133,7 +137,7 @@ def _ranks(choice: RankChoice | None) -> list[str]:
         for k, rules in choice.agreement.items()
     ]
     silent = [verdict.title for verdict in choice.verdicts if verdict.k is None]
-    return [clean(choice.summary), *lines, *([f"- cannot say: {'; '.join(silent)}"] if silent else [])]
+    return [clean(choice.summary), *lines, *([f"- no answer: {'; '.join(silent)}"] if silent else [])]
 
 
 def _unusual(found: Analysis) -> list[str]:

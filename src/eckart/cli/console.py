@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from eckart import __version__
-from eckart.notes import Note
+from eckart.notes import for_door
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,7 +41,7 @@ class Console:
 
     def say_all(self, lines: Sequence[str]) -> None:
         for line in lines:
-            self.say(f"Note: {line.worded('cli') if isinstance(line, Note) else line}")
+            self.say(f"Note: {for_door(line, 'cli')}")
 
     def document(self, **content: Any) -> None:
         """One JSON document on standard output."""

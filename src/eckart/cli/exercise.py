@@ -24,11 +24,15 @@ _WRONG = 3
 
 @click.command(short_help="Make exercises with clean answers; check an answer.")
 @click.argument("kind", metavar="[KIND]", default="")
-@click.option("--list", "listing", is_flag=True, help="List the kinds instead.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Which exercise.")
-@click.option("--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="From 1 to 3.")
+@click.option("--list", "listing", is_flag=True, help="List the kinds of exercise and exit.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Seed of the exercise."
+)
+@click.option(
+    "--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="Difficulty, from 1 (easy) to 3."
+)
 @click.option("--size", metavar="ROWSxCOLUMNS", help="Size, such as 4x2; 3 for a square matrix.")
-@click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: with]")
+@click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: include]")
 @click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
 @click.option(
     "--count",
@@ -41,7 +45,9 @@ _WRONG = 3
     "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt), the key next to it."
 )
 @click.option("--seeds/--no-seeds", default=True, help="Print seeds on the questions, for --check.  [default: yes]")
-@click.option("--class", "names", metavar="FILE", help="Write one sheet for every name in FILE, one name per line.")
+@click.option(
+    "--class", "names", metavar="FILE", help="Write one sheet for every name in FILE: a name per line, or CSV."
+)
 @form
 @lang
 @detail
@@ -50,7 +56,7 @@ _WRONG = 3
 def exercise(console: Console, kind: str, listing: bool, answer: str | None, sheet: str | None, names: str | None,
              key: bool, style: str | None, lang: str | None, detail: str, output: Output,
              **wanted: Any) -> None:  # fmt: skip
-    """Make a new exercise whose answer is clean. Each seed gives another one; 'all' stands for every kind.
+    """Make an exercise with a clean answer. Each seed gives a different exercise; 'all' means every kind.
 
     \b
     Examples:
@@ -68,7 +74,7 @@ def exercise(console: Console, kind: str, listing: bool, answer: str | None, she
             _list(console)
         elif sheet:
             if answer is not None:
-                raise click.UsageError("--check and --sheet exclude each other: check one exercise by its seed.")
+                raise click.UsageError("--check and --sheet cannot be combined: check one exercise by its seed.")
             _sheets(console, _kinds(kind), sheet, names, output.force, detail, wanted)
         else:
             wanted.pop("seeds")
@@ -116,6 +122,7 @@ def _verdict(console: Console, made: Exercise, answer: str) -> None:
 
 def _sheets(console: Console, kinds: list[str], path: str, names: str | None, force: bool, detail: str,
             wanted: dict[str, Any]) -> None:  # fmt: skip
+    from eckart.worked.exercises.class_list import file_words
     from eckart.worked.exercises.sheet import FORMS, series, sheet
 
     file = Path(path)
@@ -125,26 +132,20 @@ def _sheets(console: Console, kinds: list[str], path: str, names: str | None, fo
     if names is None:
         _write(console, replace(sheet(kinds, **wanted), detail=detail), file, style, force)
         return
-    students = _names(names)
-    seen: set[str] = set()
-    for place, made in enumerate(series(students, kinds, **wanted), 1):
-        word = re.sub(r"[^\w]+", "-", made.student).strip("-") or str(place)
-        word = f"{word}-{place}" if word in seen else word
-        seen.add(word)
-        sheet_file = file.with_name(f"{file.stem}-{word}{file.suffix}")
-        _write(console, replace(made, detail=detail), sheet_file, style, force)
+    made = series(_students(names), kinds, **wanted)
+    for one, word in zip(made, file_words([one.student for one in made]), strict=True):
+        own = file.with_name(f"{file.stem}-{word}{file.suffix}")
+        _write(console, replace(one, detail=detail), own, style, force)
 
 
-def _names(path: str) -> list[str]:
-    """The lines of a class list, in UTF-8 or in the encoding of older Windows programs."""
+def _students(path: str) -> list[str]:
+    """The names of a class list."""
+    from eckart.worked.exercises import class_list
+
     try:
-        content = Path(path).read_bytes()
+        return class_list.names(class_list.decoded(Path(path).read_bytes()))
     except OSError as error:
         raise click.UsageError(f"--class {path}: {error.strerror}. Give a text file with one name per line.") from None
-    try:
-        return content.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        return content.decode("cp1252", errors="replace").splitlines()
 
 
 def _write(console: Console, made: Sheet, file: Path, style: str, force: bool) -> None:

@@ -71,20 +71,28 @@ RULES: dict[str, Rule] = {
     ),
     "energy": Rule("Energy", by_energy, "Nothing: it describes the data.", counts=False, spectrum=True),
     "linear_energy": Rule(
-        "Energy, not squared", by_linear_energy, "Nothing; a rule of some lecture notes.", counts=False, spectrum=True
+        "Energy, not squared", by_linear_energy, "Nothing; taught in some lecture notes.", counts=False, spectrum=True
     ),
     "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
     "kaiser": Rule(
         "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
     ),
-    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
+    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance split at random; keeps few.", counts=False),
     "permutation": Rule(
-        "Parallel, permuted", by_permutation, "Independent noise with equal variance within a column.", data=True
+        "Parallel analysis (permutations)",
+        by_permutation,
+        "Independent noise with equal variance within a column.",
+        data=True,
     ),
     "sign_flip": Rule(
-        "Parallel, sign flips", by_sign_flips, "Independent noise; its variance may differ by entry.", data=True
+        "Parallel analysis (sign flips)",
+        by_sign_flips,
+        "Independent noise; its variance may differ by entry.",
+        data=True,
     ),
-    "deterministic": Rule("Parallel, deterministic", by_edge, "Independent noise; columns may differ in variance."),
+    "deterministic": Rule(
+        "Parallel analysis (deterministic)", by_edge, "Independent noise; columns may differ in variance."
+    ),
     "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given standard deviation."),
     "unknown_noise": Rule(
         "Gavish-Donoho", by_unknown_noise, "White noise of equal variance; few components.", spectrum=True
@@ -206,7 +214,7 @@ def choose_rank(
     >>> choice.k
     2
     >>> choice.summary
-    '2 components, by deterministic. 2 of 2 rules that separate signal from noise say 2 components.'
+    'Parallel analysis (deterministic) finds 2 components. 2 of 2 rules that separate signal from noise agree.'
     """
     names = _names(rules, noise)
     options = _options(explain, noise, level, repeats, most, rng)
@@ -275,7 +283,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     rows, columns = opened.matrix.shape
     rule = RULES["bicross"]
     if not opened.matrix.resident:
-        k, reason = None, "Needs the table in memory, and this one is read in blocks."
+        k, reason = None, "Needs the table in memory, but this one is read in blocks."
     else:
         matrix = opened.matrix.matrix
         with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
@@ -337,7 +345,7 @@ def _verdict(name: str, e: Evidence) -> Verdict:
     elif rule.data and e.opened is None:
         k, reason = None, "Needs the data; a decomposition does not contain the rows."
     elif rule.data and e.opened is not None and not e.opened.matrix.resident:
-        k, reason = None, "Needs the table in memory, and this one is read in blocks."
+        k, reason = None, "Needs the table in memory, but this one is read in blocks."
     else:
         k, reason = rule.ask(e)
         if e.known is not None and rule.spectrum and k is not None:

@@ -204,17 +204,19 @@ class RankChoice:
         rules = ("rule that separates", "rules that separate")[len(said) > 1]
         kind = f"{rules} signal from noise" if said[0].counts else rules.split()[0]
         spread = f"; the others say {others[0]}{f' to {others[-1]}' if len(others) > 1 else ''}" if others else ""
-        agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
-        if len(said) == 1:
-            agreement = f"The only {kind} says {said[0].k}."
-        if by in ANY_NOISE and self.correlated:
-            agreement = f"The noise is correlated, so {by} decides: {components}. {agreement}"
-        elif by != "vote":
-            agreement = f"{components}, by {by}. {agreement}"
+        if by == "vote":
+            agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
+        elif len(said) == 1:
+            agreement = f"It is the only {kind}."
+        else:
+            agreement = f"{same} of {len(said)} {kind} agree{'s' * (same == 1)}{spread}."
+        if by != "vote":
+            because = ", because the noise is correlated" if by in ANY_NOISE and self.correlated else ""
+            agreement = f"{self[by].title} finds {components}{because}. {agreement}"
         if not self.reason:
             return agreement
         span = f"{self.lowest} or more" if self.highest is None else f"{self.lowest} to {self.highest}"
-        return f"{agreement} Not certain ({span}): {self.reason}"
+        return f"{agreement} The number is uncertain ({span}). {self.reason}"
 
     def __getitem__(self, rule: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)

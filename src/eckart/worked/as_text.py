@@ -34,9 +34,7 @@ def step_lines(step: Step, label: str, width: int) -> list[str]:
     mark = f"{label}. "
     lines = textwrap.wrap(mark + text_prose(step.statement), width, subsequent_indent=" " * len(mark))
     if step.formula:
-        lines += textwrap.wrap(
-            text_formula(step.formula), width, initial_indent=" " * _INDENT, subsequent_indent=" " * (_INDENT + 2)
-        )
+        lines += [" " * _INDENT + line for line in wrapped(text_formula(step.formula), width - _INDENT, "  ")]
     for item in step.numbers:
         lines += table_lines(item, width) if isinstance(item, SolutionTable) else equation_lines(item, width)
     if step.remark:
@@ -50,7 +48,9 @@ def equation_lines(equation: Equation, width: int) -> list[str]:
     name, value = text_name(equation.name), equation.value
     room = width - _INDENT
     if isinstance(value, str):
-        given = textwrap.wrap(f"{name} = {text_prose(value)}" if name else text_prose(value), room)
+        shown = f"{name} = {text_prose(value)}" if name else text_prose(value)
+        is_formula = value.startswith("$") and value.endswith("$") and value.count("$") == 2
+        given = wrapped(shown, room, "  ") if is_formula else textwrap.wrap(shown, room)
         return [" " * _INDENT + line for line in given]
     if isinstance(value, sp.MatrixBase):
         return [" " * _INDENT + line for line in _matrix_equation(name, value, room)]
@@ -61,8 +61,34 @@ def equation_lines(equation: Equation, width: int) -> list[str]:
     beside = "" if is_plain(value) or value.free_symbols else f" {relation(value)} {decimal(value)}{unit}"
     if len(exact + beside) <= room:
         return [" " * _INDENT + exact + beside]
-    wrapped = textwrap.wrap(exact, room, subsequent_indent="    ") + ([f"  {beside.strip()}"] if beside else [])
-    return [" " * _INDENT + line for line in wrapped]
+    lines = wrapped(exact, room, "    ") + ([f"  {beside.strip()}"] if beside else [])
+    return [" " * _INDENT + line for line in lines]
+
+
+def wrapped(formula: str, room: int, indent: str = "") -> list[str]:
+    """A formula over several lines, broken outside brackets and before a sign of operation where possible.
+
+    >>> wrapped("a = (1 - λ) (2 - λ) + (3) (4)", 24, "  ")
+    ['a = (1 - λ) (2 - λ)', '  + (3) (4)']
+    """
+    lines, rest, start = [], formula, ""
+    while len(start + rest) > room and (place := _break(rest, room - len(start))):
+        lines.append(start + rest[:place].rstrip())
+        rest, start = rest[place:].lstrip(), indent
+    return [*lines, start + rest]
+
+
+def _break(formula: str, room: int) -> int:
+    """Where a formula is best broken: outside brackets, between the parts of a list or before a sign."""
+    depth, found = 0, []
+    for place, sign in enumerate(formula[: room + 1]):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == " " and formula[:place].strip():
+            listed = formula[:place].rstrip()[-1] in ",;"
+            before_sign = formula[place + 1 : place + 3] in {"+ ", "- ", "= ", "≈ "}
+            found.append((2 * depth + (0 if listed else 1) if listed or before_sign else 2 * depth + 50, -place))
+    late = [choice for choice in found if -choice[1] >= room // 3]
+    return -min(late or found)[1] if found else 0
 
 
 def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
@@ -93,23 +119,20 @@ def _listed(value: Any, room: int) -> list[str]:
     lines = []
     for i in range(value.rows):
         for j in range(value.cols):
-            lines += textwrap.wrap(f"  ({i + 1},{j + 1}): {text_number(value[i, j])}", room, subsequent_indent=" " * 9)
+            lines += wrapped(f"  ({i + 1},{j + 1}): {text_number(value[i, j])}", room, " " * 9)
     return lines
 
 
 def _in_blocks(value: Any, show: Callable[[Any], str], room: int) -> list[str]:
     """A matrix too wide for the page, some columns at a time."""
     if value.cols == 1:
-        return textwrap.wrap(matrix_lines(value, show)[0], room)
+        return wrapped(matrix_lines(value, show)[0], room)
     lines, start = [], 0
     while start < value.cols:
         stop = start + 1
-        while stop < value.cols and len(matrix_lines(value[:, start : stop + 1], show)[0]) <= room:
+        while stop < value.cols and len(_bracketed(value[:, start : stop + 1], show)[0]) <= room:
             stop += 1
-        lines += [
-            tr("columns {first} to {last}:", first=start + 1, last=stop),
-            *matrix_lines(value[:, start:stop], show),
-        ]
+        lines += [tr("columns {first} to {last}:", first=start + 1, last=stop), *_bracketed(value[:, start:stop], show)]
         start = stop
     return lines
 
@@ -131,6 +154,11 @@ def matrix_lines(matrix: Any, show: Callable[[Any], str]) -> list[str]:
     if matrix.cols == 1 and matrix.rows > 1:
         # A column, written in one line to save room; after decimal commas a semicolon separates.
         return ["(" + separator().join(show(entry) for entry in matrix) + ")"]
+    return _bracketed(matrix, show)
+
+
+def _bracketed(matrix: Any, show: Callable[[Any], str]) -> list[str]:
+    """One line for each row, whatever the number of columns."""
     cells = [[show(matrix[i, j]) for j in range(matrix.cols)] for i in range(matrix.rows)]
     wide = [max(len(row[j]) for row in cells) for j in range(matrix.cols)]
     body = ["  ".join(cell.rjust(w) for cell, w in zip(row, wide, strict=True)) for row in cells]

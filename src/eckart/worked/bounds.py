@@ -59,11 +59,14 @@ def bounds(given: Any, k: int = 1, *, other: Any = None) -> Solution:
     parts = factors(a)
     rank = len(parts.eigenpairs)
     if rank < 2:
-        raise InputError("The matrix has rank below 2, so there is nothing to approximate. Give another matrix.")
+        raise InputError(tr("The matrix has rank below 2, so there is nothing to approximate. Give another matrix."))
     whole("k", k, 1, rank - 1)
     b = _projected(a, k) if other is None else matrix(other, "bounds", rows=8, columns=6)
     if b.shape != a.shape or b.rank() > k:
-        raise InputError(f"The other matrix must be {a.rows} x {a.cols} of rank at most {k}; it has rank {b.rank()}.")
+        raise InputError(
+            tr("The other matrix must be {rows} x {cols} of rank at most {k}; it is {shape} of rank {rank}.",
+               rows=a.rows, cols=a.cols, k=k, shape="{} x {}".format(*b.shape), rank=b.rank())
+        )  # fmt: skip
     rest = (a - b).applyfunc(canonical)
     error = canonical(sum((x * x for x in rest), sp.Integer(0)))
     gaps = factors(rest)

@@ -75,7 +75,7 @@ def cur(
     a = matrix(given, "cur", rows=8, columns=8)
     total = sum(entry * entry for entry in a)
     if total == 0:
-        raise InputError("The matrix is zero, so no row or column is more likely than another. Check the entries.")
+        raise InputError(tr("The matrix is zero, so no row or column is more likely than another. Check the entries."))
     q = [sum(x * x for x in a[:, j]) / total for j in range(a.cols)]
     p = [sum(x * x for x in a[i, :]) / total for i in range(a.rows)]
     generator = np.random.Generator(np.random.Philox(seed))

@@ -106,9 +106,13 @@ def _hotelling(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
 
 def _wielandt(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
     if any(not root.real for root in found.roots):
-        raise InputError("The matrix has complex eigenvalues; deflation by hand is shown for real ones. Ask for eigen.")
+        raise InputError(
+            tr("The matrix has complex eigenvalues; deflation by hand is shown for real ones. Ask for eigen.")
+        )
     if len(found.eigenpairs) < a.rows:
-        raise InputError("An eigenvalue has too few eigenvectors, so not all pairs exist. Ask for eigen to see which.")
+        raise InputError(
+            tr("An eigenvalue has too few eigenvectors, so not all pairs exist. Ask for eigen to see which.")
+        )
     exact = all(root.value.is_Rational for root in found.roots)
     work = a if exact else sp.N(a, GUARD)
     chain: list[tuple[Any, Any, Any]] = []

@@ -74,7 +74,9 @@ def diagonalize(given: Any, power: int = 3) -> Solution:
         )
     v, d, inverse = factors_of(a, found, symmetric)
     raised = raised_to(a, found, power, d, v, inverse)
-    last = _power_step(a, raised, power, partial(product_steps, v * d**power, inverse, f"(A^{power})"))
+    last = _power_step(
+        a, raised, power, partial(product_steps, (v * d**power).applyfunc(_plain), inverse, f"(A^{power})")
+    )
     steps += (_factor_step(v, d, inverse, symmetric), last, *_invertible(found))
     answer = (
         Equation("V", v),

@@ -1,7 +1,7 @@
 """Numbers from text by a small grammar of our own; nothing is ever evaluated as a program.
 
 sum     = product (("+" | "-") product)*
-product = power (("*" | "/") power)*
+product = power (("*" | "/" | nothing) power)*        nothing: before a root or a parenthesis, as in 3√2/2
 power   = sign ("^" digits)?
 sign    = ("-" | "+")* atom
 atom    = number | "sqrt" "(" sum ")" | "(" sum ")"
@@ -16,10 +16,12 @@ from typing import Any
 import sympy as sp
 
 from eckart.errors import InputError
+from eckart.worked.messages import mark, tr
 
 _TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)|(sqrt|√)|(\*\*|[-+*/^()]))")
+_SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "⋅": "*", "⁄": "/"})
 _LONGEST, _DEEPEST, _HIGHEST = 80, 8, 6
-_ALLOWED = "Entries may be whole numbers, decimals, fractions such as 1/3 and roots such as sqrt(2)."
+_ALLOWED = mark("Entries may be whole numbers, decimals, fractions such as 1/3 and roots such as sqrt(2).")
 
 
 def number(text: str) -> Any:
@@ -27,14 +29,17 @@ def number(text: str) -> Any:
 
     >>> number("1/3"), number("-0.1"), number("(1 + sqrt(5))/2"), number("2*sqrt(2)^3")
     (1/3, -1/10, 1/2 + sqrt(5)/2, 4*sqrt(2))
+    >>> number("−3√2/2"), number("2(1 + √3)")
+    (-3*sqrt(2)/2, 2 + 2*sqrt(3))
     >>> number("exit()")
     Traceback (most recent call last):
     eckart.errors.InputError: 'exit()' is not a number: 'e' was not expected. Entries may be ...
     """
     if len(text) > _LONGEST:
         raise InputError(
-            f"The entry {text[:20]!r}... has {len(text)} characters; at most {_LONGEST} are read. Shorten it."
-        )
+            tr("The entry {start}... has {count} characters; at most {most} are read. Shorten it.",
+               start=repr(text[:20]), count=len(text), most=_LONGEST)
+        )  # fmt: skip
     reader = _Reader(text)
     value = sp.expand(sp.radsimp(reader.sum()))
     reader.end()
@@ -45,12 +50,12 @@ class _Reader:
     """One text, read from left to right."""
 
     def __init__(self, text: str) -> None:
-        self.text = text.strip()
+        self.text = text.strip().translate(_SIGNS)
         self.place = 0
         self.depth = 0
 
     def refuse(self, what: str) -> InputError:
-        return InputError(f"{self.text!r} is not a number: {what}. {_ALLOWED}")
+        return InputError(tr("{entry} is not a number: {why}", entry=repr(self.text), why=what) + f" {tr(_ALLOWED)}")
 
     def token(self) -> str:
         """The next token, or '' at the end; anything else is refused."""
@@ -59,7 +64,7 @@ class _Reader:
             return match[0].strip()
         rest = self.text[self.place :].strip()
         if rest:
-            raise self.refuse(f"{rest[0]!r} was not expected")
+            raise self.refuse(tr("{sign} was not expected.", sign=repr(rest[0])))
         return ""
 
     def take(self) -> str:
@@ -69,7 +74,7 @@ class _Reader:
 
     def end(self) -> None:
         if token := self.token():
-            raise self.refuse(f"{token!r} was not expected")
+            raise self.refuse(tr("{sign} was not expected.", sign=repr(token)))
 
     def sum(self) -> Any:
         value = self.product()
@@ -79,13 +84,13 @@ class _Reader:
 
     def product(self) -> Any:
         value = self.power()
-        while self.token() in {"*", "/"}:
-            if self.take() == "*":
+        while (token := self.token()) in {"*", "/", "sqrt", "√", "("}:
+            if token not in {"*", "/"} or self.take() == "*":
                 value = value * self.power()
                 continue
             below = sp.expand(self.power())
             if below == 0:
-                raise self.refuse("it divides by zero")
+                raise self.refuse(tr("It divides by zero."))
             value = value / below
         return value
 
@@ -97,7 +102,7 @@ class _Reader:
             self.take()
             exponent = self.take()
             if not exponent.isdigit() or int(exponent) > _HIGHEST:
-                raise self.refuse(f"the exponent must be a whole number from 0 to {_HIGHEST}")
+                raise self.refuse(tr("An exponent must be a whole number from 0 to {most}.", most=_HIGHEST))
             value = value ** int(exponent)
         return value
 
@@ -107,31 +112,33 @@ class _Reader:
             if token == "√" and self.token() != "(":
                 return self.root(self.atom())
             if self.token() != "(":
-                raise self.refuse("a root needs parentheses, as in sqrt(2)")
+                raise self.refuse(tr("A root needs parentheses, as in sqrt(2)."))
             return self.root(self.atom())
         if token == "(":
             return self.inside()
         if not token or not (token[0].isdigit() or token[0] == "."):
-            raise self.refuse(f"{token!r} was not expected" if token else "something is missing")
+            raise self.refuse(
+                tr("{sign} was not expected.", sign=repr(token)) if token else tr("Something is missing at the end.")
+            )
         return self.literal(token)
 
     def literal(self, token: str) -> Any:
         digits, _, exponent = token.lower().partition("e")
         if len(digits) > 30 or abs(int(exponent or 0)) > 30:
-            raise self.refuse("it has more than 30 digits")
+            raise self.refuse(tr("It has more than 30 digits."))
         return sp.Rational(token)
 
     def root(self, value: Any) -> Any:
         if sp.N(value) < 0:
-            raise self.refuse("it has the root of a negative number, and matrices here are real")
+            raise self.refuse(tr("It has the root of a negative number, and matrices here are real."))
         return sp.sqrt(value)
 
     def inside(self) -> Any:
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise self.refuse(f"parentheses are more than {_DEEPEST} deep")
+            raise self.refuse(tr("Brackets are more than {most} deep.", most=_DEEPEST))
         value = self.sum()
         if self.take() != ")":
-            raise self.refuse("a parenthesis is not closed")
+            raise self.refuse(tr("A bracket is not closed."))
         self.depth -= 1
         return value

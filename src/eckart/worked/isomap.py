@@ -61,21 +61,24 @@ def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
     table = matrix(given, "isomap", rows=8, columns=4)
     n = table.rows
     if n < 3:
-        raise InputError("Isomap needs at least three points. Give one row for each.")
+        raise InputError(tr("Isomap needs at least three points. Give one row for each."))
     whole("neighbors", neighbors, 1, n - 1)
     straight = sp.Matrix(n, n, lambda i, j: sp.sqrt(sum(x * x for x in table[i, :] - table[j, :])))
     edges = neighbour_graph(straight, neighbors)
     paths, routes = shortest_paths(straight, edges)
     if paths.has(sp.oo):
         raise InputError(
-            f"With neighbors={neighbors} the graph falls into pieces, and no path joins them. Give a larger number."
+            tr(
+                "With neighbors={neighbors} the graph falls into pieces, and no path joins them. Give a larger number.",
+                neighbors=neighbors,
+            )
         )
     squares = paths.applyfunc(lambda d: sp.expand(d * d))
     b = _centred(squares)
     found = spectrum(b, symmetric=True)
     eigenpairs = [pair for pair in found.eigenpairs if sp.N(pair.value) > 1e-20][: whole("k", k, 1, n - 1)]
     if not eigenpairs:
-        raise InputError("All points coincide, so there is nothing to unfold. Give other points.")
+        raise InputError(tr("All points coincide, so there is nothing to unfold. Give other points."))
     # ‖y‖^2 = λ: scale the eigenvector x by sqrt(λ) / ‖x‖, inside the root.
     scores = columns([pair.unit * sp.sqrt(pair.value) for pair in eigenpairs], n).applyfunc(sp.radsimp)
     steps = (

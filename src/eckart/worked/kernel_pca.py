@@ -84,7 +84,7 @@ def kernel_pca(
     found = spectrum(centred, symmetric=True)
     eigenpairs = [pair for pair in found.eigenpairs if sp.N(pair.value) > 1e-25][: whole("k", k, 1, table.rows)]
     if not eigenpairs:
-        raise InputError("All points are the same for this kernel, so no axis is left. Give other points.")
+        raise InputError(tr("All points are the same for this kernel, so no axis is left. Give other points."))
     lengths = [_weight(pair, centred) for pair in eigenpairs]
     weights = columns([pair.scaled(pair.entries, s) for pair, s in zip(eigenpairs, lengths, strict=True)], 0)
     scores = columns([pair.scaled(pair.image(centred), s) for pair, s in zip(eigenpairs, lengths, strict=True)], 0)
@@ -132,7 +132,7 @@ def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: Any, degree: int) ->
     if kernel == "cosine":
         lengths = sp.sqrt((x * x.T)[0] * (y * y.T)[0])
         if lengths == 0:
-            raise InputError("A point is the origin, which has no direction for the cosine kernel. Leave it out.")
+            raise InputError(tr("A point is the origin, which has no direction for the cosine kernel. Leave it out."))
         return sp.radsimp(product / lengths)
     if kernel == "rbf":
         gap = x - y

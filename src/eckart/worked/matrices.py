@@ -11,6 +11,7 @@ import sympy as sp
 
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
 from eckart.worked.grammar import number
+from eckart.worked.messages import tr, trn
 
 _MOST_TEXT = 20_000
 _NAMES = re.compile(r"[A-Za-z]")
@@ -43,19 +44,21 @@ def matrix(given: Any, task: str, *, rows: int, columns: int) -> Any:
     cells = _cells(given)
     height, width = len(cells), len(cells[0]) if cells else 0
     if not height or not width:
-        raise InputError("The matrix is empty. Write rows separated by ';', such as \"1 2; 2 1\".")
+        raise InputError(tr("The matrix is empty. Write rows separated by ';', such as \"1 2; 2 1\"."))
     for place, row in enumerate(cells, 1):
         if len(row) != width:
             raise InputError(
-                f"Row {place} has {len(row)} entr{'y' if len(row) == 1 else 'ies'} and row 1 has {width}: a "
-                f"matrix needs equally long rows. "
-                "Separate rows with ';' and entries with spaces or commas."
-            )
+                trn("Row {place} has {n} entry and row 1 has {width}: a matrix needs equally long rows. Separate rows "
+                    "with ';' and entries with spaces or commas.",
+                    "Row {place} has {n} entries and row 1 has {width}: a matrix needs equally long rows. Separate "
+                    "rows with ';' and entries with spaces or commas.", len(row), place=place, width=width)
+            )  # fmt: skip
     if height > rows or width > columns:
         raise InputError(
-            f"The matrix is {height} x {width}; exact steps are worked out up to {rows} x {columns}, because fractions "
-            f"and roots grow with every step. For this size use numbers: {REMEDIES[task]}."
-        )
+            tr("The matrix is {height} x {width}; exact steps are worked out up to {rows} x {columns}, because "
+               "fractions and roots grow with every step. For this size use numbers: {remedy}.",
+               height=height, width=width, rows=rows, columns=columns, remedy=REMEDIES[task])
+        )  # fmt: skip
     return sp.Matrix([[_entry(cell) for cell in row] for row in cells])
 
 
@@ -63,11 +66,16 @@ def square(given: Any, task: str, *, side: int) -> Any:
     """The exact matrix, and square."""
     found = matrix(given, task, rows=side, columns=side)
     if found.rows != found.cols:
-        what = "determinants" if task == "determinant" else "eigenvalues"
+        size = {"rows": found.rows, "columns": found.cols}
+        if task == "determinant":
+            raise InputError(
+                tr("The matrix is {rows} x {columns}, and only square matrices have determinants. Check for a missing "
+                   "entry; for a rectangular matrix ask for svd or rank.", **size)
+            )  # fmt: skip
         raise InputError(
-            f"The matrix has {found.rows} rows and {found.cols} columns, and only square matrices have {what}. "
-            "Check for a missing entry; for a rectangular matrix ask for svd or rank."
-        )
+            tr("The matrix is {rows} x {columns}, and only square matrices have eigenvalues. Check for a missing "
+               "entry; for a rectangular matrix ask for svd or rank.", **size)
+        )  # fmt: skip
     return found
 
 
@@ -75,7 +83,11 @@ def vector(given: Any, name: str, length: int) -> Any:
     """A column of this length."""
     cells = [cell for row in _cells(given) for cell in row]
     if len(cells) != length:
-        raise InputError(f"{name} has {len(cells)} entries; {length} are needed, one for each column of the matrix.")
+        raise InputError(
+            trn("{name} has {n} entry; {length} are needed, one for each column of the matrix.",
+                "{name} has {n} entries; {length} are needed, one for each column of the matrix.",
+                len(cells), name=name, length=length)
+        )  # fmt: skip
     return sp.Matrix([_entry(cell) for cell in cells])
 
 
@@ -94,12 +106,14 @@ def _cells(given: Any) -> list[list[Any]]:
         else given
     )
     if not isinstance(rows, list):
-        raise InputError(f'{given!r} is not a matrix. Give rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".')
+        raise InputError(
+            tr('{given} is not a matrix. Give rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".', given=repr(given))
+        )
     nested = [isinstance(row, Sequence) and not isinstance(row, str) for row in rows]
     if rows and not any(nested):
         return [list(rows)]
     if not all(nested):
-        raise InputError("Some rows are lists and some are single entries. Give every row as a list.")
+        raise InputError(tr("Some rows are lists and some are single entries. Give every row as a list."))
     return [list(row) for row in rows]
 
 
@@ -110,16 +124,32 @@ def text_cells(text: str) -> list[list[str]]:
     [['1', '2'], ['3', '4']]
     >>> text_cells("[[1, 2], [3, 4]]")
     [['1', '2'], ['3', '4']]
+
+    Decimal commas are read where spaces or semicolons separate the columns:
+
+    >>> text_cells("0,5 1; 1 2"), text_cells("1,5;2\\n3;4,5")
+    ([['0.5', '1'], ['1', '2']], [['1.5', '2'], ['3', '4.5']])
     """
     if len(text) > _MOST_TEXT:
         raise InputError(
-            f"The text has {len(text)} characters; at most {_MOST_TEXT} are read. Give large data as a file."
-        )
+            tr("The text has {count} characters; at most {most} are read. Give large data as a file.",
+               count=len(text), most=_MOST_TEXT)
+        )  # fmt: skip
     text = re.sub(r"\]\s*,?\s*\[", ";", text).replace("[", "").replace("]", "")
-    lines = [line for line in re.split(r"[;\n\r]+", text) if line.strip()]
-    if len(lines) > 1 and "\n" in text.strip() and _is_header(lines[0]):
+    lines = [line for line in re.split(r"[\n\r]+", text) if line.strip()]
+    table = len(lines) > 1 and len({line.count(";") for line in lines}) == 1 and all(map(_has_columns, lines))
+    if not table:
+        lines = [part for line in lines for part in line.split(";") if part.strip()]
+    if len(lines) > 1 and "\n" in text.strip() and _is_header(lines[0].replace(";", ",")):
         lines = lines[1:]
-    return [_split(line) for line in lines]
+    if table or any(re.search(r"[\d)]\s+[-+\d]", cell) for line in lines for cell in line.split(",") if "," in line):
+        lines = [re.sub(r"(?<=\d),(?=\d)", ".", line) for line in lines]
+    return [[cell.strip() for cell in line.split(";")] if table else _split(line) for line in lines]
+
+
+def _has_columns(line: str) -> bool:
+    """Whether semicolons separate the columns of a line, as in tables with decimal commas: 1,5;2,5."""
+    return ";" in line.strip().rstrip(";") and not any(re.search(r"\S\s+\S", cell.strip()) for cell in line.split(";"))
 
 
 def _is_header(line: str) -> bool:
@@ -145,20 +175,24 @@ def _entry(cell: Any) -> Any:
     if isinstance(cell, str):
         if not cell.strip():
             raise MissingValuesError(
-                "An entry is empty. Exact steps need every number: write it, or leave the row out."
+                tr("An entry is empty. Exact steps need every number: write it, or leave the row out.")
             )
         return number(cell)
     if isinstance(cell, sp.Expr):
         if cell.free_symbols or not cell.is_real:
-            raise InputError(f"The entry {cell} is not a real number. Give numbers in place of letters.")
+            raise InputError(tr("The entry {cell} is not a real number. Give numbers in place of letters.", cell=cell))
         return sp.nsimplify(cell) if cell.has(sp.Float) else cell
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return sp.Integer(int(cell))
     if isinstance(cell, float | np.floating):
         if not np.isfinite(cell):
             kind = MissingValuesError if np.isnan(cell) else NotFiniteError
-            raise kind(f"An entry is {cell}. Exact steps need every number: write it, or leave the row out.")
+            raise kind(
+                tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell)
+            )
         return sp.Rational(repr(float(cell)))  # the decimal that was typed, not its binary neighbour
     if hasattr(cell, "numerator") and hasattr(cell, "denominator"):
         return sp.Rational(int(cell.numerator), int(cell.denominator))
-    raise InputError(f"The entry {cell!r} is not a number. Give integers, fractions, decimals or SymPy numbers.")
+    raise InputError(
+        tr("The entry {cell} is not a number. Give integers, fractions, decimals or SymPy numbers.", cell=repr(cell))
+    )

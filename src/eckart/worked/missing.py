@@ -123,15 +123,19 @@ def _is_unknown(cell: Any) -> bool:
 
 def _check(table: Any, holes: list[tuple[int, int]], k: int, iterations: int) -> None:
     if not holes:
-        raise InputError('No entry is missing. Write ? where one is, such as "1 2; 2 ?; 3 6".')
+        raise InputError(tr('No entry is missing. Write ? where one is, such as "1 2; 2 ?; 3 6".'))
     whole("iterations", iterations, 1, 10_000)
     whole("k", k, 1, min(table.rows - 1, table.cols))
     for j in range(table.cols):
         if sum(column == j for _, column in holes) == table.rows:
-            raise InputError(f"Column {j + 1} has no known entry, so nothing can be learnt about it. Leave it out.")
+            raise InputError(
+                tr("Column {number} has no known entry, so nothing can be learnt about it. Leave it out.", number=j + 1)
+            )
     for i in range(table.rows):
         if sum(row == i for row, _ in holes) == table.cols:
-            raise InputError(f"Row {i + 1} has no known entry, so nothing is known about it. Leave it out.")
+            raise InputError(
+                tr("Row {number} has no known entry, so nothing is known about it. Leave it out.", number=i + 1)
+            )
 
 
 def _known_means(table: Any, holes: list[tuple[int, int]]) -> list[Any]:

@@ -224,16 +224,23 @@ def _start(a: Any, k: int, seed: int, w: Any, h: Any) -> tuple[Any, Any]:
     )
     if first.shape != (a.rows, k) or second.shape != (k, a.cols):
         raise InputError(
-            f"The start must be W {a.rows} x {k} and H {k} x {a.cols}; it is {first.shape} and {second.shape}."
+            tr(
+                "The start must be W {rows} x {k} and H {k} x {cols}; it is {w} and {h}.",
+                rows=a.rows,
+                cols=a.cols,
+                k=k,
+                w="{} x {}".format(*first.shape),
+                h="{} x {}".format(*second.shape),
+            )
         )
     if any(entry < 0 for m in (first, second) for entry in m) or (first * second).is_zero_matrix:
-        raise InputError("The start must not be negative, and not zero: zeros stay zeros. Give positive numbers.")
+        raise InputError(tr("The start must not be negative, and not zero: zeros stay zeros. Give positive numbers."))
     return first, second
 
 
 def _check(a: Any, k: Any, iterations: Any) -> None:
     if any(entry < 0 for entry in a):
-        raise InputError("The matrix has a negative entry, and non-negative factors cannot make one. Use svd.")
+        raise InputError(tr("The matrix has a negative entry, and non-negative factors cannot make one. Use svd."))
     whole("k", k, 1, min(a.shape))
     whole("iterations", iterations, 1, 10_000)
 

@@ -61,7 +61,8 @@ def relation(value: Any) -> str:
 
 
 def _is_short_decimal(value: Any) -> bool:
-    return bool(value.is_Rational) and sp.Rational(f"{float(value):.{DIGITS}g}") == value
+    parts = value.as_real_imag()
+    return all(bool(part.is_Rational) and sp.Rational(f"{float(part):.{DIGITS}g}") == part for part in parts)
 
 
 def latex_decimal(value: Any) -> str:
@@ -87,7 +88,8 @@ def decimal(value: Any, digits: int = DIGITS) -> str:
     if abs(number.imag) > 1e-25 * max(1.0, abs(number)):
         real = f"{number.real:.{digits}g}" if abs(number.real) > 1e-12 * abs(number) else ""
         sign = "+" if real and number.imag > 0 else ""
-        return _localised(f"{real}{sign}{number.imag:.{digits}g}i")
+        size = re.sub(r"^(-?)1$", r"\1", f"{number.imag:.{digits}g}")  # i rather than 1i
+        return _localised(f"{real}{sign}{size}i")
     text = f"{number.real:.{digits}g}"
     return "0" if float(text) == 0 or abs(number.real) < 1e-25 else _localised(text)
 
@@ -97,6 +99,8 @@ def text_number(value: Any) -> str:
 
     >>> text_number(3 * sp.sqrt(2) / 2), text_number(sp.sqrt(2 + sp.sqrt(3))), text_number(sp.I * 2)
     ('3√2/2', '√(2 + √3)', '2i')
+    >>> text_number(1 + sp.cbrt(3) + sp.cbrt(9))
+    '1 + ∛3 + ∛9'
     >>> x = sp.Symbol("lambda")
     >>> text_number(x**2 - 4 * x + 1)
     'λ^2 - 4λ + 1'
@@ -105,7 +109,7 @@ def text_number(value: Any) -> str:
     if not is_exact(value):
         return decimal(value)
     text = sp.sstr(value, order=_order(value)).replace("**", "^").replace("lambda", "λ")
-    text = re.sub(r"\b(\d+)\^\(1/3\)", r"∛\1", text).replace("^(1/3)", "^{1/3}")
+    text = re.sub(r"\b(\d+)\^\(([12])/3\)", lambda m: f"∛{int(m[1]) ** int(m[2])}", text).replace("^(1/3)", "^{1/3}")
     text = re.sub(r"sqrt\((\w+)\)", r"√\1", text).replace("sqrt(", "√(")
     text = re.sub(r"\*?\bI\b", "i", text)
     return re.sub(r"\*", "", re.sub(r"(?<=[\w)])\*(?=\d)", "·", text))
@@ -114,7 +118,10 @@ def text_number(value: Any) -> str:
 def latex_number(value: Any) -> str:
     """The exact number in LaTeX; a decimal where there is no exact form."""
     value = sp.sympify(value)
-    return sp.latex(value, order=_order(value)) if is_exact(value) else latex_decimal(value)
+    if not is_exact(value):
+        return latex_decimal(value)
+    text = sp.latex(value, order=_order(value))
+    return re.sub(r"(?<![\d.])(\d+)\^\{\\frac\{2\}\{3\}\}", lambda m: rf"\sqrt[3]{{{int(m[1]) ** 2}}}", text)
 
 
 def _order(value: Any) -> str | None:

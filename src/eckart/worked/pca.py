@@ -91,8 +91,9 @@ def pca(
     steps = (*data_steps(data, divide), opening(route), *spectral_steps(data.cross_products, data.found, "S"),
              *route_steps(data, route), variance_step(data, divide), _score_step(data),
              *_reduction(data, k))  # fmt: skip
+    varies = not data.cross_products.is_zero_matrix
     figures = (*((partial(drops, table, center=center),) if table.cols == 2 and not scale else ()),
-               partial(scree, table, center=center, scale=scale))  # fmt: skip
+               *((partial(scree, table, center=center, scale=scale),) if varies else ()))  # fmt: skip
     return Solution(_title(table, center, scale), steps, tuple(_answer(data, k)), _parts(data, k), figures=figures)
 
 

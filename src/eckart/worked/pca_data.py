@@ -10,6 +10,7 @@ import sympy as sp
 
 from eckart.errors import InputError
 from eckart.worked.fields import Eigenpair
+from eckart.worked.messages import tr
 from eckart.worked.spectral_steps import columns
 from eckart.worked.spectrum import Spectrum, spectrum
 from eckart.worked.svd import canonical
@@ -110,7 +111,7 @@ def prepared(table: Any, *, center: bool, scale: bool, divide: str, flip: tuple[
     """
     n = table.rows
     if n < 2:
-        raise InputError("The table has one row. Variances need at least two: give one row for each observation.")
+        raise InputError(tr("The table has one row. Variances need at least two: give one row for each observation."))
     means = sp.Matrix([[sum(table[:, j]) / n for j in range(table.cols)]]) if center else sp.zeros(1, table.cols)
     centred = (table - sp.ones(n, 1) * means).applyfunc(sp.expand)
     divisor = {"n-1": sp.Integer(n - 1), "n": sp.Integer(n), "1": sp.Integer(1)}[divide]
@@ -120,5 +121,10 @@ def prepared(table: Any, *, center: bool, scale: bool, divide: str, flip: tuple[
     variances = tuple(plain.raw[j, j] / divisor for j in range(table.cols))
     if any(variance == 0 for variance in variances):
         column = next(j for j, variance in enumerate(variances, 1) if variance == 0)
-        raise InputError(f"Column {column} does not vary, so it has no standard deviation to divide by. Leave it out.")
+        raise InputError(
+            tr(
+                "Column {number} does not vary, so it has no standard deviation to divide by. Leave it out.",
+                number=column,
+            )
+        )
     return replace(plain, variances=variances)

@@ -11,7 +11,8 @@ import numpy as np
 
 from eckart.errors import InputError
 from eckart.worked.matrices import matrix
-from eckart.worked.messages import tr
+from eckart.worked.messages import tr, trn
+from eckart.worked.numerals import comma
 from eckart.worked.numerals import figure as shown
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ def unit_circle(given: Any) -> Figure:
     """A = U Σ V^T as three moves of the unit circle (2 x 2) or sphere (3 x 3): turn, stretch, turn."""
     a = _numbers(given)
     if a.shape not in {(2, 2), (3, 3)}:
-        raise InputError(f"The matrix is {a.shape[0]} x {a.shape[1]}; this picture needs 2 x 2 or 3 x 3.")
+        raise InputError(
+            tr("The matrix is {rows} x {cols}; this picture needs 2 x 2 or 3 x 3.", rows=a.shape[0], cols=a.shape[1])
+        )
     u, s, vt = np.linalg.svd(a)
     stages = [np.eye(len(a)), vt, np.diag(s) @ vt, u @ np.diag(s) @ vt]
     titles = [
@@ -42,14 +45,17 @@ def unit_circle(given: Any) -> Figure:
             _flat(figure.add_subplot(1, 4, place), stage, vt, reach, title)
         else:
             _deep(figure.add_subplot(1, 4, place, projection="3d"), stage, vt, reach, title)
-    return figure
+    return _localised(figure)
 
 
 def drops(given: Any, *, center: bool = True) -> Figure:
     """Points of a two-column table, the principal axes, and the drops to the first one."""
     x = _numbers(given)
     if x.shape[1] != 2:
-        raise InputError(f"The table has {x.shape[1]} columns; this picture needs two.")
+        raise InputError(
+            trn("The table has {n} column; this picture needs two.",
+                "The table has {n} columns; this picture needs two.", x.shape[1])
+        )  # fmt: skip
     mean = x.mean(axis=0) if center else np.zeros(2)
     _, s, vt = np.linalg.svd(x - mean)
     feet = mean + (x - mean) @ np.outer(vt[0], vt[0])
@@ -73,7 +79,7 @@ def drops(given: Any, *, center: bool = True) -> Figure:
         ),
         fontsize=11,
     )
-    return figure
+    return _localised(figure)
 
 
 def scree(given: Any, *, center: bool = True, scale: bool = False) -> Figure:
@@ -83,19 +89,19 @@ def scree(given: Any, *, center: bool = True, scale: bool = False) -> Figure:
     x = x / x.std(axis=0, ddof=1) if scale else x
     squares = np.linalg.svd(x, compute_uv=False) ** 2
     if not squares.sum() > 0:
-        raise InputError("The table does not vary, so there is nothing to share out. Check the entries.")
+        raise InputError(tr("The table does not vary, so there is nothing to share out. Check the entries."))
     share = squares / squares.sum()
     indices = np.arange(1, len(share) + 1)
     figure = _figure(5, 3.6)
     axes = figure.add_subplot()
     bars = axes.bar(indices, 100 * share, color=BLUE, width=0.6)
-    axes.bar_label(bars, [f"{100 * value:.1f} %" for value in share], fontsize=9, padding=7)
+    axes.bar_label(bars, [f"{shown(round(100 * value, 1), 4)} %" for value in share], fontsize=9, padding=7)
     axes.plot(indices, 100 * share.cumsum(), color=ORANGE, marker="o", label=tr("running total"))
     axes.set(
         xticks=indices, xlabel=tr("component"), ylabel=tr("share of variance, %"), ylim=(0, 118), title=tr("Scree plot")
     )
     axes.legend(frameon=False, loc="center right")
-    return figure
+    return _localised(figure)
 
 
 def circles(*, points: int = 200, gamma: float = 4.0, seed: int = 0) -> Figure:
@@ -120,7 +126,7 @@ def circles(*, points: int = 200, gamma: float = 4.0, seed: int = 0) -> Figure:
             else (tr("component {i}", i=1), tr("component {i}", i=2))
         )
         axes.set(title=title, xlabel=names[0], ylabel=names[1], aspect="equal" if place < 3 else "auto")
-    return figure
+    return _localised(figure)
 
 
 def sphere(*, points: int = 600, gamma: float = 3.0, seed: int = 0) -> Figure:
@@ -147,7 +153,7 @@ def sphere(*, points: int = 600, gamma: float = 3.0, seed: int = 0) -> Figure:
             ylabel=tr("component {i}", i=2),
             aspect="equal" if place == 2 else "auto",
         )
-    return figure
+    return _localised(figure)
 
 
 def graph(given: Any, edges: tuple[tuple[int, int], ...]) -> Figure:
@@ -167,7 +173,7 @@ def graph(given: Any, edges: tuple[tuple[int, int], ...]) -> Figure:
         aspect="equal", xlabel=tr("column {j}", j=1), ylabel=tr("column {j}", j=2), title=tr("Graph of neighbours")
     )
     axes.margins(0.15)
-    return figure
+    return _localised(figure)
 
 
 def unfolded(given: Any, scores: Any) -> Figure:
@@ -182,7 +188,7 @@ def unfolded(given: Any, scores: Any) -> Figure:
         names = [tr("column {j}", j=j) if kind == "column" else tr("component {i}", i=j) for j in (1, 2)]
         axes.set(title=title, xlabel=names[0], ylabel=names[1])
         axes.margins(0.15)
-    return figure
+    return _localised(figure)
 
 
 def rbf_scores(x: Array, gamma: float, k: int = 2) -> Array:
@@ -231,6 +237,22 @@ def _deep(axes: Any, stage: Array, vt: Array, reach: float, title: str) -> None:
 
 def _numbers(given: Any) -> Array:
     return np.array(matrix(given, "pca", rows=2000, columns=50).tolist(), dtype=float)
+
+
+def _localised(figure: Figure) -> Figure:
+    """With the decimal sign of the language at the ticks."""
+    from matplotlib.ticker import ScalarFormatter
+
+    class Comma(ScalarFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return super().__call__(x, pos).replace(".", ",")
+
+    if comma():
+        for axes in figure.axes:
+            for name in ("xaxis", "yaxis", "zaxis"):
+                if hasattr(axes, name):
+                    getattr(axes, name).set_major_formatter(Comma())
+    return figure
 
 
 def _figure(width: float, height: float) -> Figure:

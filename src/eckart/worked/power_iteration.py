@@ -78,7 +78,7 @@ def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: i
         )
     first = sp.ones(a.rows, 1) if start is None else vector(start, "start", a.rows)
     if first.is_zero_matrix:
-        raise InputError("The start is the zero vector, which has no direction. Give any other.")
+        raise InputError(tr("The start is the zero vector, which has no direction. Give any other."))
     found = spectrum(a, symmetric=False)
     run = iterate(np.array(a.tolist(), dtype=float), np.array(first.tolist(), dtype=float).ravel(), eps, most)
     steps = (
@@ -213,7 +213,7 @@ def _reasons(a: Any, start: Any, top: list[Root], found: Spectrum) -> list[str]:
         ratio = abs(complex(sp.N(others[0].value))) / abs(complex(sp.N(top[0].value)))
         reasons.append(
             tr(
-                "Each step shrinks the error by about {ratio}, the ratio of the two largest moduli.",
+                "Each step multiplies the error by about {ratio}, the ratio of the two largest moduli.",
                 ratio=figure(ratio, 3),
             )
         )

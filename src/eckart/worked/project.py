@@ -56,7 +56,10 @@ def project(given: Any, new: Any, k: int = 1) -> Solution:
     table = matrix(given, "project", rows=40, columns=6)
     rows = matrix(new, "project", rows=20, columns=6)
     if rows.cols != table.cols:
-        raise InputError(f"The new rows have {rows.cols} entries and the table {table.cols} columns: make them equal.")
+        raise InputError(
+            tr("The new rows have {given} entries and the table {needed} columns: make them equal.",
+               given=rows.cols, needed=table.cols)
+        )  # fmt: skip
     check_k(k, table.cols)
     data = prepared(table, center=True, scale=False, divide="n-1")
     centred = (rows - sp.ones(rows.rows, 1) * data.means).applyfunc(sp.expand)

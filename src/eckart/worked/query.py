@@ -54,7 +54,7 @@ def query(given: Any, q: Any, k: int | None = None) -> Solution:
     row = vector(q, "The query", a.cols).T
     parts = factors(a)
     if not parts.eigenpairs:
-        raise InputError("The matrix is zero, so it has no concepts. Check the entries.")
+        raise InputError(tr("The matrix is zero, so it has no concepts. Check the entries."))
     check_k(k, len(parts.eigenpairs))
     eigenpairs = [pair.suited(row) for pair in parts.eigenpairs[: k or len(parts.eigenpairs)]]
     concepts = sp.Matrix.hstack(*[pair.through(row) for pair in eigenpairs])

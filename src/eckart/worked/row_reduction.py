@@ -87,7 +87,8 @@ def _equations(a: Any, unknown: str) -> list[Equation]:
 
 def _term(factor: Any, name: str) -> tuple[bool, str]:
     """Whether it is subtracted, and the term without its sign."""
-    negative = bool(sp.N(factor) < 0) if not factor.free_symbols else False
+    real, imaginary = sp.sympify(factor).as_real_imag() if not factor.free_symbols else (0, 0)
+    negative = bool(sp.N(real) < 0) or (real == 0 and bool(sp.N(imaginary) < 0))
     size = -factor if negative else factor
     shown = text_number(size)
     if size == 1:

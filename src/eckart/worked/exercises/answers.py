@@ -20,7 +20,7 @@ from eckart.worked.messages import tr
 _LONGEST = 4000
 _OPEN, _CLOSE = "([{", ")]}"
 _WORD = r"[^\W\d_][\w^'+~]*"
-_NAMED = re.compile(rf"(?<![\w.)])({_WORD}(?:\s+{_WORD})*(?:\s*\(\s*[^\W\d_]\w*\s*\))?)\s*(?:=|:|≈)")
+_NAMED = re.compile(rf"(?<![\w.)])({_WORD}(?:\s+{_WORD}){{0,5}}(?:\s*\(\s*[^\W\d_]\w*\s*\))?)\s*(?:=|:|≈)")
 _LABEL = re.compile(r"\s*((?:(?!sqrt|cbrt)[^\W\d_]{2,}\s+)+)(?=[-+(\[{\d.]|sqrt|cbrt)")
 _INDEXED = re.compile(r"\s*[^\W\d_]_?\d+(?:\s*[,\s]\s*[^\W\d_]_?\d+)*\s*")
 

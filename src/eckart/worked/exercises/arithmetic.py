@@ -24,7 +24,7 @@ _CONTEXT = Context(prec=DIGITS, Emax=60, Emin=-60, traps=[DivisionByZero, Invali
 _TOKEN = re.compile(
     r"([^\S\n]*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%])", re.ASCII
 )
-_DEEPEST = 12
+DEEPEST = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _FEW = 3
 """A decimal of fewer significant digits, such as 0.5, counts as exact inside an expression."""
@@ -182,8 +182,8 @@ class Reader:
 
     def deepen(self) -> None:
         self.depth += 1
-        if self.depth > _DEEPEST:
-            raise InputError(tr("Brackets are more than {most} deep.", most=_DEEPEST))
+        if self.depth > DEEPEST:
+            raise InputError(tr("Brackets are more than {most} deep.", most=DEEPEST))
 
     def atom(self) -> Entry:
         token = self.token()

@@ -184,7 +184,7 @@ def _numbers(part: Part, target: Target) -> Verdict:
 def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
     slips = {number_slip(given, left[min(i, len(left) - 1)]) for i, given in enumerate(wrong)}
     slips.discard(tr("This is not the right number."))
-    if len(wrong) < count and len(left) < count:
+    if len(left) < count:
         first = tr("{right} of {count} numbers are right.", right=count - len(left), count=count)
         return f"{first} {slips.pop()}" if len(slips) == 1 else first
     return slips.pop() if len(slips) == 1 else tr("None of the numbers is right.")

@@ -103,7 +103,7 @@ def _sheet(
             if (content := str(one.steps[0].numbers)) not in taken[kind]:
                 taken[kind].add(content)
                 made.append(one)
-    return Sheet(tuple(_numbered(made)), student, current(), seeds)
+    return Sheet(tuple(_numbered(made, size)), student, current(), seeds)
 
 
 def series(
@@ -121,20 +121,23 @@ def series(
     ]
 
 
-def _numbered(made: list[Exercise]) -> list[Exercise]:
-    """Titles that count from 1, with the seed that makes each exercise again."""
+def _numbered(made: list[Exercise], size: tuple[int, int] | None) -> list[Exercise]:
+    """Titles that count from 1, with what makes each exercise again."""
 
     return [
         replace(
             one,
             title=tr("Exercise {number}", number=place),
-            steps=(_with_seed(one), *one.steps[1:]),
+            steps=(_with_seed(one, size), *one.steps[1:]),
         )
         for place, one in enumerate(made, 1)
     ]
 
 
-def _with_seed(one: Exercise) -> Step:
-    words = tr("{kind}, difficulty {difficulty}, seed {seed}", kind=one.kind.replace("_", "-"),
-               difficulty=one.difficulty, seed=one.seed)  # fmt: skip
+def _with_seed(one: Exercise, size: tuple[int, int] | None) -> Step:
+    values = {"kind": one.kind.replace("_", "-"), "difficulty": one.difficulty, "seed": one.seed}
+    if size is None:
+        return replace(one.steps[0], remark=tr("{kind}, difficulty {difficulty}, seed {seed}", **values))
+    # The size is a part of what seeds the generator: without it, the seed makes another exercise.
+    words = tr("{kind}, difficulty {difficulty}, size {size}, seed {seed}", **values, size=f"{size[0]}x{size[1]}")
     return replace(one.steps[0], remark=words)

@@ -10,6 +10,7 @@ import re
 import unicodedata
 
 from eckart.errors import InputError
+from eckart.worked.exercises.arithmetic import DEEPEST
 from eckart.worked.messages import tr
 
 _PLAIN = str.maketrans({
@@ -82,8 +83,10 @@ def _functions(text: str) -> str:
     return re.sub(r"(sqrt|cbrt)\s*(?:\[([^\[\]]*)\]|\{([^{}]*)\})", lambda m: f"{m[1]}({m[2] or m[3]})", text)
 
 
-def _latex(text: str) -> str:
+def _latex(text: str, depth: int = 0) -> str:
     """Commands of LaTeX by plain signs; a command that is not known is refused."""
+    if depth > DEEPEST:
+        raise InputError(tr("Brackets are more than {most} deep.", most=DEEPEST))
     text = re.sub(r"\$|\\\\\[[^\]]*pt\]", "", text).replace("\\\\", ";")
     text = re.sub(r"\\begin\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}(?:\{[^{}]*\})?", "[", text)
     text = re.sub(r"\\end\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}", "]", text).replace("&", ",")
@@ -91,21 +94,21 @@ def _latex(text: str) -> str:
     pieces, place = [], 0
     while match := re.compile(r"\\([A-Za-z]+|.)", re.DOTALL).search(text, place):
         pieces.append(text[place : match.start()])
-        shown, place = _command(text, match)
+        shown, place = _command(text, match, depth)
         pieces.append(shown)
     return "".join([*pieces, text[place:]])
 
 
-def _command(text: str, match: re.Match[str]) -> tuple[str, int]:
+def _command(text: str, match: re.Match[str], depth: int) -> tuple[str, int]:
     """One command with its arguments, and where it ends."""
     name, place = match[1], match.end()
     if name in {"frac", "dfrac", "tfrac", "cfrac"}:
-        above, place = _argument(text, place)
-        below, place = _argument(text, place)
+        above, place = _argument(text, place, depth + 1)
+        below, place = _argument(text, place, depth + 1)
         return f"(({above})/({below}))", place
     if name == "sqrt":
         order = re.compile(r"\s*\[([^\[\]]*)\]").match(text, place)
-        inside, place = _argument(text, order.end() if order else place)
+        inside, place = _argument(text, order.end() if order else place, depth + 1)
         if order is None:
             return f"sqrt({inside})", place
         return (f"cbrt({inside})" if order[1].strip() == "3" else f"(({inside})^(1/({order[1]})))"), place
@@ -114,19 +117,21 @@ def _command(text: str, match: re.Match[str]) -> tuple[str, int]:
     return _COMMANDS[name], place
 
 
-def _argument(text: str, place: int) -> tuple[str, int]:
+def _argument(text: str, place: int, depth: int) -> tuple[str, int]:
     """What a command is given: a group in braces, one sign, or another command."""
     while place < len(text) and text[place] == " ":
         place += 1
     if place >= len(text):
         raise InputError(tr("Something is missing at the end."))
     if text[place] == "\\" and (match := re.compile(r"\\([A-Za-z]+|.)").match(text, place)):
-        return _command(text, match)
+        if depth > DEEPEST:
+            raise InputError(tr("Brackets are more than {most} deep.", most=DEEPEST))
+        return _command(text, match, depth)
     if text[place] != "{":
         return text[place], place + 1
     depth = 0
     for end in range(place, len(text)):
         depth += {"{": 1, "}": -1}.get(text[end], 0)
         if depth == 0:
-            return _latex(text[place + 1 : end]), end + 1
+            return _latex(text[place + 1 : end], depth), end + 1
     raise InputError(tr("A bracket is not closed."))

@@ -34,6 +34,9 @@ CASES: dict[str, Callable[[], Solution]] = {
     "deflation": lambda: worked.deflation("30 28; 28 30"),
     "deflation wielandt": lambda: worked.deflation("1 3 5; 2 4 1; 6 1 9"),
     "diagonalize": lambda: worked.diagonalize("2 1; 3 2"),
+    "diagonalize complex": lambda: worked.diagonalize("0 -1 0; 1 0 0; 0 0 1"),
+    "diagonalize complex numbers": lambda: worked.diagonalize("3 1 4; 1 5 9; -9 2 6"),
+    "eigen cube roots": lambda: worked.eigen("1 3 3; 1 1 3; 1 1 1"),
     "minor_components": lambda: worked.minor_components("1 3; 0 2; 0 0; 3 3"),
     "energy": lambda: worked.energy("1 2; 2 1; 3 3"),
     "query": lambda: worked.query("1 1 0; 2 2 0; 0 1 3", "1 0 0", 2),
@@ -185,3 +188,11 @@ def test_wide_matrices_keep_to_the_width_too(side: int) -> None:
         assert max(map(len, solution.text().splitlines())) <= 80
     large = sp.Matrix(12, 12, lambda i, j: 10**8 + i * j)
     assert max(map(len, worked.rank(large).text().splitlines())) <= 80
+
+
+def test_formulas_break_outside_brackets() -> None:
+    text = worked.eigen("1 3 3; 1 1 3; 1 1 1").at("full").text()
+    lines = [line for line in text.splitlines() if line.startswith("    ") and "⎡⎢⎣" not in line]
+    assert all(line.count("(") == line.count(")") for line in lines), text
+    assert "∛3 + ∛9" in text
+    assert max(map(len, worked.diagonalize("1 2 0 1; 0 1 3 0; 5 0 1 2; 1 7 0 3").at("full").text().splitlines())) <= 80

@@ -42,6 +42,9 @@ def read(given: object) -> sp.Matrix:
         ("(1+sqrt(5))/2", sp.Rational(1, 2) + sp.sqrt(5) / 2),
         ("sqrt(sqrt(16))", 2),
         ("2 / 4 / 2", sp.Rational(1, 4)),
+        ("−3√2/2", -3 * sp.sqrt(2) / 2),
+        ("2(1+√3)", 2 + 2 * sp.sqrt(3)),
+        ("1/2sqrt(2)", sp.sqrt(2) / 2),
     ],
 )
 def test_numbers(text: str, value: object) -> None:
@@ -150,7 +153,7 @@ def test_refused(given: object, kind: type[Exception], words: str) -> None:
 
 
 def test_determinant_of_a_rectangle() -> None:
-    with pytest.raises(InputError, match=r"3 rows and 2 columns, and only square matrices have determinants"):
+    with pytest.raises(InputError, match=r"3 x 2, and only square matrices have determinants"):
         worked.determinant("1 2; 3 4; 5 6")
 
 
@@ -179,3 +182,22 @@ def test_other_parameters() -> None:
         worked.pca("1 2; 1 3", scale=True)
     with pytest.raises(InputError, match="one row"):
         worked.pca("1 2")
+
+
+@pytest.mark.parametrize(("text", "rows"), [
+    ("0,5 1; 1 2", [["1/2", 1], [1, 2]]),
+    ("-0,5 -1,25", [["-1/2", "-5/4"]]),
+    ("1,5;2\n3;4,5", [["3/2", 2], [3, "9/2"]]),
+    ("x;y\n1;2\n3;4", [[1, 2], [3, 4]]),
+    ("1,2; 3,4", [[1, 2], [3, 4]]),
+    ("1 2; 3 4;\n5 6; 7 8", [[1, 2], [3, 4], [5, 6], [7, 8]]),
+    ("1 2;\n3 4;", [[1, 2], [3, 4]]),
+])  # fmt: skip
+def test_decimal_commas_and_semicolons_between_columns(text: str, rows: list[list[object]]) -> None:
+    assert read(text) == sp.Matrix(rows)
+
+
+@pytest.mark.parametrize(("name", "words"), [("it", "quadrate"), ("es", "cuadradas"), ("ru", "квадратных")])
+def test_refusals_speak_the_language(name: str, words: str) -> None:
+    with worked.language(name), pytest.raises(InputError, match=words):
+        worked.eigen("1 2 3")

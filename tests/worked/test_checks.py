@@ -71,6 +71,7 @@ PAIR = (
     ("lambda = -3, -1; v = [1 1; 1 -1]/√2", "wrong", "sign"),
     ("lambda = 3, 1; v = [1 1; 2 -1]/√2", "wrong", "vectors are right"),
     ("v = (0.71, 0.71)", "partial", "1 vector is missing"),
+    ("3, 5, 7, 9", "wrong", "1 of 2 numbers are right"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(answer: str, status: str, words: str) -> None:
     verdict = judge(answer, PAIR)
@@ -120,7 +121,8 @@ def test_matrices_on_several_lines(answer: str) -> None:
     assert judge(answer, (Target(("A^3",), "scores", sp.Matrix([[1, 2], [3, 4]])),)).status == "right"
 
 
-@pytest.mark.parametrize("answer", ["", "what?", "[1 2; 3]", "__import__('os')", "9" * 5000])
+@pytest.mark.parametrize("answer", ["", "what?", "[1 2; 3]", "__import__('os')", "9" * 5000, "\\frac" * 700,
+                                    "\\sqrt{" * 700, "9**9**9", "10^10^10", "(" * 3000, "a " * 1999])  # fmt: skip
 def test_nonsense_is_refused(answer: str) -> None:
     with pytest.raises(InputError):
         judge(answer, PAIR)

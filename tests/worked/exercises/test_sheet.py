@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner, Result
 from eckart import worked
 from eckart.cli import main
 from eckart.errors import ParameterError
-from eckart.worked.exercises import KINDS
+from eckart.worked.exercises import KINDS, class_list
 from eckart.worked.exercises.sheet import series, sheet
 
 
@@ -122,3 +123,41 @@ def test_the_key_ends_with_what_is_asked(kind: str) -> None:
         values = target.value if isinstance(target.value, list) else [target.value]
         shown = [equation.value for equation in made.answer]
         assert target.form == "set" or all(value in shown for value in values)
+
+
+def test_what_is_printed_makes_the_exercise_again(folder: Path) -> None:
+    """Kind, difficulty, size and seed of a sheet lead back to the same matrix."""
+    assert run("svd", "--seed", "5", "--difficulty", "2", "--size", "4x2", "--sheet", "exam.md").exit_code == 0
+    printed = re.search(r"(\w+), difficulty (\d), size (\d)x(\d), seed (\d+)", (folder / "exam.md").read_text())
+    assert printed is not None
+    kind, difficulty, rows, cols, seed = printed.groups()
+    again = worked.exercise(kind, difficulty=int(difficulty), size=(int(rows), int(cols)), seed=int(seed))
+    assert str(again.question().markdown()).split("$$")[1] in (folder / "exam.md").read_text()
+
+
+def test_a_class_table_with_a_header(folder: Path) -> None:
+    table = '\ufeffcognome;nome;matricola\r\nRossi;José;1\r\nRossi;José;2\r\n"O\'Brien, Jr.";Seán;3\r\n'
+    (folder / "class.csv").write_bytes(table.encode())
+    done = run("rank", "--sheet", "exam.md", "--class", "class.csv", "--lang", "it")
+    assert done.exit_code == 0, done.output
+    names = sorted(file.stem for file in folder.glob("exam-*.md") if not file.stem.endswith("-key"))
+    assert names == ["exam-O-Brien-Jr-Seán", "exam-Rossi-José", "exam-Rossi-José-2"]
+    assert (
+        (folder / names[0]).with_suffix(".md").read_text(encoding="utf-8").startswith("# Esercizi: O'Brien, Jr. Seán")
+    )
+
+
+@pytest.mark.parametrize(
+    "students", [["Ana 3", "Ana", "Ana"], ["Ana", "Ana key"], ["ana", "ANA"], ["x" * 300, "x" * 300]]
+)
+def test_no_sheet_replaces_another(students: list[str], folder: Path) -> None:
+    (folder / "names.txt").write_text("\n".join(students), encoding="utf-8")
+    done = run("rank", "--sheet", "exam.txt", "--class", "names.txt", "--force")
+    assert done.exit_code == 0, done.output
+    assert len({file.name.casefold() for file in folder.glob("exam-*.txt")}) == 2 * len(students)
+
+
+@pytest.mark.parametrize(("encoding", "lang"), [("utf-8", "en"), ("utf-16", "en"), ("cp1251", "ru")])
+def test_encodings_of_class_lists(encoding: str, lang: str) -> None:
+    with worked.language(lang):
+        assert class_list.names(class_list.decoded("ФИО\nИван Петров\n".encode(encoding))) == ["Иван Петров"]

@@ -63,6 +63,9 @@ class Bootstrap:
         Confidence level of the intervals.
     groups : tuple of tuple of int
         Components that cannot be separated, counted from 0. Each group was rotated as a whole.
+    unseparated : tuple of int
+        Components that cannot be separated from the next one, which was not requested, counted from 0. No sign of their
+        loadings is sure; request more components.
 
     See Also
     --------
@@ -90,6 +93,7 @@ class Bootstrap:
     indices: NDArray[np.intp]
     confidence: float
     groups: tuple[tuple[int, ...], ...] = ()
+    unseparated: tuple[int, ...] = ()
 
     def loadings(self) -> Table:
         """Tabulate the percentile intervals of the loadings.
@@ -107,7 +111,7 @@ class Bootstrap:
                 column,
                 component,
                 *(float(a[j, k]) for a in (floats(d.right), low, high)),
-                _sure(surely[0][j, k], surely[1][j, k]),
+                "" if k in self.unseparated else _sure(surely[0][j, k], surely[1][j, k]),
             )
             for k, component in enumerate(component_labels(d))
             for j, column in enumerate(column_labels(d))
@@ -151,11 +155,14 @@ class Bootstrap:
         return f"{self.components()._repr_html_()}{self.loadings()._repr_html_()}"
 
     def _grouped(self) -> str:
-        if not self.groups:
-            return ""
-        names = component_labels(self.decomposition)
-        listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
-        return f" Only the subspace of {listed} is determined; the loadings refer to this basis of it."
+        names, text = component_labels(self.decomposition), ""
+        if self.groups:
+            listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
+            text = f" Only the subspace of {listed} is determined; the loadings refer to this basis of it."
+        if self.unseparated:
+            listed = ", ".join(names[k] for k in self.unseparated)
+            text += f" {listed} cannot be separated from the next component: request more components."
+        return text
 
     def _ends(self, drawn: Matrix, confidence: float | None = None) -> tuple[Matrix, Matrix]:
         """Percentiles; tails as thin as those of Student's t, since draws vary less than samples (Hesterberg, 2015)."""
@@ -179,9 +186,9 @@ def bootstrap(
     count: int = 500,
     confidence: float = 0.95,
     sample_weight: object = None,
-    rng: Any = None,
-    rows: Any = None,
-    **options: Any,
+    rng: object = None,
+    rows: object = None,
+    **options: object,
 ) -> Bootstrap:
     """Compute bootstrap intervals of loadings and explained shares.
 
@@ -240,27 +247,38 @@ def bootstrap(
         if rows is None:
             raise ParameterError("A model does not keep its data. Give them as well: bootstrap(model, rows=data).")
         fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
-        data, method, options = rows, cast("Literal['pca', 'svd']", d.method), fitted | options
+        data, method, options = rows, cast("Literal['pca', 'svd']", d.method), {**fitted, **options}
+    _check(method, count, confidence)
+    matrix = _in_memory(data)
+    weights = check_weights(sample_weight, matrix.shape[0])
+    first = decompose(data, get_method(method), sample_weight=weights, **options)
+    again = {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
+    _, random = generator(rng)
+    groups = close_groups(first)
+    drawn = [_draw(first, groups, matrix, method, weights, random, again) for _ in range(count)]
+    right, shares, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
+    unseparated: tuple[int, ...] = ()
+    if first.k < min(first.rows, first.columns):
+        one_more = decompose(data, method, k=first.k + 1, sample_weight=weights, **again)
+        unseparated = next((group[:-1] for group in close_groups(one_more) if first.k in group), ())
+    return Bootstrap(first, right, shares, cosines, indices, float(confidence), groups, unseparated)
+
+
+def _in_memory(data: object) -> Any:
+    """The data as a matrix whose rows can be drawn."""
+    opened = open_matrix(data)
+    if not isinstance(opened.matrix, RowBlocks):
+        raise InputError("The data are read in blocks, but resampling needs them in memory. Use a sample of the rows.")
+    return data if is_array(data) or is_sparse(data) else opened.matrix.matrix
+
+
+def _check(method: str, count: int, confidence: float) -> None:
     if not get_method(method).orthogonal:
         raise ParameterError(f"method={method!r} cannot be resampled. Use 'pca' or 'svd'.")
     if count < 2 or not 0 < confidence < 1:
         raise ParameterError(
             f"count={count!r}, confidence={confidence!r}: give a count of at least 2, and a confidence between 0 and 1."
         )
-    opened = open_matrix(data)
-    if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("The data are read in blocks, but resampling needs them in memory. Use a sample of the rows.")
-    rows = opened.matrix.shape[0]
-    weights = check_weights(sample_weight, rows)
-    matrix = data if is_array(data) or is_sparse(data) else opened.matrix.matrix
-    first = decompose(data, method, sample_weight=weights, **options)
-    again = {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
-    _, random = generator(rng)
-    groups = close_groups(first)
-    drawn = [_draw(first, groups, matrix, method, weights, random, again) for _ in range(count)]
-    right, shares, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
-    kept = tuple(tuple(i for i in group if i < first.k) for group in groups)
-    return Bootstrap(first, right, shares, cosines, indices, float(confidence), tuple(g for g in kept if len(g) > 1))
 
 
 def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:
@@ -293,20 +311,21 @@ def _draw(
     method: Literal["pca", "svd"],
     weights: NDArray[np.float64] | None,
     random: np.random.Generator,
-    options: dict[str, Any],
+    options: dict[str, object],
 ) -> tuple[Matrix, Matrix, Matrix, NDArray[np.intp]]:
     """One repetition, its components paired with those of the first fit."""
     rows = matrix.shape[0]
+    counted = np.arange(rows) if weights is None else np.flatnonzero(weights)
     times = np.zeros(rows)
-    while np.count_nonzero(times) < min(2, rows):
-        times = random.multinomial(rows, np.full(rows, 1 / rows)).astype(np.float64)
+    while np.count_nonzero(times) < min(2, len(counted)):
+        times[counted] = random.multinomial(len(counted), np.full(len(counted), 1 / len(counted)))
         times = times if weights is None else times * weights
     distinct = int(np.count_nonzero(times))
     # A few components more, so that one that lost its place can still be found.
     k = min(first.k + 3, distinct, first.columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EckartWarning)
-        d = decompose(matrix, method, k=k, sample_weight=times, **options)
+        d = decompose(matrix, get_method(method), k=k, sample_weight=times, **options)
     right, shares = floats(d.right), floats(d.explained_variance_ratio)
     if k < first.k:  # few distinct rows were drawn: the other components explain nothing
         right = np.hstack([right, np.zeros((first.columns, first.k - k))])

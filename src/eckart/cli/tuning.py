@@ -63,11 +63,7 @@ class Tuning:
         """The arguments of decompose; what has no meaning for the method is refused."""
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         taken = TAKEN.get(method, {})
-        for name in given:
-            if name not in taken:
-                owners = " or ".join(f"--method {owner}" for owner, names in TAKEN.items() if name in names)
-                option = f"--{name.replace('_', '-')}"
-                raise click.UsageError(f"{option} does not apply to --method {method}: it is for {owners}.")
+        _refuse_meaningless([name for name in given if name not in taken], method)
         if "solver" in given and given["solver"] not in SOLVERS.get(method, ()):
             known = ", ".join(SOLVERS.get(method, ()))
             raise click.UsageError(f"--solver {given['solver']}: for --method {method} it is one of {known}.")
@@ -86,7 +82,14 @@ class Tuning:
         return "".join(words)
 
 
-def _width(given: Any) -> float | str:
+def _refuse_meaningless(names: list[str], method: str) -> None:
+    for name in names:
+        owners = " or ".join(f"--method {owner}" for owner, known in TAKEN.items() if name in known)
+        option = f"--{name.replace('_', '-')}"
+        raise click.UsageError(f"{option} does not apply to --method {method}: it is for {owners}.")
+
+
+def _width(given: object) -> float | str:
     text = str(given).strip()
     if text in ("median", "local"):
         return text
@@ -112,7 +115,7 @@ def tuning(f: Command) -> Command:
         option("--scan", is_flag=True, default=None, help="kernel-pca: try kernels and widths, and use the best."),
         option("--neighbors", type=whole, metavar="N", help="isomap: number of neighbours of each row.  [default: 5]"),
         option("--radius", type=float, metavar="R", help="isomap: use all rows within this distance as neighbours."),
-        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows, which place the others."),
+        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows.  [default: all rows]"),
         option("--loss", type=choice(_LOSSES), help="nmf: loss.  [default: frobenius]"),
         option("--runs", type=whole, metavar="N", help="nmf: number of starts; the best is kept.  [default: 1]"),
         option("--iterations", type=whole, metavar="N", help="nmf: maximum number of iterations.  [default: 200]"),

@@ -19,7 +19,7 @@ from eckart.result import Decomposition
 class Projection(ToOnnx, InvertibleEstimator):
     """scores = (X - mean) / scale right, and back: X ~ (scores right^T) scale + mean."""
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         return project_on_components(self.decomposition_, data, whiten=getattr(self, "whiten", False))
 
     def _rows(self, scores: Array) -> Array:
@@ -88,7 +88,7 @@ class WeightedProjection(Projection):
         return self._scores(self._fit(X, sample_weight))
 
     @abstractmethod
-    def _fit(self, X: Any, sample_weight: Any = None) -> Any: ...
+    def _fit(self, X: object, sample_weight: object = None) -> Any: ...
 
 
 def components_as_rows(d: Decomposition) -> Array:
@@ -110,7 +110,7 @@ def explained_ratio(d: Decomposition) -> Array:
 
 def noise_variance(d: Decomposition) -> float:
     """(total - kept) / (min(rows, columns) - k), the attribute as scikit-learn defines it; weights count as rows."""
-    return _left_over(d, min(max(int(d.weight), d.rows), d.columns) - d.k)
+    return _left_over(d, min(max(d.weight, d.rows), d.columns) - d.k)
 
 
 def model_noise(d: Decomposition) -> float:
@@ -121,7 +121,7 @@ def model_noise(d: Decomposition) -> float:
     return _left_over(d, d.columns - d.k)
 
 
-def _left_over(d: Decomposition, directions: int) -> float:
+def _left_over(d: Decomposition, directions: float) -> float:
     """Variance left over per direction.
 
     The share that was kept comes from the certificate, which is float64 whatever the dtype of the data.

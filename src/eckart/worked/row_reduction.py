@@ -54,7 +54,7 @@ def reduced(a: Any) -> tuple[list[Reduction], Any, list[int]]:
     return found, work, pivots
 
 
-def reduction_steps(a: Any) -> tuple[Step, ...]:
+def reduction_steps(a: object) -> tuple[Step, ...]:
     """One step for each pivot."""
     steps, _, _ = reduced(a)
     return tuple(
@@ -103,15 +103,15 @@ def _sum(terms: list[tuple[bool, str]]) -> str:
     return text + "".join(f" {'-' if negative else '+'} {term}" for negative, term in rest)
 
 
-def _times(factor: Any) -> str:
+def _times(factor: object) -> str:
     return "-" if factor == -1 else f"({text_number(factor)}) "
 
 
-def minus(factor: Any) -> str:
+def minus(factor: object) -> str:
     """A multiple that is subtracted: -3 is written + 3."""
     negative, term = _term(factor, "")
     return f"{'+' if negative else '-'} {term.strip()} ".replace("-  ", "- ").replace("+  ", "+ ")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return sp.expand(sp.radsimp(sp.expand(value)))

@@ -149,3 +149,13 @@ def test_answers_with_commas_and_fractions(answer: str, status: str, words: str)
 @pytest.mark.parametrize(("answer", "words"), [("-2,7", "not the right number"), ("2,55", "more digits")])
 def test_one_number_with_a_comma(answer: str, words: str) -> None:
     assert words in judge(answer, (Target(("x",), "number", sp.Rational(5, 2)),)).message
+
+
+def test_variances_are_accepted_for_eigenvalues() -> None:
+    """The question leaves the divisor of the covariance matrix open; numpy.cov divides by n - 1."""
+    exercise = made("pca", 11)
+    table = np.array(exercise.given.tolist(), dtype=float)
+    values, vectors = np.linalg.eigh(np.cov(table.T))
+    for factor, status in ((1.0, "partial"), ((len(table) - 1) / len(table), "partial"), (0.9, "wrong")):
+        answer = ", ".join(f"{factor * value:.6f}" for value in values[::-1])
+        assert exercise.check(f"lambda = {answer}").status == status

@@ -35,7 +35,8 @@ class Target:
     of unit length), "scores" (columns up to sign) or "set" (whole numbers). `names` are what it may be called.
     Targets with the same `pairing` must be in the same order, such as eigenvectors in the order of the eigenvalues;
     where `signed`, their signs belong together too, such as those of u and v. `label` is how the key prints it, for
-    questions that ask for something else than what the solution ends with.
+    questions that ask for something else than what the solution ends with. `also` has other values that are as right,
+    such as the eigenvalues of the covariance matrix where the solution has those of the cross-products.
     """
 
     names: tuple[str, ...]
@@ -44,6 +45,7 @@ class Target:
     pairing: str = ""
     signed: bool = False
     label: str = ""
+    also: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

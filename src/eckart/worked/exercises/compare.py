@@ -7,7 +7,7 @@ the most likely slip is named: not normalised, squared, wrong order, one entry, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from functools import cache
 from itertools import permutations, product
@@ -93,7 +93,8 @@ def _numbers_of(entry: Entry) -> list[Typed]:
 def compare(part: Part, target: Target) -> Verdict:
     """One part against what it should be."""
     with localcontext(Context(prec=DIGITS)):
-        return _COMPARE[target.form](part, target)
+        first, *others = [_COMPARE[target.form](part, replace(target, value=x)) for x in (target.value, *target.also)]
+        return next((verdict for verdict in others if verdict.status == RIGHT), first) if not first else first
 
 
 @cache

@@ -94,7 +94,7 @@ def compare(part: Part, target: Target) -> Verdict:
     """One part against what it should be."""
     with localcontext(Context(prec=DIGITS)):
         first, *others = [_COMPARE[target.form](part, replace(target, value=x)) for x in (target.value, *target.also)]
-        return first if first else next((verdict for verdict in others if verdict), first)
+        return first or next((verdict for verdict in others if verdict), first)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What CUR must show: error over the best rank-k error, the statistics of the taught draws, time beside TruncatedSVD.
+"""Error over the best rank-k error, the statistics of the taught draws, time compared with TruncatedSVD.
 
 `python -m benchmarks.cur [--quick]`; --quick leaves the large sparse matrix out.
 """

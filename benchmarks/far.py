@@ -1,7 +1,7 @@
 """python -m benchmarks.far: the small runs behind the page "How far it goes", and what its formulas say of them.
 
-Rates are measured beside the work, in turn with it: bytes read a second, operations a second of the products. Then the
-time that the formulas foretell is compared with the time taken. Least of several.
+Rates are measured in alternation with the work: bytes read a second, operations a second of the products. Then the
+time that the formulas predict is compared with the time taken. Least of several.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def least(*works: Callable[[], object], times: int = 4) -> list[float]:
     return [min(taken) for taken in seconds]
 
 
-def tell(what: str, foretold: float, took: float) -> None:
-    print(f"| {what} | {foretold:.2f} s | {took:.2f} s | {took / foretold:.2f} |", flush=True)
+def tell(what: str, predicted: float, took: float) -> None:
+    print(f"| {what} | {predicted:.2f} s | {took:.2f} s | {took / predicted:.2f} |", flush=True)
 
 
 def read_whole(path: Path) -> None:
@@ -41,7 +41,7 @@ def read_whole(path: Path) -> None:
 
 
 def dense(folder: Path, sizes: Sequence[int] = (50_000, 100_000, 200_000)) -> None:
-    """One read: the larger of reading and rows x columns^2 multiplications."""
+    """One pass: the larger of reading and rows x columns^2 multiplications."""
     rng = np.random.default_rng(0)
     basis, block = rng.standard_normal((30, 1000), dtype="f4"), rng.standard_normal((16_000, 1000), dtype="f4")
     for rows in sizes:

@@ -1,4 +1,4 @@
-"""python -m benchmarks.gpu [row ...]: checks and times what runs on a GPU, each row beside its counted floor.
+"""python -m benchmarks.gpu [row ...]: checks and times what runs on a GPU, each row next to its counted floor.
 
 Rows: tall, large, square, sparse, host, nmf, kernel. Times are medians of warm calls, errors against a float64 answer.
 """
@@ -219,7 +219,7 @@ def scattered(rows: int, columns: int, per_row: int, seed: int = 0) -> Any:
 
 
 def nmf_iteration(rows: int = 1_000_000, columns: int = 30_000, per_row: int = 50, k: int = 32) -> None:
-    """Kullback-Leibler: one step of W and one of H, beside reading the entries and gathering the factors once each."""
+    """Kullback-Leibler: one step of W and of H, compared with reading the entries and gathering the factors."""
     import cupy
 
     from eckart.nmf.divergence import SWEEPS, Divergence

@@ -1,7 +1,7 @@
 """python -m benchmarks.imputation --tables 1000 --jobs 16 --seed 1: imputation on drawn tables whose truth is known.
 
 Tables of rank 1 to 5, noise 0 to 1 (in units of the signal), 1 to 40 % missing values, in columns of equal or of very
-different units. Errors are compared with the better of iterated SVD (which is told the rank) and scikit-learn's
+different units. Errors are compared with the better of iterated SVD (which is given the rank) and scikit-learn's
 IterativeImputer, and 95 % intervals with the truth. Without noise a gap that the values present leave open has no right
 answer; the ratio is given over all gaps, and over those that are determined.
 """

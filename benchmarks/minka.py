@@ -1,4 +1,4 @@
-"""Minka's rule in O(p^2) beside scikit-learn's O(p^3), the same rank: python -m benchmarks.minka"""
+"""Minka's rule in O(p^2) compared with scikit-learn's O(p^3), the same rank: python -m benchmarks.minka"""
 
 from __future__ import annotations
 

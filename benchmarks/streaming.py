@@ -22,7 +22,7 @@ COLUMNS, K = 1000, 50
 _HEAD = """
 import json, sys, time
 import numpy as np
-def told(seconds, **facts):
+def report(seconds, **facts):
     # Not ru_maxrss: that counts what the parent held when it forked.
     status = open("/proc/self/status").read()
     peak = int(status.split("VmHWM:")[1].split()[0]) / 1e6
@@ -66,7 +66,7 @@ READ = """
         buffer = bytearray(1 << 26)
         while file.readinto(buffer):
             pass
-    told(time.perf_counter() - start)
+    report(time.perf_counter() - start)
 """
 GRAM = """
     rows, block = int(sys.argv[1]), np.random.default_rng(0).standard_normal((50_000, 1000), dtype="f4")
@@ -74,14 +74,14 @@ GRAM = """
     start = time.perf_counter()
     for _ in range(0, rows, 50_000):
         block.T @ block
-    told(time.perf_counter() - start)
+    report(time.perf_counter() - start)
 """
 OURS = """
     import eckart as ek
     start = time.perf_counter()
     d = ek.decompose(sys.argv[1], "pca", k=50, memory="1GB")
     seconds = time.perf_counter() - start
-    told(seconds, reads=d.info.reads, values=np.asarray(d.values, float).tolist(), solver=d.info.solver)
+    report(seconds, reads=d.info.reads, values=np.asarray(d.values, float).tolist(), solver=d.info.solver)
 """
 EXACT = """
     data = np.load(sys.argv[1], mmap_mode="r")
@@ -90,7 +90,7 @@ EXACT = """
     for i in range(0, len(data), 20000):
         block = data[i:i+20000].astype(np.float64) - mean
         gram += block.T @ block
-    told(0.0, values=np.sqrt(np.linalg.eigvalsh(gram)[::-1][:50]).tolist())
+    report(0.0, values=np.sqrt(np.linalg.eigvalsh(gram)[::-1][:50]).tolist())
 """
 
 
@@ -118,7 +118,7 @@ INCREMENTAL = """
     data = np.load(sys.argv[1], mmap_mode="r")
     start = time.perf_counter()
     p = IncrementalPCA(50, batch_size=5000).fit(data)
-    told(time.perf_counter() - start, values=p.singular_values_.tolist())
+    report(time.perf_counter() - start, values=p.singular_values_.tolist())
 """
 
 
@@ -139,7 +139,7 @@ SPARSE = """
     start = time.perf_counter()
     d = ek.decompose(sys.argv[1], "svd", k=30, memory="1GB")
     c = d.certificate
-    told(time.perf_counter() - start, reads=d.info.reads, steps=d.info.steps, proved=c.proved, explained=c.explained)
+    report(time.perf_counter() - start, reads=d.info.reads, steps=d.info.steps, proved=c.proved, explained=c.explained)
 """
 MAKE_SPARSE = """
     import h5py
@@ -158,7 +158,7 @@ MAKE_SPARSE = """
             block = np.sort(np.where(rng.random((50000, 50)) < 0.4, own, common), axis=1)
             indices[i * 50 : (i + 50000) * 50] = block.ravel()
             data[i * 50 : (i + 50000) * 50] = 1 + rng.random(50000 * 50, dtype="f4") * 3
-    told(0.0)
+    report(0.0)
 """
 
 
@@ -208,7 +208,7 @@ DASK = """
             times = []
             for _ in range(3):
                 start = time.perf_counter(); values = fit(); times.append(time.perf_counter() - start)
-            told(sorted(times)[1], values=np.asarray(values, float).tolist(), resident_gb=round(peak[0] / 1e9, 2))
+            report(sorted(times)[1], values=np.asarray(values, float).tolist(), resident_gb=round(peak[0] / 1e9, 2))
     if __name__ == "__main__":
         main()
 """

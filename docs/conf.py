@@ -4,6 +4,9 @@ import re
 from importlib.metadata import version as installed_version
 from typing import Any
 
+from sphinx.addnodes import pending_xref
+from sphinx.domains.python import PyObject
+
 project = "Eckart"
 author = "The Eckart developers"
 project_copyright = "The Eckart developers"
@@ -51,28 +54,43 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_default_options = {
-    "exclude-members": "set_fit_request, set_partial_fit_request, set_transform_request, "
+    "exclude-members": "get_metadata_routing, set_fit_request, set_partial_fit_request, set_transform_request, "
     "set_inverse_transform_request, set_score_request",
 }
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True  # fields of results are listed once, in their Attributes section
+next(kind for kind in PyObject.doc_field_types if kind.name == "variable").label = "Attributes"
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"Eckart {release}"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
 html_static_path = ["_static"]
 html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}
+
+# numpydoc's References section numbers its entries as footnotes, to which the text need not refer.
+suppress_warnings = ["ref.footnote"]
 
 FITTED_NAME = re.compile(r"(?<![\w`.:])([a-z]\w*_)(?![\w`])")
+OUTSIDE = re.compile(r":(?:ref|term):`([^`<]*?)(?:\s*<[^>]*>)?`")
 
 
-def quote_fitted_names(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Names such as components_ are names, not links."""
+def prepare_docstring(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Names such as components_ are not links; links of inherited docstrings into scikit-learn's pages become text."""
     lines[:] = [
-        line if line.lstrip().startswith((".. ", ">>> ")) else FITTED_NAME.sub(r"``\1``", line) for line in lines
+        line if line.lstrip().startswith((".. ", ">>> ")) else FITTED_NAME.sub(r"``\1``", OUTSIDE.sub(r"\1", line))
+        for line in lines
     ]
 
 
+def unlink_sizes(app: Any, doctree: Any) -> None:
+    """The k in a type such as "array of shape (n, k)" is a number, not a link to an attribute of that name."""
+    for node in list(doctree.findall(pending_xref)):
+        if node["refdomain"] == "py" and node["reftype"] == "class" and re.fullmatch(r"[a-z]\w*", node["reftarget"]):
+            node.replace_self(node.children)
+
+
 def setup(app: Any) -> None:
-    app.connect("autodoc-process-docstring", quote_fitted_names, priority=900)
+    app.connect("autodoc-process-docstring", prepare_docstring, priority=900)
+    app.connect("doctree-read", unlink_sizes)

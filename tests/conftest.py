@@ -16,11 +16,17 @@ settings.load_profile("repeatable")
 
 _MARKED = {
     "gpu": ("/gpu/",),
-    "browser": ("browser", "worked/test_page"),
+    "browser": ("browser", "worked/test_as_html"),
     "cluster": ("cluster",),
     "slow": ("/anomalies/", "test_adversary"),
 }
 """Marker -> parts of paths whose tests get it."""
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solutions in English, whatever the locale of the machine; tests of languages choose their own."""
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -61,9 +61,9 @@ def test_scores_and_rows_never_replace_what_is_read(tmp_path, suffix):
     d, before = ek.decompose(DATA), content(source)
     for name in names_of(source):
         for given, target in ((source, name), (name, source)):
-            with pytest.raises(ParameterError, match="which is read"):
+            with pytest.raises(ParameterError, match="which is an input"):
                 ek.project_to(d, given, target, overwrite=True)
-            with pytest.raises(ParameterError, match="which is read"):
+            with pytest.raises(ParameterError, match="which is an input"):
                 ek.reconstruct_to(d, given, target, overwrite=True)
     assert content(source) == before
 
@@ -82,12 +82,12 @@ def test_sources_patterns_maps_and_folders_are_inputs(tmp_path):
     ):
         if not os.path.lexists(target):
             target.touch()
-        with pytest.raises(ParameterError, match="which is read"):
+        with pytest.raises(ParameterError, match="which is an input"):
             ek.project_to(d, given, target, overwrite=True)
     # A target that is a folder with the input in it would take the input along.
     inner = folder / "in.zarr" / "inner.npy"
     np.save(inner, DATA)
-    with pytest.raises(ParameterError, match="which is read"):
+    with pytest.raises(ParameterError, match="which is an input"):
         ek.project_to(d, inner, folder / "in.zarr", overwrite=True)
     assert np.array_equal(np.load(folder / "in.npy"), DATA)
     assert own_input(tmp_path / "new.npy", [folder / "in.npy"]) is None
@@ -161,7 +161,7 @@ def test_pipes_and_devices_are_never_replaced(tmp_path):
             lambda target: ek.project_to(d, DATA, target, overwrite=True),
             lambda target: ek.report(d, target, overwrite=True),
         ):
-            with pytest.raises(FileError, match="only files are written"):
+            with pytest.raises(FileError, match="writes only files"):
                 write(target)
     assert pipe.is_fifo()
     for place in ("/dev/null", "/dev/stdout", "/proc/self/fd/1"):

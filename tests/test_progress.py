@@ -1,9 +1,10 @@
-"""progress=True: a bar beside the callback, for data read in blocks, with tqdm and with rich."""
+"""progress=True: a bar in addition to the callback, for blocks, iterations and passes, with tqdm and with rich."""
 
 import builtins
 import logging
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import pytest
 
@@ -42,6 +43,26 @@ def test_data_in_memory_show_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
     ek.PCA(3, progress=True).fit(ROWS)
     ek.TruncatedSVD(3, progress=True).fit(ROWS)
     assert capsys.readouterr().err == ""
+
+
+def test_estimators_count_iterations_passes_and_blocks(capsys: pytest.CaptureFixture[str]) -> None:
+    nmf = ek.NMF(2, max_iter=50, random_state=0, progress=True).fit(abs(ROWS))
+    assert f"pass {nmf.n_iter_} of about 50" in capsys.readouterr().err
+    ek.NMF(2, solver="mu", max_iter=10, tol=0, random_state=0, progress=True).fit(abs(ROWS))
+    assert "10/10" in capsys.readouterr().err
+    kernel = ek.KernelPCA(2, kernel="rbf", eigen_solver="lanczos", progress=True).fit(ROWS[:600])
+    assert f"pass {kernel.decomposition_.info.passes} of about" in capsys.readouterr().err  # type: ignore[union-attr]
+    ek.IncrementalPCA(2, progress=True).fit(da.from_array(ROWS, chunks=(500, 20)))
+    assert "pass 1 of about 1" in capsys.readouterr().err
+
+
+def test_the_callback_sees_every_iteration_in_memory() -> None:
+    seen: list[Any] = []
+    d = ek.decompose(abs(ROWS), "nmf", k=2, max_iter=50, callback=seen.append)
+    passes = [one.current_pass for one in seen]
+    assert passes == sorted(set(passes))  # an iteration that raised the objective is undone and not reported
+    assert 0 < passes[-1] <= d.details.iterations <= 50
+    assert seen[0].seconds_left > 0
 
 
 def test_methods_without_passes_refuse_it() -> None:

@@ -53,7 +53,7 @@ def test_layers_of_a_file_keep_their_names(file):
     np.testing.assert_allclose(ek.decompose(file, k=5).explained_variance, exact(LOGS), rtol=1e-10)
     with pytest.raises(ParameterError, match=r"no column 'variable' in var. It has .*'highly_variable'"):
         ek.decompose(file, k=2, mask="variable")
-    with pytest.raises(ParameterError, match="holds no 'layers/raw'"):
+    with pytest.raises(ParameterError, match="has no 'layers/raw'"):
         ek.decompose(file, k=2, layer="raw")
 
 

@@ -1,8 +1,8 @@
 """The verdict of choose_rank on planted ranks.
 
 Strong components have singular values of 1.4 to 3 times the largest singular value of the noise ("very strong": 2.5 to
-5 times), whatever the noise. Weak ones have 1.35 to 1.75 (rows columns)^(1/4), where 1 is the limit of what can be told
-from white noise at all (Benaych-Georges and Nadakuditi, 2012).
+5 times), whatever the noise. Weak ones have 1.35 to 1.75 (rows columns)^(1/4), where 1 is the limit of
+detection in white noise (Benaych-Georges and Nadakuditi, 2012).
 
 Ranks go up to what can be identified: with a noise variance of its own for each column, r components of p columns are
 determined only if (p - r)^2 >= p + r (Ledermann, 1937), 2 of 5. White noise has one variance, so 3 of 5 are planted.

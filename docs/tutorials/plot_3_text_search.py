@@ -2,43 +2,63 @@
 Search documents by concept
 ===========================
 
-Latent semantic analysis: the SVD of a weighted word count finds concepts, and documents are compared by concept instead
-of by word.
+A keyword search misses documents that use other words. Latent semantic analysis counts and weights the words of a
+collection, finds its concepts by a singular value decomposition, and compares documents by concept.
 """
 
 # %%
-# Count words
-# -----------
-from sklearn.feature_extraction.text import TfidfVectorizer
-
+# A collection
+# ------------
+# ``TextConcepts`` accepts a list of texts, a mapping of names to texts, a folder of text files, a CSV file, JSON lines
+# or a SMART collection. ``stop_words`` leaves out words such as "the" and "and".
 import eckart as ek
 
-documents = [
-    "cats chase mice in the garden",
-    "the kitten plays with a toy mouse",
-    "dogs and cats are pets",
-    "stock markets fell sharply today",
-    "investors sold bond funds and bought shares",
-    "bond yields rose as stock prices fell",
-    "a recipe for bread with yeast",
-    "bake the bread in a hot oven",
-]
-weights = TfidfVectorizer(stop_words="english")
-matrix = weights.fit_transform(documents)
-print(matrix.shape)
+documents = {
+    "cats": "cats chase mice and the mice hide from cats",
+    "kitten": "a kitten chases a mouse, and kittens grow into cats that chase mice",
+    "pets": "dogs and cats are pets; a kitten is a young cat",
+    "markets": "stock markets fell as investors sold shares",
+    "bonds": "investors bought bonds when shares and stock prices fell",
+    "yields": "bond yields rose, and investors sold bonds and stock",
+    "bread": "bake the bread in a hot oven with yeast and flour",
+    "dough": "knead flour, water and yeast to a dough, then bake it in the oven",
+}
+model = ek.TextConcepts(n_components=3, stop_words="english").fit(documents)
+print(model.decomposition_)
 
 # %%
-# Find concepts
-# -------------
-# The matrix stays sparse. The certificate says how much of it the concepts keep.
-d = ek.decompose(matrix, "svd", k=3, left=True).named(
-    [f"document {i + 1}" for i in range(8)], weights.get_feature_names_out()
-)
-print(d.certificate.explained)
-space = ek.concepts(d)
+# What are the concepts about?
+# ----------------------------
+print(model.topics(3, words=4).text())
 
 # %%
 # Search
 # ------
-for i, document in enumerate(space.similar_rows("document 4", 2).names, 1):
-    print(i, document)
+# The documents "cats" and "pets" do not contain the word "mouse", but they share a concept with documents that do.
+print(model.search("mouse", n=3))
+
+# %%
+# Similar documents
+# -----------------
+print(model.similar("bonds", n=2))
+
+# %%
+# Add documents
+# -------------
+# New documents are projected onto the existing concepts. Eckart warns you if the concepts represent them poorly.
+model.add({"shares": "shares and stock rose"})
+print(model.search("investors", n=4))
+
+# %%
+# Measure the search
+# ------------------
+# If you know which documents are relevant to some queries, compute the mean average precision.
+relevant = {"animals": ["cats", "kitten", "pets"], "finance": ["markets", "bonds", "yields", "shares"]}
+print(model.evaluate({"animals": "kitten", "finance": "stock"}, relevant))
+
+# %%
+# Save the collection
+# -------------------
+# ``model.save("collection.eckart")`` writes the concepts and the coordinates of all documents. On the command line,
+# ``eckart search texts/ "query" -o collection.eckart`` does the same, and ``eckart search collection.eckart "query"``
+# searches it.

@@ -1,4 +1,4 @@
-"""Eckart: the few axes that explain a table or a matrix, what they mean, and how good they are.
+"""Eckart: the few components that explain a table or a matrix, what they mean, and how good they are.
 
 Public names are loaded on first use.
 """
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from eckart import datasets, errors, plots, single_cell, supplementary, tables, types, worked
-    from eckart.analysis.analyze import Analysis, analyze
+    from eckart.analysis.analysis import Analysis
+    from eckart.analysis.analyze import analyze
     from eckart.analysis.bootstrap import bootstrap
     from eckart.analysis.summary import summary
     from eckart.analysis.with_rows import with_rows
-    from eckart.api import decompose, plan, project, reconstruct
+    from eckart.api import decompose, plan
     from eckart.concept_space import concepts
     from eckart.concept_space.ratings import Ratings
     from eckart.concept_space.text_concepts import TextConcepts
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from eckart.pca.estimator import PCA
     from eckart.pca.incremental_pca import IncrementalPCA
     from eckart.pca.truncated_svd import TruncatedSVD
+    from eckart.projecting import project, reconstruct
     from eckart.rank.choose import choose_rank
     from eckart.reporting import report
     from eckart.result import Certificate, Decomposition, Plan
@@ -57,8 +59,8 @@ _WHERE = {
     "plan": "eckart.api",
     "fill_missing": "eckart.missing.fill",
     "choose_rank": "eckart.rank.choose",
-    "project": "eckart.api",
-    "reconstruct": "eckart.api",
+    "project": "eckart.projecting",
+    "reconstruct": "eckart.projecting",
     "project_to": "eckart.streaming",
     "reconstruct_to": "eckart.streaming",
     "convert": "eckart.io.convert",
@@ -71,7 +73,7 @@ _WHERE = {
     "TextConcepts": "eckart.concept_space.text_concepts",
     "Ratings": "eckart.concept_space.ratings",
     "analyze": "eckart.analysis.analyze",
-    "Analysis": "eckart.analysis.analyze",
+    "Analysis": "eckart.analysis.analysis",
     "bootstrap": "eckart.analysis.bootstrap",
     "report": "eckart.reporting",
     "summary": "eckart.analysis.summary",

@@ -1,28 +1,20 @@
-"""decompose, plan, project, reconstruct: the four verbs, for every method and every kind of matrix."""
+"""decompose and plan, for every method and every kind of matrix."""
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import logging
 import time
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_overloads, overload
 
-from eckart.arrays import Array
-from eckart.errors import MemoryBudgetError, ParameterError
-from eckart.fitted import takes_fitted
-from eckart.formatting import counted
-from eckart.io.open_data import open_with
-from eckart.io.read_options import split_options
+from eckart.errors import ParameterError
+from eckart.fit_options import callback_with_bar, check_options, decompose_on, one_line, opened_with
 from eckart.log import logger
-from eckart.options import check_names, memory_bytes
-from eckart.progress import progress_bar
 from eckart.registry import Method, get_method
 from eckart.result import Decomposition, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from os import PathLike
     from typing import Unpack
 
@@ -286,85 +278,22 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     0.966667 0.966667
     """
     chosen = method if isinstance(method, Method) else get_method(method)
-    data, options = _read(data, options)
+    data, options = opened_with(data, options)
     started = time.monotonic()
-    with _callback_with_bar(chosen, options):
-        _check_options(chosen, options)
+    with callback_with_bar(chosen, options):
+        check_options(chosen, options)
         device = options.pop("device", None) if chosen.device != "own" else None
         if device is not None:
-            result = _decompose_on(device, data, chosen, options)
+            result = decompose_on(device, data, chosen, options)
         else:
             result = chosen.function("fit")(data, **options)
     if logger.isEnabledFor(logging.INFO):
-        logger.info("%s", _one_line(result, time.monotonic() - started))
+        logger.info("%s", one_line(result, time.monotonic() - started))
     return result
 
 
 # `help` and completion show the parameters of PCA and SVD.
 decompose.__signature__ = inspect.signature(get_overloads(decompose)[0])  # type: ignore[attr-defined]
-
-
-@contextlib.contextmanager
-def _callback_with_bar(method: Method, options: dict[str, Any]) -> Iterator[None]:
-    """Replace the option `progress` by a callback that moves a bar."""
-    if not options.pop("progress", False):
-        yield
-        return
-    if "callback" not in method.streams:
-        raise ParameterError(f"method={method.name!r} makes no passes that could be counted: leave progress= out.")
-    with progress_bar(True, options.get("callback")) as callback:
-        options["callback"] = callback
-        yield
-
-
-def _one_line(d: Decomposition, seconds: float) -> str:
-    """What was computed, for the log."""
-    solver = "" if d.plan is None else f", solver {d.plan.solver!r}"
-    passes = "" if d.info is None else f", {counted(d.info.passes, 'pass', 'passes')} over the data"
-    share = "" if d.certificate is None else f", {100 * d.certificate.explained[0]:.2f} % explained"
-    components = counted(d.k, "component")
-    return f"{d.method} of {d.rows:,} x {d.columns:,}: {components}{solver}{passes}, {seconds:.2f} s{share}."
-
-
-def _read(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The data opened with the reading options, where there are some, and the other options."""
-    reading, others = split_options(options)
-    if reading is not None:
-        data = open_with(data, reading, memory=memory_bytes(others.get("memory")), stream=others.get("stream"))
-    return data, others
-
-
-def _check_options(method: Method, options: dict[str, Any]) -> None:
-    """Refuse names that the method does not know, unless its function takes any."""
-    names = _option_names(method.function("fit"))
-    if names is not None:
-        check_names("decompose", options, names)
-
-
-@lru_cache(maxsize=64)
-def _option_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
-    """Names of the options of a method's function; None if it takes any. Cached: reading a signature is slow."""
-    parameters = inspect.signature(function).parameters
-    if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
-        return None
-    return (*(name for name in parameters if name not in ("data", "method")), "device")
-
-
-def _decompose_on(device: str, data: Any, method: Method, options: dict[str, Any]) -> Decomposition:
-    """Copy host data to a device, decompose them there and return the result to the host."""
-    if method.device == "none":
-        raise ParameterError(f"method={method.name!r} works on the host only: leave device= out.")
-    from eckart.engine.matrix import taken_to
-
-    try:
-        moved, metadata = taken_to(data, device)
-    except MemoryBudgetError:
-        if method.device != "blocks":
-            raise
-        in_blocks: Decomposition = method.function("fit")(data, device=device, **options)
-        return in_blocks
-    found: Decomposition = method.function("fit")(moved, **options)
-    return found.on_host().named(metadata.row_names, metadata.column_names)
 
 
 def plan(data: object, method: str = "pca", **options: Any) -> Plan:
@@ -404,83 +333,6 @@ def plan(data: object, method: str = "pca", **options: Any) -> Plan:
     chosen = get_method(method)
     if chosen.plan is None:
         raise ParameterError(f"plan() supports 'pca' and 'svd'; for {method!r} see the plan of the result.")
-    data, options = _read(data, options)
+    data, options = opened_with(data, options)
     made: Plan = chosen.function("plan")(data, **options)
     return made
-
-
-@takes_fitted  # type: ignore[arg-type]
-def project(decomposition: Decomposition, data: object, **options: Any) -> Array:
-    """Compute the scores of rows in one pass over the data.
-
-    Parameters
-    ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
-    data : array-like, sparse matrix, data frame or path
-        Rows with the columns of the fit, in the same order.
-    **options : dict
-        Options of the method; ``whiten=True`` for PCA and SVD divides the scores by their standard deviation.
-
-    Returns
-    -------
-    array of shape (n_samples, k)
-        Scores; for PCA and SVD ``(data - mean) / scale @ right``.
-
-    Raises
-    ------
-    InputError
-        If the number of columns differs from that of the fit.
-
-    See Also
-    --------
-    reconstruct : The inverse.
-    project_to : Write the scores to a file.
-
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
-    >>> ek.project(d, [[1, 1], [2, 2]]).round(4)
-    array([[1.4142],
-           [2.8284]])
-    """
-    return get_method(decomposition.method).function("project")(decomposition, data, **options)
-
-
-@takes_fitted  # type: ignore[arg-type]
-def reconstruct(decomposition: Decomposition, scores: Array, **options: Any) -> Array:
-    """Compute rows from their scores.
-
-    Parameters
-    ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
-    scores : array-like of shape (n_samples, k)
-        Scores of the rows.
-    **options : dict
-        Options of the method; ``whiten=True`` for PCA and SVD if the scores are whitened.
-
-    Returns
-    -------
-    array of shape (n_samples, columns)
-        Rows; for PCA and SVD ``(scores @ right.T) * scale + mean``.
-
-    Raises
-    ------
-    InputError
-        If the method has no inverse, such as Isomap.
-
-    See Also
-    --------
-    project : The inverse.
-    reconstruct_to : Write the rows to a file.
-
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
-    >>> ek.reconstruct(d, ek.project(d, [[1, 2]])).round(4)
-    array([[1.5, 1.5]])
-    """
-    return get_method(decomposition.method).function("reconstruct")(decomposition, scores, **options)

@@ -68,7 +68,7 @@ def refuse_other_device(seen: Device, now: Device, what: str) -> None:
 def _refuse(seen: Device, now: Device, what: str) -> NoReturn:
     raise InputError(
         f"{what} was fitted on {seen}, but these data are on {now}. Copy them first, {seen.way_there}, or "
-        "fit again there. Data are never copied between devices automatically."
+        "fit again on that device. Data are never copied between devices automatically."
     )
 
 

@@ -81,7 +81,7 @@ def check_expansion(expanded: int, stored: int, name: str, max_expansion: float,
     """Refuse a file whose content is out of all proportion to its size, or (`whole`) of the memory that is free."""
     if expanded > max(SMALL, max_expansion * stored):
         raise FileError(
-            f"{name} holds {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, beyond the limit of "
+            f"{name} contains {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, beyond the limit of "
             f"{max_expansion:g} times. A file made to exhaust memory looks like this. "
             f"If you trust it, {UNPACK} it first."
         )

@@ -28,7 +28,7 @@ def new_file(
     """Open a draft in the same folder; it takes the name `path` when the block ends well and is removed when not."""
     target = Path(path)
     if not is_replaceable(target):
-        raise error(f"{target} is a pipe, a device or a folder, and only files are written. Name a file.")
+        raise error(f"{target} is a pipe, a device or a folder, but Eckart writes only files. Name a file.")
     if not overwrite and os.path.lexists(target):
         raise error(f"{target} already exists, so nothing was written. Give {OVERWRITE} to replace it.")
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.tmp")

@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eckart.analysis.analyze import Analysis, analyze
+from eckart.analysis.analysis import Analysis
+from eckart.analysis.analyze import analyze
 from eckart.rank.verdict import RankChoice
 
 

@@ -1,6 +1,6 @@
 """What a decomposition is, once computed: frozen values without any link to the data.
 
-A ~ left diag(values) right^T (+ mean), rows x columns, k axes.
+A ~ left diag(values) right^T (+ mean), rows x columns, k components.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
+from eckart.details import Details, Imputation, K, SVDDetails, UnknownDetails, WordModel, details_of
 from eckart.devices import is_off_host, to_host
 from eckart.displays import html_facts, html_table
-from eckart.errors import InputError
-from eckart.formatting import counted
 from eckart.notes import Note
+from eckart.planned import Plan, SolveInfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,210 +24,20 @@ if TYPE_CHECKING:
 
     from eckart.arrays import Array
 
+__all__ = [
+    "Certificate", "Decomposition", "Details", "Imputation", "K", "Plan", "SVDDetails", "SolveInfo", "UnknownDetails",
+    "Which", "WordModel", "details_of",
+]  # fmt: skip
+
 Which = Literal["largest", "smallest"]
 _SHOWN = 10
 """Components listed by `print` and in notebooks."""
-
-
-@dataclass(frozen=True)
-class Details:
-    """What a method knows in addition to the fields of `Decomposition`; each method has a subclass with its own."""
-
-
-@dataclass(frozen=True)
-class UnknownDetails(Details):
-    """Details read from a file of a method that is not installed, by name."""
-
-    fields: dict[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Imputation:
-    """How missing values were imputed before a decomposition, and the model that imputes those of new rows."""
-
-    how: str
-    k: int
-    shrink: float
-    steps: int
-    converged: bool
-    error: float | None
-    """Root mean square error of held-out entries; None if none were held out."""
-    error_of_means: float | None
-    rows: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    """The imputed values, one for each of `rows` and `columns`."""
-    errors: np.ndarray
-    """Their standard errors."""
-    mean: np.ndarray
-    scale: np.ndarray
-    loadings: np.ndarray
-    noise: np.ndarray
-    explained_variance_ratio: np.ndarray | None = None
-    """Of each component, allowing for the noise that imputed values lack; None for imputation by means."""
-
-
-@dataclass(frozen=True)
-class WordModel:
-    """The words of a collection of texts and their weights; see `TextConcepts`."""
-
-    weights: str
-    word_weights: np.ndarray
-    mean_length: float
-    names: tuple[str, ...]
-    snippets: tuple[str, ...]
-    added: np.ndarray
-    """Coordinates of documents that were added after the fit."""
-
-
-@dataclass(frozen=True)
-class SVDDetails(Details):
-    """PCA and SVD: lengths of columns and rows of the decomposed matrix, weights, imputed values."""
-
-    column_norms: np.ndarray | None = None
-    row_norms: np.ndarray | None = None
-    """Each times the root of the weight of its row; None unless left vectors are kept."""
-    row_weights: np.ndarray | None = None
-    missing: Imputation | None = None
-    words: WordModel | None = None
-    """Of a decomposition of texts."""
-
-
-K = TypeVar("K", bound=Details)
-"""Of functions that return a decomposition of the same method."""
-
-
-def details_of(d: Decomposition, kind: type[K]) -> K:
-    """The details of a decomposition, which must be of this kind."""
-    if isinstance(d.details, kind):
-        return d.details
-    raise InputError(f"{kind.__name__} were expected, and a decomposition by {d.method!r} has others.")
 
 
 if TYPE_CHECKING:  # a bare `Decomposition` has `Details`
     D = TypeVarWithDefault("D", bound=Details, default=Details, covariant=True)
 else:
     D = TypeVar("D")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a computation will do: solver, passes over the data, memory and the reason.
-
-    Attributes
-    ----------
-    method : str
-        Decomposition method, such as 'pca'.
-    solver : str
-        Solver: 'direct', 'gram' or 'lanczos' for PCA and SVD.
-    rows : int
-        Number of rows.
-    columns : int
-        Number of columns.
-    k : int or None
-        Number of components. None if a share or an error determines it.
-    passes : int
-        Expected number of passes over the data; an upper estimate for iterative solvers.
-    peak_bytes : int
-        Working memory in addition to the data.
-    why : str
-        Reason for the choice of the solver.
-    settings : dict
-        Checked options.
-
-    See Also
-    --------
-    plan : Compute the plan before the decomposition.
-    Decomposition : Has the plan that was carried out.
-
-    Examples
-    --------
-    >>> import numpy as np, eckart as ek
-    >>> plan = ek.plan(np.ones((1000, 20)), k=3)
-    >>> plan.solver, plan.passes
-    ('gram', 1)
-    """
-
-    method: str
-    solver: str
-    rows: int
-    columns: int
-    k: int | None
-    passes: int
-    peak_bytes: int
-    why: str
-    settings: dict[str, Any] = field(default_factory=dict)
-
-    def _repr_html_(self) -> str:
-        facts = {
-            "method": self.method,
-            "data": f"{self.rows:,} rows x {self.columns:,} columns",
-            "components": "as many as the target needs" if self.k is None else f"{self.k:,}",
-            "solver": self.solver,
-            "passes over the data": f"about {self.passes:,}",
-            "memory in addition to the data": _bytes(self.peak_bytes),
-        }
-        return html_facts("Plan", facts.items(), self.why)
-
-    def __str__(self) -> str:
-        wanted = "as many components as the target needs" if self.k is None else counted(self.k, "component")
-        return (
-            f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
-            f"about {counted(self.passes, 'pass', 'passes')} over the data, {_bytes(self.peak_bytes)} in "
-            f"addition to the data. "
-            f"{self.why}"
-        )
-
-
-@dataclass(frozen=True)
-class SolveInfo:
-    """What a computation did: counts, history and everything needed to repeat it.
-
-    Attributes
-    ----------
-    solver : str
-        Solver that was used.
-    passes : int
-        Number of passes over the data.
-    steps : int
-        Number of steps of an iterative solver.
-    block : int
-        Block size of an iterative solver.
-    basis : int
-        Largest number of basis vectors.
-    restarts : int
-        Number of restarts.
-    precision : str
-        Precision of the products, 'float32' or 'float64'.
-    seed : int or None
-        Seed of the random start. None if a generator was given.
-    threads : int
-        Number of threads.
-    history : tuple of tuple
-        Number of passes and certified lower and upper share after each convergence check.
-
-    See Also
-    --------
-    Decomposition : Contains it as `info`.
-
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
-    >>> d.info.solver, d.info.precision
-    ('gram', 'float64')
-    """
-
-    solver: str
-    passes: int
-    steps: int = 0
-    block: int = 0
-    basis: int = 0
-    restarts: int = 0
-    precision: str = "float64"
-    seed: int | None = None
-    threads: int = 1
-    history: tuple[tuple[int, float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -538,13 +348,3 @@ def _home(value: Any) -> Any:
         moved = {key: _home(item) for key, item in value.items()}
         return moved if any(moved[key] is not value[key] for key in value) else value
     return to_host(value) if is_off_host(value) else value
-
-
-def _bytes(count: int) -> str:
-    """A byte count for people: 1536 -> '1.5 kB' (powers of 1000)."""
-    size = float(count)
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from eckart.api import decompose, project
+from eckart.api import decompose
 from eckart.arrays import to_numpy
 from eckart.errors import InputError
 from eckart.io.objects.cells import is_anndata, mask_indices
 from eckart.io.open_data import open_with
 from eckart.io.read_options import ReadOptions
 from eckart.options import memory_bytes
+from eckart.projecting import project
 
 __all__ = ["pca"]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from eckart.api import project, reconstruct
 from eckart.arrays import to_numpy
 from eckart.engine.blocks.reading import ProgressCallback, Reading, ahead
 from eckart.engine.finite import refuse_not_finite
@@ -20,6 +19,7 @@ from eckart.fingerprint import paths_of
 from eckart.fitted import takes_fitted
 from eckart.io.writers import row_writer
 from eckart.options import memory_bytes
+from eckart.projecting import project, reconstruct
 from eckart.result import Decomposition
 
 Path = str | os.PathLike[str]
@@ -179,7 +179,7 @@ def _write(
     memory: str | int | None, overwrite: bool, callback: ProgressCallback | None,
 ) -> int:  # fmt: skip
     if overwrite and (taken := own_input(path, paths_of(data))):
-        raise ParameterError(f"{os.fsdecode(path)} is {taken}, which is read. Name another target.")
+        raise ParameterError(f"{os.fsdecode(path)} is {taken}, which is an input. Name another target.")
     matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
     dtype = np.float32 if str(d.values.dtype).endswith("float32") and source.dtype == np.float32 else np.float64

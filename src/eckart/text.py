@@ -233,7 +233,8 @@ class Table:
         return body, widths
 
     def _left_out(self, rows: int, columns: int) -> str:
-        left = [(len(self.rows) - rows, "row"), (len(self.columns) - columns, "column")]
+        row = self.columns[0] if self.columns[:1] == ("component",) else "row"
+        left = [(len(self.rows) - rows, row), (len(self.columns) - columns, "column")]
         words = [f"{count:,} more {word}{'s' * (count > 1)}" for count, word in left if count > 0]
         return f"Not shown: {' and '.join(words)}." if words else ""
 

@@ -144,7 +144,7 @@ def test_a_model_is_not_decomposed_again(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(module, "decompose", lambda *_, **__: pytest.fail("decomposed again"))
     found = ek.analyze(model, data=table)
     assert found.decomposition.k == 2
-    with pytest.raises(TypeError, match="decomposed already"):
+    with pytest.raises(TypeError, match="already decomposed"):
         ek.analyze(model, k=1)
 
 

@@ -62,7 +62,7 @@ class TestReport:
         assert done.exit_code == 0
         assert re.search(r"PC1 +2\.480 +62\.01 % +62\.01 %", done.stdout)
         assert "Keep 1 component. It explains 62.01 % of the variance." in done.stdout
-        assert "The page is report.html." in done.stderr
+        assert "Wrote the page to report.html." in done.stderr
         page = (folder / "report.html").read_text("utf-8")
         assert "Principal component analysis of usarrests.csv" in page
         assert "Alabama" in page
@@ -183,7 +183,7 @@ class TestColumns:
             (("--drop", "xyz"), "no column 'xyz'"),
             (("--drop", "Murder,Assault,UrbanPop,Rape"), "No column is left"),
             (("--row-names", "Stade"), "no column 'Stade'"),
-            (("--row-names", "a", "--no-row-names"), "exclude each other"),
+            (("--row-names", "a", "--no-row-names"), "cannot be combined"),
         ],
     )
     def test_what_is_not_there_is_refused(self, options: tuple[str, ...], word: str) -> None:
@@ -285,7 +285,7 @@ class TestModels:
         name = write("other.csv", "Murder,Assault,UrbanPop,Year\n1,2,3,4\n5,6,7,9\n")
         message = refused("transform", "m.eckart", name)
         assert "Missing: 'Rape'" in message
-        assert "Too many: 'Year'" in message
+        assert "Extra columns: 'Year'" in message
         assert run("transform", "m.eckart", write("year.csv", "Year,Murder,Assault,UrbanPop,Rape\n1,2,3,4,5\n"),
                    "--drop", "Year").exit_code == 0  # fmt: skip
 

@@ -185,7 +185,7 @@ def test_options_without_meaning(numbers: np.ndarray) -> None:
     path = stored("npy", numbers)
     result = run("fit", path, "--method", "cur", "-k", "2", "--checkpoint", "c", "-o", "m.eckart")
     assert result.exit_code == 2
-    assert "--checkpoint has no meaning for --method cur" in result.stderr
+    assert "--checkpoint does not apply to --method cur" in result.stderr
 
 
 def test_checkpoint_of_another_run(numbers: np.ndarray) -> None:

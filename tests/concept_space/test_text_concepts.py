@@ -118,7 +118,7 @@ def test_readers(tmp_path: Path) -> None:
         read_documents(table, column="x")
     with pytest.raises(FileError, match="does not exist"):
         read_documents(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="are texts"):
+    with pytest.raises(InputError, match="must be texts"):
         read_documents([1, 2])
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eckart as ek
 from eckart.errors import InputError, ParameterError
-from tests.estimators.test_sklearn_checks import CALLED
+from tests.estimators.test_template import CALLED
 
 FEW_INDEPENDENT = pytest.mark.filterwarnings("ignore:.*were asked for; independent ones")
 """Some checks fit fewer independent columns than are asked for, which CUR says."""

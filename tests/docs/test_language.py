@@ -1,5 +1,6 @@
 """Pages and code use plain field words: no archaic or private expression occurs in prose, comments or messages."""
 
+import ast
 import io
 import re
 import tokenize
@@ -9,10 +10,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
+GENERATED = {"_build", "api", "auto_gallery", "auto_tutorials"}
+
+
+def files(folder: str, suffix: str) -> list[Path]:
+    found = sorted((ROOT / folder).rglob(f"*{suffix}"))
+    return [file for file in found if not GENERATED & set(file.relative_to(ROOT).parts)]
+
+
+PAGES = [*sorted(ROOT.glob("*.md")), *files("docs", ".md"), *files("docs", ".rst")]
 
 # Each pattern with the words to use instead.
 REPLACED = {
@@ -38,20 +44,30 @@ AXIS = r"(?<!\()(?<![xy][ -])(?<!half-)(?<!matplotlib )(?:axis|axes)"
 GEOMETRY = ("docs/course", "docs/worked")
 
 
-MODULES = [
-    module
-    for module in sorted((ROOT / "src" / "eckart").rglob("*.py"))
-    if "analysis/report" not in module.as_posix() and module.name != "reporting.py"  # rewritten with the report
-]
+MODULES = [*files("src", ".py"), *files("docs", ".py"), *files("benchmarks", ".py")]
+SCRIPTS = [*files("src", ".js"), *files("src", ".jinja"), *files("src", ".cu")]
+VENDORED = "vendor"
 
 
 def written_in(module: Path) -> Iterator[str]:
-    """Comments, docstrings and other strings of a module, without code spans and examples."""
+    """Comments, docstrings and other strings of a module, each whole, without code spans and examples."""
     source = module.read_text(encoding="utf-8")
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in (tokenize.COMMENT, tokenize.STRING):
-            text = re.sub(r"^\s*(?:>>>|\.\.\.) .*$", "", token.string, flags=re.MULTILINE)
-            yield " ".join(re.sub(r"`[^`]*`|\{[^{}]*\}", "", text).split())
+        if token.type == tokenize.COMMENT:
+            yield plain(token.string)
+    inner: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.JoinedStr):
+            inner |= {id(part) for part in node.values}
+            yield plain("".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner:
+            yield plain(node.value)
+
+
+def plain(text: str) -> str:
+    """On one line, without examples, code spans and braces."""
+    text = re.sub(r"^\s*(?:>>>|\.\.\.) .*$", "", text, flags=re.MULTILINE)
+    return " ".join(re.sub(r"`[^`]*`|\{[^{}]*\}", "", text).split())
 
 
 def prose(text: str) -> list[str]:
@@ -80,7 +96,7 @@ def test_pages_use_the_words_of_the_field(page: Path) -> None:
     assert not findings(page.read_text(encoding="utf-8"), patterns)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.relative_to(ROOT / "src").as_posix())
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.relative_to(ROOT).as_posix())
 def test_code_uses_the_words_of_the_field(module: Path) -> None:
     found = [
         f"{match.group(0)!r}, use {better}: {text[:100]}"
@@ -89,6 +105,18 @@ def test_code_uses_the_words_of_the_field(module: Path) -> None:
         for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE)
     ]
     assert not found
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.relative_to(ROOT).as_posix())
+def test_scripts_use_the_words_of_the_field(script: Path) -> None:
+    """Comments and strings of JavaScript, templates and CUDA: any line without a name of that spelling."""
+    lines = script.read_text(encoding="utf-8").splitlines() if VENDORED not in script.parts else []
+    text = " ".join(" ".join(re.findall(r"//.*|/\*.*|\"[^\"]*\"|>[^<>]*<|^[^=({;]*$", line)) for line in lines)
+    assert not [
+        f"{match.group(0)!r}, use {better}: {text[max(match.start() - 40, 0) : match.end() + 40]}"
+        for pattern, better in REPLACED.items()
+        for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE)
+    ]
 
 
 def test_code_formulas_and_links_are_not_prose() -> None:

@@ -21,6 +21,7 @@ ALL_PAGES = [
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1[ ]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"^(?![-*:\d ]).*\n\n {4}\S", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
 
@@ -57,14 +58,15 @@ def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_block_is_run_or_checked(page: Path) -> None:
-    """Python and console blocks run above, those of docs/course in tests/worked; the others parse."""
+    """Python and console blocks run above, those of docs/course in tests/worked; the others parse. None is indented."""
+    assert not INDENTED.search(CODE.sub("", page.read_text(encoding="utf-8"))), "an indented block is not checked"
     for language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
         if language in ("python", "console"):
             assert page in PAGES or page.parent.name in ("course", "worked"), "its examples are not run"
         elif language == "py":
             compile(code, str(page), "exec")
         elif language in ("sh", "bash"):
-            run = page.parent.name == "course"  # tests/worked/test_course.py
+            run = page.parent.name == "course"  # tests/cli/test_course.py
             assert run or any(code.lstrip().startswith(start) for start in NOT_RUN), code
             for command in re.findall(r"^eckart .*$", code, re.MULTILINE):
                 check_options(command)

@@ -120,7 +120,7 @@ def test_objects() -> None:
     """Case 53: objects that are numbers are numbers; text among them is named by column and row."""
     frame = pd.DataFrame({"a": np.array([1, 2.5, None], object), "b": [1, 2, 3]})
     assert taken(frame).matrix[:2, 0].tolist() == [1, 2.5]
-    with pytest.raises(InputError, match=r"column 'a' mixes numbers and text: row 2 holds 'x'"):
+    with pytest.raises(InputError, match=r"column 'a' mixes numbers and text: row 2 contains 'x'"):
         frame_source(pd.DataFrame({"a": np.array([1, "x", 3], object)}))
     with pytest.raises(InputError, match=r"column 'a', row 1: a dict is not a number"):
         frame_source(pd.DataFrame({"a": np.array([{}, 1], object)}))
@@ -160,5 +160,5 @@ def test_whole_column_missing_and_large_integers() -> None:
     source = taken(pl.DataFrame({"gone": [None, None], "x": [2**53 + 1, 1]}))
     assert np.isnan(source.matrix[:, 0]).all()
     notes = " ".join(source.metadata.notes)
-    assert "Without any value: the column 'gone'" in notes
+    assert "Columns without any value: 'gone'" in notes
     assert "2**53" in notes

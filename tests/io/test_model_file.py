@@ -171,7 +171,7 @@ def test_foreign_files_are_named(tmp_path: Path, content: bytes, reason: str) ->
 
 def test_plain_npz_is_no_model(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", right=np.zeros(3))
-    with pytest.raises(ModelFileError, match="seal"):
+    with pytest.raises(ModelFileError, match="checksum"):
         load(tmp_path / "x.npz")
 
 
@@ -200,12 +200,12 @@ def body(document: dict[str, Any]) -> dict[str, Any]:
         (lambda d: d.pop("sha256"), "not a model"),
         (lambda d: body(d).update(rows=51), "left has shape"),
         (lambda d: body(d).update(columns=5), "right has shape"),
-        (lambda d: body(d).update(rows="50"), "rows holds a str"),
-        (lambda d: body(d).update(rows=True), "rows holds a bool"),
-        (lambda d: body(d).update(which="middle"), "which holds"),
+        (lambda d: body(d).update(rows="50"), "rows contains a str"),
+        (lambda d: body(d).update(rows=True), "rows contains a bool"),
+        (lambda d: body(d).update(which="middle"), "which contains"),
         (lambda d: body(d).update(values={"array": "right"}), "one dimension"),
-        (lambda d: body(d).update(values=None), "values holds"),
-        (lambda d: body(d).update(notes={"tuple": [1]}), "notes holds"),
+        (lambda d: body(d).update(values=None), "values contains"),
+        (lambda d: body(d).update(notes={"tuple": [1]}), "notes contains"),
         (lambda d: body(d).update(row_names={"tuple": ["a"]}), "row_names"),
         (lambda d: body(d).update(power=1), "no field"),
         (lambda d: body(d).pop("right"), "lacks right"),
@@ -311,7 +311,7 @@ def test_folder_that_does_not_exist(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"values": np.array([1.0, np.nan, 0.5, 0.1])}, "values holds NaN"),
+        ({"values": np.array([1.0, np.nan, 0.5, 0.1])}, "values contains NaN"),
         ({"right": np.zeros((4, 3))}, "right has shape"),
         ({"mean": np.zeros(4, dtype=complex)}, "dtype complex128"),
         ({"mean": np.array(["a"] * 4)}, "dtype <U1"),

@@ -177,7 +177,7 @@ def test_lists_patterns_and_folders(tmp_path: Path, kind):
         np.testing.assert_allclose(d.values, WANTED, rtol=1e-12)
         assert ek.open_data(given).metadata.labels["kind"] == ("k0",) * 20 + ("k1",) * 20 + ("k2",) * 20
     pd.DataFrame({"z": [1.0]}).to_csv(tmp_path / "other.csv")
-    with pytest.raises(FileError, match="other columns"):
+    with pytest.raises(FileError, match="different columns"):
         ek.decompose([paths[0], tmp_path / "other.csv"], k=1)
 
 

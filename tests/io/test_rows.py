@@ -188,12 +188,12 @@ def test_names_and_what_is_left_out(tmp_path):
 def test_parts_of_different_columns_are_refused(tmp_path):
     folder = write_folder(tmp_path)
     parquet.write_table(pa.table({"other": [1.0]}), folder / "zzz.parquet")
-    with pytest.raises(FileError, match=r"zzz.parquet.*other columns"):
+    with pytest.raises(FileError, match=r"zzz.parquet.*different columns"):
         open_rows(folder)
 
 
 def test_an_empty_folder(tmp_path):
-    with pytest.raises(FileError, match="without Parquet files"):
+    with pytest.raises(FileError, match="folder of Parquet files"):
         open_rows(tmp_path)
     with pytest.raises(FileError, match="No file matches"):
         open_rows(tmp_path / "*.parquet")

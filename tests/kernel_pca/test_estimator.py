@@ -13,7 +13,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eckart as ek
-from tests.estimators.test_sklearn_checks import CALLED
+from tests.estimators.test_template import CALLED
 
 
 @parametrize_with_checks(

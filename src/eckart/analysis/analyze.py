@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from eckart.analysis.clusters import Clusters, clusters
-from eckart.analysis.column_roles import ColumnRole, column_roles
+from eckart.analysis.analysis import Analysis
+from eckart.analysis.clusters import clusters
+from eckart.analysis.column_roles import column_roles
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
-from eckart.analysis.measures import floats, svd_details
-from eckart.analysis.recommendation import Recommendation, recommend
+from eckart.analysis.measures import svd_details
+from eckart.analysis.recommendation import recommend
 from eckart.analysis.report.given_rows import at_edge
 from eckart.analysis.square_tables import inner_products, recognise
-from eckart.analysis.unusual import Outliers, unusual
+from eckart.analysis.unusual import unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
 from eckart.arrays import is_array, is_sparse
@@ -38,107 +38,6 @@ _EVERY_RULE = 100_000
 """Up to this many cells all rules on the number of components are asked; beyond, those that draw no tables."""
 _MOST_SCORES = 20_000_000
 """Coordinates of rows are kept up to this many numbers."""
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """A decomposition and everything that the report says about it. Made by `analyze`."""
-
-    decomposition: Decomposition
-    recommendation: Recommendation
-    roles: tuple[ColumnRole, ...] = ()
-    """Every column of the source: measure, category, date, label, identifier, row names."""
-    ranks: RankChoice | None = None
-    """The answer of every rule on the number of components."""
-    outliers: Outliers = field(default_factory=Outliers)
-    clusters: Clusters | None = None
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Text for each row by column: categories, dates, labels."""
-    data: Any = None
-    """The decomposed table, rows x columns, if it is in memory."""
-    reading: tuple[str, ...] = ()
-    """How the source was read, in sentences."""
-    name: str = "data"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """The options that `analyze` was called with."""
-    requested: bool = False
-    """Whether the number of components was requested rather than chosen."""
-
-    @property
-    def k(self) -> int | None:
-        """Recommended number of components; 0 if none stands out from noise, None if no rule applies."""
-        return self.recommendation.k
-
-    @property
-    def scale_matters(self) -> bool:
-        """Whether columns were not scaled and their variances differ by more than a factor of 100."""
-        d = self.decomposition
-        lengths = svd_details(d).column_norms
-        if d.method != "pca" or d.scale is not None or lengths is None:
-            return False
-        norms = floats(lengths)
-        norms = norms[norms > 0]
-        return len(norms) > 1 and bool(norms.max() > 10.0 * norms.min())
-
-    @property
-    def kept(self) -> Decomposition:
-        """The decomposition with the recommended components only, or with all if no rule applies."""
-        d = self.decomposition
-        if self.requested or not method_of(d).orthogonal or d.which == "smallest":
-            return d
-        return leading(d, self.recommendation.model)
-
-    def summary(self, *, width: int = 80, steps: Sequence[str] = ()) -> str:
-        """The summary that the command line prints."""
-        from eckart.analysis.summary import summary_text
-
-        return summary_text(self, width=width, steps=steps)
-
-    def report(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        title: str | None = None,
-        overwrite: bool = False,
-        command: str = "",
-    ) -> str:
-        """The report as text, written to `path` if one is given: Markdown if the name ends in .md, else HTML.
-
-        `command` is the command line that made the analysis, for the section on sharing it.
-        """
-        from eckart.analysis.report.page import write
-
-        return write(self, title or self.title, path, overwrite=overwrite, command=command)
-
-    def markdown(self, *, title: str | None = None) -> str:
-        """The report as Markdown."""
-        from eckart.analysis.report.markdown import markdown
-
-        return markdown(self, title or self.title)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: the recommendation, the sections of the report with their tables."""
-        from eckart.analysis.document import of_analysis
-
-        return of_analysis(self)
-
-    @property
-    def title(self) -> str:
-        """Title of the report."""
-        from eckart.analysis.labels import method_name
-
-        method = method_name(self.decomposition)
-        return method if self.name == "data" else f"{method} of {self.name}"
-
-    def __repr__(self) -> str:
-        d = self.decomposition
-        return f"<Analysis of {self.name}: {d.method} of {d.rows:,} x {d.columns:,}. {self.recommendation.sentence}>"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the answer, the components and the columns behind them."""
-        from eckart.analysis.report.fragment import fragment
-
-        return fragment(self)
 
 
 def analyze(
@@ -193,10 +92,10 @@ def analyze(
     if is_model(source):
         if options:
             name = next(iter(options))
-            raise TypeError(f"unexpected keyword argument {name!r}: a model is decomposed already.")
+            raise TypeError(f"unexpected keyword argument {name!r}: a model is already decomposed.")
         return _of_model(decomposition_of(source), data, dict(labels or {}), ranks)
     if data is not None:
-        raise ParameterError("The first argument is decomposed already as data: leave data= out.")
+        raise ParameterError("The first argument contains the data already: leave data= out, which is for models.")
     given, others = split_options(options)
     memory = memory_bytes(others.get("memory"))
     found = open_with(source, given, memory=memory, stream=others.get("stream"))

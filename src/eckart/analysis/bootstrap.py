@@ -114,7 +114,7 @@ class Bootstrap:
         ]
         header = ("column", "component", "loading", "lower", "upper", "sign")
         kinds = ("text", "text", "number", "number", "number", "text")
-        caption = f"{self._intervals()} The sign is sure if the 99 % interval excludes 0.{self._grouped()}"
+        caption = f"{self._intervals()} The sign is certain if the 99 % interval excludes 0.{self._grouped()}"
         return Table("Loadings, bootstrapped", header, tuple(lines), caption, kinds)
 
     def components(self) -> Table:
@@ -134,7 +134,7 @@ class Bootstrap:
         kinds = ("text", "percent", "percent", "percent", "number", "percent")
         caption = (
             f"{self._intervals()} |cosine|: mean cosine with the matching component of the resamples; "
-            "1 means that it does not move. "
+            "1 means that it is the same in every resample. "
         )
         return Table(
             "Axes, bootstrapped",
@@ -249,7 +249,7 @@ def bootstrap(
         )
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("The data are read in blocks, and resampling needs them in memory. Use a sample of the rows.")
+        raise InputError("The data are read in blocks, but resampling needs them in memory. Use a sample of the rows.")
     rows = opened.matrix.shape[0]
     weights = check_weights(sample_weight, rows)
     matrix = data if is_array(data) or is_sparse(data) else opened.matrix.matrix
@@ -295,14 +295,14 @@ def _draw(
     random: np.random.Generator,
     options: dict[str, Any],
 ) -> tuple[Matrix, Matrix, Matrix, NDArray[np.intp]]:
-    """One repetition, its axes paired with those of the first fit."""
+    """One repetition, its components paired with those of the first fit."""
     rows = matrix.shape[0]
     times = np.zeros(rows)
     while np.count_nonzero(times) < min(2, rows):
         times = random.multinomial(rows, np.full(rows, 1 / rows)).astype(np.float64)
         times = times if weights is None else times * weights
     distinct = int(np.count_nonzero(times))
-    # A few axes more, so that one that lost its place can still be found.
+    # A few components more, so that one that lost its place can still be found.
     k = min(first.k + 3, distinct, first.columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EckartWarning)
@@ -317,7 +317,7 @@ def _draw(
 
 
 def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:
-    """For each wanted axis the found one that makes the sum of squared cosines largest; its sign; its size."""
+    """For each wanted component the found one that makes the sum of squared cosines largest; its sign; its size."""
     from scipy.optimize import linear_sum_assignment
 
     cosines = wanted.T @ found

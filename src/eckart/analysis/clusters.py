@@ -76,7 +76,7 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
     components = f"{k} component{'' if k == 1 else 's'}"
     if width <= reference:
         line = (
-            f"No clusters on {components}: the best partition has a mean silhouette width of {width:.2f}, and samples "
+            f"No clusters on {components}: the best partition has a mean silhouette width of {width:.2f}, but samples "
             f"of one normal distribution reach {reference:.2f}."
         )
         return Clusters(np.zeros(d.rows, np.intp), 1, k, width, reference, (line,))
@@ -84,8 +84,8 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
     codes = np.argsort(np.argsort(-np.bincount(codes), kind="stable"))[codes]  # the largest cluster first
     count = int(codes.max()) + 1
     line = (
-        f"{count} clusters on {components}: Ward's method with the largest mean silhouette width, {width:.2f}, then "
-        f"k-means. Samples of one normal distribution reach {reference:.2f} at most."
+        f"{count} clusters on {components}, found by Ward's method and refined by k-means. Their mean silhouette width "
+        f"is {width:.2f}; samples of one normal distribution reach at most {reference:.2f}."
     )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
 
@@ -153,7 +153,7 @@ def _described(d: Decomposition, codes: Codes, count: int, scores: Matrix) -> Ta
     caption = f"Clusters on {axes}. The typical row is the one nearest to the mean of its cluster."
     kinds = ("text", "count", "text", "text")
     return Table(
-        "Clusters", ("cluster", "rows", "typical row", "differs from all rows by"), tuple(rows), caption, kinds
+        "Clusters", ("cluster", "rows", "typical row", "differs from the overall mean by"), tuple(rows), caption, kinds
     )
 
 

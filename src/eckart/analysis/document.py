@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.result import Certificate, Decomposition, Plan
 
 
 def of_decomposition(d: Decomposition) -> dict[str, Any]:
-    """What the axes are and carry, and how sure that is."""
+    """The components, what they explain, and how certain that is."""
     from eckart.analysis.labels import column_labels, component_labels
     from eckart.analysis.tables.eigenvalues import eigenvalues
     from eckart.registry import method_of

@@ -68,7 +68,7 @@ def treatment(d: Decomposition) -> str:
 
 
 def certified_ratios(d: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
-    """Lower and upper bounds of each axis's share: bound^2 / ||A||^2; None without certificate."""
+    """Lower and upper bounds of each component's share: bound^2 / ||A||^2; None without certificate."""
     if d.certificate is None or d.norm == 0:
         return None
     lower, upper = (np.asarray(bound, dtype=float) / d.norm for bound in d.certificate.values)
@@ -76,7 +76,7 @@ def certified_ratios(d: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def top_loadings(d: Decomposition, component: int, most: int = 5) -> list[tuple[str, float]]:
-    """The columns that make an axis: those whose v^2 exceeds the even share 1/p, strongest first."""
+    """The columns that make a component: those whose v^2 exceeds the even share 1/p, strongest first."""
     vector = to_numpy(d.right)[:, component].astype(float)
     even = (vector @ vector) / max(len(vector), 1)
     names = column_labels(d)
@@ -85,7 +85,7 @@ def top_loadings(d: Decomposition, component: int, most: int = 5) -> list[tuple[
 
 
 def explained(d: Decomposition) -> tuple[float, float]:
-    """Share of all kept axes together: certified where a certificate exists, else as computed."""
+    """Share of all kept components together: certified where a certificate exists, else as computed."""
     if d.certificate is not None:
         return d.certificate.explained
     total = float(to_numpy(d.explained_variance_ratio).astype(float).sum())

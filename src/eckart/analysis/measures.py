@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 _COMPLETE = 1e-9
-"""Share of ||A||^2 below which what the axes leave over counts as nothing."""
+"""Share of ||A||^2 below which what the components leave over counts as nothing."""
 _NOTHING = 1e-12
-"""Axes whose value is below this part of the norm carry rounding, and no direction of their own."""
+"""Components whose value is below this part of the norm are rounding errors without a direction of their own."""
 
 
 def floats(array: object) -> Matrix:
@@ -119,7 +119,7 @@ def row_weights(d: Decomposition) -> Matrix:
 
 
 def row_distances(d: Decomposition) -> Matrix | None:
-    """Distance of each row from the centre over all directions; None where only the kept axes are known."""
+    """Distance of each row from the centre over all directions; None where only the kept components are known."""
     given = svd_details(d).row_norms
     if given is not None:
         return np.asarray(floats(given) / np.sqrt(row_weights(d)))
@@ -176,14 +176,14 @@ def living(d: Decomposition) -> NDArray[np.bool_]:
 
 
 def check_orthogonal(d: Decomposition, what: str) -> None:
-    """Refuse what only has a meaning on perpendicular axes in the space of the columns."""
+    """Refuse methods without orthogonal components in the space of the columns."""
     if not method_of(d).orthogonal:
         message = f"{what} need orthogonal components in the space of the columns, and {method_name(d)} has none. "
         raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
 
 
 def check_linear(d: Decomposition) -> None:
-    """Refuse axes that are not made of the columns."""
+    """Refuse components that are not made of the columns."""
     if tuple(d.right.shape) != (d.columns, d.k):
         message = f"{method_name(d)} has no loadings: its components are not in the space of the columns. "
         raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")
@@ -228,7 +228,7 @@ def ratio(parts: Matrix, whole: Matrix) -> Matrix:
 
 
 def of_columns(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Table:
-    """One row for each column of the data, one number for each axis."""
+    """One row for each column of the data, one number for each component."""
     from eckart.text import Table
 
     check_linear(d)
@@ -237,7 +237,7 @@ def of_columns(d: Decomposition, title: str, numbers: Matrix, caption: str) -> T
 
 
 def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Table:
-    """One row for each row of the data, one number for each axis."""
+    """One row for each row of the data, one number for each component."""
     from eckart.text import Table
 
     rows = tuple((name, *line) for name, line in zip(row_labels(d), numbers.tolist(), strict=False))

@@ -71,7 +71,7 @@ def _reason(choice: RankChoice, rule: str) -> str:
 def _without_rules(d: Decomposition) -> Recommendation:
     """No rule said a number: what is explained, without advice on noise."""
     if not method_of(d).additive or d.which == "smallest":
-        sentence = f"{d.k} component{'' if d.k == 1 else 's'} were computed. No rule recommends a number here."
+        sentence = f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule recommends a number here."
         return Recommendation(None, None, "", sentence, d.k)
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _TARGET - 1e-12)) + 1
     if enough > d.k or not method_of(d).orthogonal:
@@ -81,7 +81,7 @@ def _without_rules(d: Decomposition) -> Recommendation:
         return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
     bounds = explained(leading(d, enough))
     keep = f"Keep {enough} component{'' if enough == 1 else 's'}"
-    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. No rule on noise applies."
+    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. Rules about noise do not apply."
     return Recommendation(enough, bounds, "variance", sentence, enough)
 
 

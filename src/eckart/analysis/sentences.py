@@ -40,13 +40,13 @@ def treated(d: Decomposition) -> str:
     if own := method_of(d).treatment(d):
         return own
     if d.mean is None:
-        centred = "The columns were not centred: distances are measured from zero, so columns with large values lead."
+        centred = "The columns were not centred: distances are from zero, so columns with large values dominate."
     else:
         centred = "The mean of each column was subtracted."
     if d.scale is not None:
         scaled = "Each column was divided by its standard deviation, so that units do not matter."
         return f"{centred} {scaled}"
-    return f"{centred} Columns were not scaled: those with the largest variance lead."
+    return f"{centred} Columns were not scaled: those with the largest variance dominate."
 
 
 def sure(d: Decomposition) -> list[str]:
@@ -153,7 +153,8 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
         names = joined([shorten(column, 24) for column, _ in found])
         against = joined([shorten(column, 24) for column, value in found if value < 0])
         with_ = joined([shorten(column, 24) for column, value in found if value > 0])
-        parts.append(f"{name} is led by {names}" if len(signs) < 2 else f"{name} contrasts {with_} with {against}")
+        single = len(signs) < 2
+        parts.append(f"{name} is dominated by {names}" if single else f"{name} contrasts {with_} with {against}")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
 

@@ -21,7 +21,7 @@ from eckart.notes import for_door
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.rank.verdict import RankChoice
     from eckart.result import Decomposition
     from eckart.text import Table
@@ -137,7 +137,7 @@ def _ranks(choice: RankChoice | None) -> list[str]:
         for k, rules in choice.agreement.items()
     ]
     silent = [verdict.title for verdict in choice.verdicts if verdict.k is None]
-    return [clean(choice.summary), *lines, *([f"- cannot say: {'; '.join(silent)}"] if silent else [])]
+    return [clean(choice.summary), *lines, *([f"- no answer: {'; '.join(silent)}"] if silent else [])]
 
 
 def _unusual(found: Analysis) -> list[str]:

@@ -14,7 +14,7 @@ from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.tables.outliers import Distances, distances, outlier_columns
 from eckart.errors import ParameterError
-from eckart.formatting import joined, shorten
+from eckart.formatting import counted, joined, shorten
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -48,10 +48,11 @@ def unusual(d: Decomposition, data: Any, k: int) -> Outliers:
     near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
     beyond = (near > 1).sum(axis=1).tolist()
     chance = max(round((1 - _LEVEL) * d.rows), 1)
+    model, lie = counted(k, "component"), "lies" if beyond[0] == 1 else "lie"
     line = (
-        f"Measured with {k} component{'' if k == 1 else 's'}: {beyond[0]:,} of {d.rows:,} rows lie beyond the 95 % "
-        f"limit of T2 (far from the centre along the components), {beyond[1]:,} beyond that of Q (far from the "
-        f"components). About {chance:,} would pass each limit by chance if rows were normally distributed."
+        f"Measured with {model}: {beyond[0]:,} of {d.rows:,} rows {lie} beyond the 95 % limit of T2 (far from the "
+        f"centre along the components), {beyond[1]:,} beyond that of Q (far from the components). About {chance:,} "
+        "would pass each limit by chance if rows were normally distributed."
     )
     order = np.argsort(-near.max(axis=0), kind="stable")[:_MOST]
     order = order[near.max(axis=0)[order] > 1]

@@ -8,10 +8,10 @@ import numpy as np
 
 from eckart.analysis.measures import floats
 from eckart.analysis.supplementary.rows import measured
-from eckart.api import project
 from eckart.arrays import to_numpy
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted
+from eckart.projecting import project
 from eckart.result import Decomposition, SVDDetails
 
 

@@ -29,14 +29,14 @@ __all__ = ["main"]
 @click.group(cls=Application, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "--version", prog_name="eckart", message="%(prog)s %(version)s")
 def main() -> None:
-    """Finds the few axes that explain a table or a matrix, says what they mean, and proves how good they are.
+    """Find the few components that explain a table or a matrix, what they mean, and a proof of how good they are.
 
     \b
     Start here:
       eckart example usarrests > usarrests.csv
       eckart report usarrests.csv --scale
 
-    Data to standard output, everything else to standard error; '-' is standard input. Exit codes: 0 done, 1 failed,
+    Results go to standard output, messages to standard error; '-' reads standard input. Exit codes: 0 done, 1 failed,
     2 bad input or usage, 130 interrupted.
     """
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eckart.cli.tables import Source
     from eckart.result import Decomposition
 
-_WHERE = "CSV, TSV, NumPy (.npy), Parquet or Zarr by its name; '-' is CSV on standard output."
+_WHERE = "Output: CSV, TSV, NumPy (.npy), Parquet or Zarr, by its suffix; '-' prints CSV."
 _GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that a spreadsheet would execute (= + - @).")
 
 
@@ -32,7 +32,8 @@ def transform(
     console: Console, model: str, data: str, output: Output, reading: ReadingOptions, whiten: bool, safe_csv: bool,
     memory: int | None,
 ) -> None:  # fmt: skip
-    """Scores of the rows of DATA on the axes of MODEL. Columns are found by name where both have names.
+    """Compute the scores of the rows of DATA on the components of MODEL. Columns are matched by name if both have
+    names.
 
     \b
     Example:
@@ -59,7 +60,7 @@ def transform(
 @click.command(short_help="Reconstruct rows from their scores.")
 @click.argument("model")
 @click.argument("scores", required=False)
-@click.option("--from-data", metavar="DATA", help="Give rows instead of scores, and write their best approximation.")
+@click.option("--from-data", metavar="DATA", help="Reconstruct the rows of DATA from their own scores.")
 @output(_WHERE, default="-", show_default=True)
 @click.option("--whiten", is_flag=True, help="The scores were computed with --whiten.")
 @_GUARD
@@ -70,7 +71,7 @@ def reconstruct(
     console: Console, model: str, scores: str | None, from_data: str | None, output: Output, reading: ReadingOptions,
     whiten: bool, safe_csv: bool, memory: int | None,
 ) -> None:  # fmt: skip
-    """Rows from SCORES, as 'transform' writes them: scores x axes, scaled back, plus the means.
+    """Reconstruct rows from SCORES, as 'transform' writes them: scores times components, scaled back, plus the means.
 
     \b
     Examples:
@@ -78,10 +79,10 @@ def reconstruct(
       eckart reconstruct arrests.eckart --from-data usarrests.csv -o smooth.csv
     """
     from eckart.analysis.labels import column_labels
-    from eckart.api import reconstruct as rebuild
     from eckart.cli import outputs
     from eckart.cli.execution import write_blocks, written_in_blocks
     from eckart.io.model_file import load
+    from eckart.projecting import reconstruct as rebuild
 
     if (scores is None) == (from_data is None):
         raise click.UsageError("Give either SCORES or --from-data DATA.")
@@ -130,19 +131,19 @@ def _score_table(
 
     with console.status(f"Reading {scores}"):
         source = read(scores, reading, measurements=False, memory=memory)
-    source, notes = matched(source, component_labels(d), "the model's axes")
+    source, notes = matched(source, component_labels(d), "the components of the model")
     if source.shape[1] != d.k:
         raise Refused(
-            f"{source.metadata.name} has {source.shape[1]} columns of scores, and the model has "
+            f"{source.metadata.name} has {source.shape[1]} columns of scores, but the model has "
             f"{counted(d.k, 'component')}."
         )
     return source, [*source.metadata.notes, *notes]
 
 
 def _scores(console: Console, d: Decomposition, source: Source, *, whiten: bool) -> Any:
-    from eckart.api import project
     from eckart.cli.tables import gaps
     from eckart.errors import MissingValuesError
+    from eckart.projecting import project
 
     with console.warnings(), console.status(f"Projecting {source.shape[0]:,} rows"):
         try:
@@ -175,7 +176,7 @@ def _dense(source: Source) -> Any:
     from eckart.errors import MissingValuesError
 
     if source.sparse:
-        raise Refused(f"{source.metadata.name} is a sparse matrix, and scores are a table.")
+        raise Refused(f"{source.metadata.name} is a sparse matrix, but scores must be a dense table.")
     pieces = source.blocks() if hasattr(source, "blocks") else [source.read(0, source.shape[0])]
     coordinates = np.concatenate(list(pieces))
     if np.isnan(coordinates).any():
@@ -200,4 +201,4 @@ def _deliver(console: Console, sheet: Sheet, output: Output, notes: list[str], w
         content = {"output": output.path} if to_file else {what: documents.plain(sheet.values)}
         console.document(shape=[rows, columns], **names, **content)
     elif to_file:
-        console.say(f"{rows:,} rows x {columns:,} columns are in {output.path}.")
+        console.say(f"Wrote {rows:,} rows x {columns:,} columns to {output.path}.")

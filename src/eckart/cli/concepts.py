@@ -13,11 +13,14 @@ import click
 from eckart.cli import numbers
 from eckart.cli.console import Console
 from eckart.cli.options import Command, ReadingOptions, gathered, reading, with_console
+from eckart.formatting import counted
 
 if TYPE_CHECKING:
     from eckart.concept_space import Concepts, Explanation, Query, Ranking, Rankings
 
-_COUNT = click.option("-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="How many.")
+_COUNT = click.option(
+    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="Number of results."
+)
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Asked:
 
     def __post_init__(self) -> None:
         if self.given > 1:
-            raise click.UsageError("Give one of ENTRIES, --row and --text: each of them is a whole row.")
+            raise click.UsageError("Give only one of ENTRIES, --row and --text: each specifies a whole row.")
 
 
 def asked(f: Command) -> Command:
@@ -58,7 +61,7 @@ def asked(f: Command) -> Command:
 @reading
 @with_console
 def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> None:
-    """Where a row lies in the concepts of MODEL. ENTRIES are column=value; the rest is 0.
+    """Show the coordinates of a row in the concepts of MODEL. ENTRIES are column=value; all other entries are 0.
 
     \b
     Examples:
@@ -78,7 +81,7 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 
     shown = zip(labels, found.coordinates, top_columns, strict=True)
     lines = tuple((label, float(c), ", ".join(names)) for label, c, names in shown)
-    unseen = "" if found.to_dict()["unseen"] is None else f"Outside the concepts: {found.unseen:.1%} of it."
+    unseen = "" if found.to_dict()["unseen"] is None else f"Outside the concepts: {found.unseen:.1%} of the row."
     table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "made of"), lines, unseen,
                   ("text", "number", "text"))  # fmt: skip
     console.say_all(found.notes)
@@ -91,17 +94,17 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 @_COUNT
 @click.option("--include-known", is_flag=True, help="Include columns in which the row already has an entry.")
 @click.option("--why", metavar="COLUMN", help="Explain the predicted value of one column instead.")
-@click.option("--all", "everyone", is_flag=True, help="For every row of --data, as CSV.")
+@click.option("--all", "everyone", is_flag=True, help="Recommend for every row of --data, as CSV.")
 @click.option("--evaluate", "held_out", type=numbers.share, metavar="SHARE",
-              help="MODEL is a table of ratings: predict this share of its known entries from the others.")  # fmt: skip
-@click.option("-k", "k", type=numbers.components, metavar="N", help="Concepts, where MODEL is a table.  [default: 5]")
+              help="For a table of ratings: predict this share of the known entries from the rest.")  # fmt: skip
+@click.option("-k", "k", type=numbers.components, metavar="N", help="For a table: number of concepts.  [default: 5]")
 @reading
 @with_console
 def recommend(
     console: Console, model: str, asked: Asked, reading: ReadingOptions, n: int, include_known: bool, why: str | None,
     everyone: bool, held_out: float | None, k: int | None,
 ) -> None:  # fmt: skip
-    """Columns with the highest predicted values for a row. ENTRIES are column=value.
+    """Recommend columns for a row: those with the highest predicted values. ENTRIES are column=value.
 
     MODEL is a model file, or a table of ratings with empty cells. A table is fitted on its known entries only, with
     biases of rows and columns; rows without ratings fall back to the column means.
@@ -119,10 +122,10 @@ def recommend(
         _ratings(console, model, asked, reading, n, held_out, k)
         return
     if k is not None:
-        raise click.UsageError("-k is for tables of ratings: MODEL has its number of concepts.")
+        raise click.UsageError("-k applies to tables of ratings only: MODEL has a fixed number of concepts.")
     if everyone:
         if asked.given or asked.data is None or why is not None:
-            raise click.UsageError("--all uses the rows of --data DATA and excludes a row and --why.")
+            raise click.UsageError("--all needs --data DATA and cannot be combined with a row or with --why.")
         space = _space(console, model, asked, reading)
         _deliver_all(console, space, space.recommend_many(n=n, exclude_known=not include_known))
         return
@@ -139,7 +142,7 @@ def recommend(
 @click.option("--column", metavar="NAME", help="Find columns similar to this one, instead of rows.")
 @_COUNT
 @click.option("--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="What alike is.")
-@click.option("--proof", is_flag=True, help="Also report how many leading places are certain for the complete rows.")
+@click.option("--proof", is_flag=True, help="Also report how much of the ranking is proved for the complete rows.")
 @reading
 @with_console
 def similar(
@@ -152,7 +155,7 @@ def similar(
     by: Any,
     proof: bool,
 ) -> None:
-    """What is most like a row or a column in the concepts of MODEL.
+    """Find the rows or columns that are most similar in the concepts of MODEL.
 
     \b
     Examples:
@@ -200,7 +203,7 @@ def _ratings(
             click.echo(str(score))
         return
     if asked.row is None:
-        raise click.UsageError('Which row? Give --row NAME; with a model file also entries such as "Star Harbour=4".')
+        raise click.UsageError('Which row? Give --row NAME; for a model file also entries such as "Star Harbour=4".')
     with console.status("Fitting the known ratings"):
         model.fit(source)
     _deliver(console, model.recommend(asked.row, n), "column")
@@ -293,7 +296,7 @@ def _deliver_why(console: Console, space: Concepts, made: Explanation) -> None:
 
 def _deliver_all(console: Console, space: Concepts, rankings: Rankings) -> None:
     if len(rankings.cold):
-        console.say(f"Note: of {len(rankings.cold):,} rows nothing is known, so they have no recommendations.")
+        console.say(f"Note: no recommendations for {counted(len(rankings.cold), 'row')} without known entries.")
     assert space.rows is not None
     name = space.rows.names.label
     if console.json:

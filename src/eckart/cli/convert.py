@@ -15,10 +15,9 @@ from eckart.cli.options import Output, with_console
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @with_console
 def convert(console: Console, data: str, target: str, single: bool, force: bool) -> None:
-    """Write the numbers of IN to OUT, block by block: .npy for dense tables, .npz for sparse ones.
+    """Convert IN to OUT, block by block: .npy for dense tables, .npz for sparse ones.
 
-    IN is of any kind and size that the other commands take. Worth it for texts and Matrix Market files that will be
-    read more than once.
+    IN can be any file that the other commands read. Convert text and Matrix Market files that you read more than once.
 
     \b
     Examples:

@@ -13,7 +13,7 @@ from eckart.cli.options import with_console
 
 @click.command(short_help="Print a table that ships with Eckart.")
 @click.argument("name", default="usarrests")
-@click.option("--list", "listing", is_flag=True, help="List the tables instead.")
+@click.option("--list", "listing", is_flag=True, help="List the tables and exit.")
 @with_console
 def example(console: Console, name: str, listing: bool) -> None:
     """Print a table that ships with Eckart as CSV; without NAME, usarrests.

@@ -35,7 +35,7 @@ class ExecutionOptions:
         for name, option in (("checkpoint", self.checkpoint), ("executor", self.scheduler)):
             if option is not None and name not in get_method(method).streams:
                 shown = "--scheduler" if name == "executor" else "--checkpoint"
-                raise click.UsageError(f"{shown} has no meaning for --method {method}: leave it out.")
+                raise click.UsageError(f"{shown} does not apply to --method {method}: leave it out.")
 
 
 def execution(f: Command) -> Command:
@@ -140,4 +140,4 @@ def write_blocks(
     if console.json:
         console.document(shape=[rows, columns], output=output.path, notes=list(source.metadata.notes))
         return
-    console.say(f"{rows:,} rows x {columns:,} columns are in {output.path}.")
+    console.say(f"Wrote {rows:,} rows x {columns:,} columns to {output.path}.")

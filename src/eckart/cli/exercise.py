@@ -24,11 +24,15 @@ _WRONG = 3
 
 @click.command(short_help="Make exercises with clean answers; check an answer.")
 @click.argument("kind", metavar="[KIND]", default="")
-@click.option("--list", "listing", is_flag=True, help="List the kinds instead.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Which exercise.")
-@click.option("--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="From 1 to 3.")
+@click.option("--list", "listing", is_flag=True, help="List the kinds of exercise and exit.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Seed of the exercise."
+)
+@click.option(
+    "--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="Difficulty, from 1 (easy) to 3."
+)
 @click.option("--size", metavar="ROWSxCOLUMNS", help="Size, such as 4x2; 3 for a square matrix.")
-@click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: with]")
+@click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: include]")
 @click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
 @click.option(
     "--count",
@@ -52,7 +56,7 @@ _WRONG = 3
 def exercise(console: Console, kind: str, listing: bool, answer: str | None, sheet: str | None, names: str | None,
              key: bool, style: str | None, lang: str | None, detail: str, output: Output,
              **wanted: Any) -> None:  # fmt: skip
-    """Make a new exercise whose answer is clean. Each seed gives another one; 'all' stands for every kind.
+    """Make an exercise with a clean answer. Each seed gives a different exercise; 'all' means every kind.
 
     \b
     Examples:
@@ -70,7 +74,7 @@ def exercise(console: Console, kind: str, listing: bool, answer: str | None, she
             _list(console)
         elif sheet:
             if answer is not None:
-                raise click.UsageError("--check and --sheet exclude each other: check one exercise by its seed.")
+                raise click.UsageError("--check and --sheet cannot be combined: check one exercise by its seed.")
             _sheets(console, _kinds(kind), sheet, names, output.force, detail, wanted)
         else:
             wanted.pop("seeds")

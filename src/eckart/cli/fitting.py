@@ -40,7 +40,7 @@ class Fitted:
 @click.command(short_help="Decompose a table and save the model.")
 @click.argument("data")
 @wanted
-@output("The model, such as model.eckart.", required=True)
+@output("File for the model, such as model.eckart.", required=True)
 @click.option("--keep-rows", is_flag=True, help="Also keep the coordinates of the rows, for 'similar' and 'query'.")
 @tuning
 @execution
@@ -50,7 +50,7 @@ def fit(
     console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
     output: Output, keep_rows: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
-    """Decompose DATA and save the axes as a model, for 'transform' and 'reconstruct'.
+    """Decompose DATA and save the components as a model, for 'transform' and 'reconstruct'.
 
     \b
     Example:
@@ -73,7 +73,7 @@ def fit(
         return
     console.say_all(sentences.doubts(found.d, door="cli"))
     console.say(f"{sentences.what(found.d)} {sentences.carried(found.d)}")
-    console.say(f"The model is {output.path}.")
+    console.say(f"Saved the model to {output.path}.")
 
 
 @click.command(short_help="Predict solver, passes over the data and memory.")
@@ -82,8 +82,8 @@ def fit(
 @reading
 @with_console
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
-    """What 'report' and 'fit' would do with DATA: solver, passes over the data, memory, and the reason. Computes
-    nothing.
+    """Predict what 'report' and 'fit' would do with DATA: solver, passes over the data, memory, and the reason.
+    Nothing is computed.
 
     \b
     Example:
@@ -180,7 +180,7 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict
     from eckart.kernel_pca.scan_kernels import scan_kernels
 
     if not hasattr(source, "matrix"):
-        raise Refused("--scan needs the table in memory, and this one is read in blocks. Name a --kernel instead.")
+        raise Refused("--scan needs the table in memory, but this one is read in blocks. Name a --kernel instead.")
     k = wanted.k or default_number(source, get_method(wanted.method))
     kernels: dict[str, Any] = {"kernels": (special["kernel"],)} if "kernel" in special else {}
     with console.status("Trying kernels"), console.warnings():
@@ -189,7 +189,7 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict
     if best.gamma is not None:
         special["gamma"] = best.gamma
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
-    return [Note("best_kernel", f"Best of the kernels tried: {best.kernel}{width} predicts held-out rows best.")]
+    return [Note("best_kernel", f"Of the kernels tried, {best.kernel}{width} predicts held-out rows best.")]
 
 
 def _arguments(wanted: FitOptions) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from eckart.cli.app import Refused
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
 
 _TABLES = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".mtx")
 

@@ -14,7 +14,7 @@ _LARGEST = 10**12
 
 
 def components(given: Any) -> int:
-    """A number of axes: 5, 5.0 or 1e2, but not 50% (a share), 0.5 (a share) or 1,000 (one, or a thousand?)."""
+    """A number of components: 5, 5.0 or 1e2, but not 50% (a share), 0.5 (a share) or 1,000 (one, or a thousand?)."""
     text = str(given).strip()
     if _WHOLE.fullmatch(text) and 1 <= Decimal(text) <= _LARGEST:
         return int(Decimal(text))

@@ -35,7 +35,7 @@ class ReadingOptions:
 
     def __post_init__(self) -> None:
         if self.row_names is not None and self.no_row_names:
-            raise click.UsageError("--row-names and --no-row-names exclude each other.")
+            raise click.UsageError("--row-names and --no-row-names cannot be combined.")
 
     @property
     def options(self) -> Any:
@@ -82,7 +82,7 @@ class FitOptions:
         method = get_method(self.method)
         for name in sorted(set(SHARED_OPTIONS) - method.takes):
             if getattr(self, name) != getattr(type(self), name):
-                raise click.UsageError(f"--{name} has no meaning for --method {self.method}: leave it out.")
+                raise click.UsageError(f"--{name} does not apply to --method {self.method}: leave it out.")
         ways = ("error", *method.missing)
         if self.missing not in ways:
             use = " or ".join(f"--missing {way}" for way in ways[1:])
@@ -130,7 +130,7 @@ def wanted(f: Command) -> Command:
     error = "Fewest components with at most this relative error (Frobenius norm)."
     return gathered("wanted", FitOptions, [
         option("--method", type=MethodChoice(list(all_methods())), default="pca", show_default=True, help=method),
-        option("-k", "k", type=numbers.components, metavar="N", help="How many axes."),
+        option("-k", "k", type=numbers.components, metavar="N", help="Number of components."),
         option("--explain", type=numbers.share, metavar="SHARE", help="Fewest components that explain this "
         "share: 0.9 or 90%."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),

@@ -46,7 +46,7 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
         if path.is_dir() and path.suffix.lower() != ".zarr":
             raise Refused(f"{shown} is a folder. Name a file in it.")
         if not path.is_dir() and not is_replaceable(path):
-            raise Refused(f"{shown} is a pipe or a device, and only files are written. Name a file, or - to print it.")
+            raise Refused(f"{shown} is a pipe or a device, but Eckart writes only files. Name a file, or - to print.")
         if os.path.lexists(path) and not output.force:
             raise Refused(f"{shown} already exists, so nothing was written. Give --force to replace it.")
         if taken := _input_at(path):

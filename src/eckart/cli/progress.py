@@ -70,7 +70,7 @@ def _first_interrupt(console: Console, reporter: ProgressReporter) -> Iterator[N
     def ask(_number: int, _frame: Any) -> None:
         reporter.stop = True
         signal.signal(signal.SIGINT, before)
-        console.say("Stopping after this block; Ctrl-C again stops at once.")
+        console.say("Stopping after this block; press Ctrl-C again to stop immediately.")
 
     signal.signal(signal.SIGINT, ask)
     try:

@@ -1,4 +1,4 @@
-"""eckart rank: how many axes, by every rule."""
+"""eckart rank: how many components, by every rule."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rank(
     console: Console, data: str, rules: str, method: str, scale: bool, explain: float, noise: float | None,
     most: int | None, missing: str, seed: int | None, memory: int | None, reading: ReadingOptions,
 ) -> None:  # fmt: skip
-    """How many axes of DATA are more than noise, or describe enough: every rule, its reason, and where they agree.
+    """Recommend a number of components for DATA: the answer of every rule, its reason, and how many rules agree.
 
     \b
     Examples:

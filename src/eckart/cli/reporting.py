@@ -19,13 +19,13 @@ from eckart.errors import FileError
 from eckart.registry import SHARED_OPTIONS, Method, all_methods
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
 
 
-@click.command(short_help="Summary in the terminal, and a page with pictures.")
+@click.command(short_help="Summarise a table in the terminal and on a page with figures.")
 @click.argument("data")
 @wanted
-@output("The page; Markdown where FILE ends in .md. '-' for standard output.", default="report.html", show_default=True)
+@output("Page to write: HTML, or Markdown if named .md; '-' prints it.", default="report.html", show_default=True)
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
 @tuning
@@ -36,7 +36,7 @@ def report(
     console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
     output: Output, title: str | None, markdown: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
-    """Summary of DATA in the terminal, and a page with figures: how many components, what they explain and mean.
+    """Summarise DATA in the terminal and on a page with figures: how many components to keep, and what they mean.
 
     DATA is a CSV, TSV, Parquet, Arrow, NumPy or Matrix Market file, or '-'. For a folder of tables, every table gets a
     page, and an index page lists them.
@@ -50,9 +50,9 @@ def report(
     from eckart.cli import outputs
 
     if markdown and console.json:
-        raise click.UsageError("--markdown and --json exclude each other: both go to standard output.")
+        raise click.UsageError("--markdown and --json cannot be combined: both go to standard output.")
     if markdown and output.path == "-":
-        raise click.UsageError("--markdown goes to standard output already; with it -o names the page's file.")
+        raise click.UsageError("--markdown already prints to standard output: name a file with -o, or leave -o out.")
     if files := tables_in(data):
         _folder(console, files, wanted, reading, execution, output, tuning)
         return
@@ -67,7 +67,7 @@ def report(
     else:
         _tell(console, found, warned, _next(data, found, wanted, tuning), output, page)
     if output.path != "-":
-        console.say(f"The page is {output.path}.")
+        console.say(f"Wrote the page to {output.path}.")
 
 
 def _folder(
@@ -88,9 +88,9 @@ def _folder(
         console.document(index=str(folder / "index.html"), pages=made, refused=refused)
         return
     if not made:
-        raise FileError(f"None of the tables in the folder could be analysed; {folder / 'index.html'} says why.")
+        raise FileError(f"No table in the folder could be analysed; {folder / 'index.html'} lists the reasons.")
     listed = f"{made} page{'' if made == 1 else 's'}"
-    listed += f" and {refused} refusal{'' if refused == 1 else 's'}" if refused else ""
+    listed += f" and {refused} table{'' if refused == 1 else 's'} that could not be analysed" if refused else ""
     console.say(f"{folder / 'index.html'} lists {listed}.")
 
 

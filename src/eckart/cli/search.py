@@ -26,7 +26,7 @@ _RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC
 @click.argument("documents")
 @click.argument("query", nargs=-1)
 @click.option(
-    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="How many documents."
+    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="Number of documents."
 )
 @click.option("-k", "k", type=numbers.components, metavar="N",
               help="Number of concepts.  [default: 100, or a third of the documents]")  # fmt: skip
@@ -35,10 +35,10 @@ _RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC
 @click.option("--stop-words", metavar="LANGUAGE", help=_STOP)
 @click.option("--column", metavar="NAME", help="Column of a CSV file, or key of JSON lines, with the text.")
 @click.option("--names", metavar="NAME", help="Column or key with the names of the documents.")
-@click.option("--similar", metavar="DOCUMENT", help="Documents similar to this one, instead of a query.")
-@click.option("--topics", is_flag=True, help="The concepts in words, instead of a query.")
+@click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this one, instead of a query.")
+@click.option("--topics", is_flag=True, help="List the words of the concepts, instead of a query.")
 @click.option("--add", "added", metavar="DOCUMENTS", help="Add documents to a collection without fitting again.")
-@click.option("--evaluate", "queries", metavar="QUERIES", help="Measure the search with these queries.")
+@click.option("--evaluate", "queries", metavar="QUERIES", help="Measure the precision of these queries.")
 @click.option("--relevant", metavar="FILE", help=_RELEVANT)
 @output("Save the collection, such as docs.eckart, for fast searches.")
 @with_console
@@ -47,10 +47,10 @@ def search(
     stop_words: str | None, column: str | None, names: str | None, similar: str | None, topics: bool, added: str | None,
     queries: str | None, relevant: str | None, output: Output,
 ) -> None:  # fmt: skip
-    """Documents that are nearest to QUERY by their concepts (latent semantic analysis).
+    """Find the documents nearest to QUERY by concept (latent semantic analysis).
 
     DOCUMENTS is a folder of text files, a CSV or TSV file, JSON lines, a SMART collection, or a saved collection. A
-    QUERY of '-' reads queries from standard input, one a line.
+    QUERY of '-' reads queries from standard input, one per line.
 
     \b
     Examples:
@@ -111,7 +111,7 @@ def _save(console: Console, model: TextConcepts, output: Output) -> None:
     outputs.check(output)
     with outputs.writing():
         model.save(output.path, overwrite=output.force)
-    console.say(f"The collection of {len(model.names_):,} documents is {output.path}.")
+    console.say(f"The collection of {len(model.names_):,} documents was saved to {output.path}.")
 
 
 def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:
@@ -124,7 +124,7 @@ def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:
             hit["snippet"] = snippet
         console.document(**found)
         return
-    console.say_all(ranking.notes or (() if len(ranking) else ("No document has anything in common with it.",)))
+    console.say_all(ranking.notes or (() if len(ranking) else ("No document has a concept in common with it.",)))
     if len(ranking):
         lines = tuple((hit.name, hit.score, text) for hit, text in zip(ranking, snippets, strict=True))
         table = Table(ranking.title, ("document", "cosine", "begins"), lines, kinds=("text", "number", "text"))

@@ -63,7 +63,7 @@ def _size(given: Any) -> int:
 @reading
 @with_console
 def select(console: Console, data: str, target: str, output: Output, reading: ReadingOptions, **asked: Any) -> None:
-    """Chooses columns of DATA for the target, and shows the search as a table.
+    """Select columns of DATA that predict the target, and show the search as a table.
 
     \b
     Examples:
@@ -90,7 +90,7 @@ def select(console: Console, data: str, target: str, output: Output, reading: Re
         kept = source.matrix[:, np.flatnonzero(selector.support_)]
         kept = kept.toarray() if source.sparse else kept
         outputs.write(outputs.Sheet(np.asarray(kept), tuple(chosen), source.metadata.row_names), output)
-        console.say(f"The {len(chosen)} chosen columns are in {output.path}." if output.path != "-" else "Done.")
+        console.say(f"Wrote the {len(chosen)} selected columns to {output.path}." if output.path != "-" else "Done.")
 
 
 def _check(asked: dict[str, Any]) -> None:
@@ -184,9 +184,7 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str,
         return selector.fit(matrix, goal)
     except ValueError as error:
         if getattr(selector, "nested", False) and hasattr(selector, "best_score_"):
-            raise Refused(
-                f"{source.metadata.name}: the nested score: {error} Give --no-nested to do without."
-            ) from error
+            raise Refused(f"{source.metadata.name}: the nested score: {error} Give --no-nested to skip it.") from error
         raise Refused(f"{source.metadata.name}: {error}") from error
 
 
@@ -278,10 +276,10 @@ def _scores(selector: Any) -> str:
     """The score of the chosen columns, and the one to believe."""
     if not hasattr(selector, "best_score_"):
         return ""
-    best = f" Score {selector.best_score_:.4f} on the folds that selected them, which is too optimistic"
+    best = f" Score {selector.best_score_:.4f} on the folds used for the selection, which is too optimistic"
     if selector.nested_score_ is None:
         return f"{best}; --nested estimates the score for new rows."
-    return f"{best}; {selector.nested_score_:.4f} on rows that took no part in the selection."
+    return f"{best}; {selector.nested_score_:.4f} on rows not used for the selection."
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
     from eckart.io.open_data import open_with
 
     if stream and (data == "-" or reading.format is not None):
-        raise Refused("Reading in blocks needs a file that can be read more than once: name it, without --format.")
+        raise Refused("Reading in blocks needs a file that can be read twice: give its path, without --format.")
     given = sys.stdin.buffer if data == "-" else absolute(data) if stream else data
     source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
     if stream and hasattr(source, "matrix"):
@@ -183,7 +183,7 @@ def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], wha
         if texts := [name for name in missing if name in source.metadata.labels]:
             message += f" (Present, but as text: {listed(texts)}.)"
     if extra:
-        message += f" Too many: {listed(extra)}. Leave them out with --drop."
+        message += f" Extra columns: {listed(extra)}. Leave them out with --drop."
     return message
 
 

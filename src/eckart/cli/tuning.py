@@ -67,7 +67,7 @@ class Tuning:
             if name not in taken:
                 owners = " or ".join(f"--method {owner}" for owner, names in TAKEN.items() if name in names)
                 option = f"--{name.replace('_', '-')}"
-                raise click.UsageError(f"{option} has no meaning for --method {method}: it is for {owners}.")
+                raise click.UsageError(f"{option} does not apply to --method {method}: it is for {owners}.")
         if "solver" in given and given["solver"] not in SOLVERS.get(method, ()):
             known = ", ".join(SOLVERS.get(method, ()))
             raise click.UsageError(f"--solver {given['solver']}: for --method {method} it is one of {known}.")
@@ -106,14 +106,13 @@ def tuning(f: Command) -> Command:
         option("--weights", metavar="COLUMN", help="pca, svd: column with the weight of each row."),
         option("--solver", metavar="NAME", help="Solver.  [default: see 'eckart plan']"),
         option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel function.  [default: rbf]"),
-        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width: a number, local or median. "
+        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width, as a number, 'local' or 'median'. "
         " [default: local]"),
         option("--degree", type=float, metavar="N", help="kernel-pca: degree of --kernel poly.  [default: 3]"),
         option("--scan", is_flag=True, default=None, help="kernel-pca: try kernels and widths, and use the best."),
         option("--neighbors", type=whole, metavar="N", help="isomap: number of neighbours of each row.  [default: 5]"),
         option("--radius", type=float, metavar="R", help="isomap: use all rows within this distance as neighbours."),
-        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows; the others "
-        "are placed by them."),
+        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows, which place the others."),
         option("--loss", type=choice(_LOSSES), help="nmf: loss.  [default: frobenius]"),
         option("--runs", type=whole, metavar="N", help="nmf: number of starts; the best is kept.  [default: 1]"),
         option("--iterations", type=whole, metavar="N", help="nmf: maximum number of iterations.  [default: 200]"),

@@ -57,9 +57,9 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "diagonalize": (_option("--power", "Power of the matrix to show.  [default: 3]", type=int, metavar="N"),),
     "cur": (
         click.option("-r", "r", type=int, metavar="N", help="Number of rows and columns to draw.  [default: 2]"),
-        _option("--rows", "Rows that you drew, counted from 1.", type=Numbers(), metavar="I,J,..."),
-        _option("--columns", "Columns that you drew, counted from 1.", type=Numbers(), metavar="I,J,..."),
-        _seed, _choice("--core", "intersection best", "How U is made."),
+        _option("--rows", "Numbers of the drawn rows, from 1.", type=Numbers(), metavar="I,J,..."),
+        _option("--columns", "Numbers of the drawn columns, from 1.", type=Numbers(), metavar="I,J,..."),
+        _seed, _choice("--core", "intersection best", "How U is computed."),
     ),
     "nmf": (
         _k, _choice("--loss", "euclidean kl", "Loss to minimise."), _seed,
@@ -103,7 +103,7 @@ ABOUT = {
     "correlation": "PCA of the covariance matrix compared with PCA of the correlation matrix.",
     "missing": "Impute missing entries by EM, iteration by iteration.",
     "energy": "How many singular values to keep.",
-    "query": "A new row in concept space, and back.",
+    "query": "Coordinates of a new row in concept space, and its reconstruction.",
     "cur": "CUR decomposition from real columns and rows.",
     "nmf": "Non-negative factors by multiplicative updates.",
     "kernel-pca": "Kernel PCA: kernel, centring, components, scores.",

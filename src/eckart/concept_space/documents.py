@@ -81,7 +81,7 @@ def read_documents(source: Any, *, column: str | None = None, names: Iterable[st
     texts = list(source.tolist() if hasattr(source, "tolist") else source)
     wrong = next((text for text in texts if not isinstance(text, str)), None)
     if wrong is not None:
-        raise InputError(f"Documents are texts, and {str(wrong)[:40]!r} is of type {type(wrong).__name__}.")
+        raise InputError(f"Documents must be texts, but {str(wrong)[:40]!r} is of type {type(wrong).__name__}.")
     given = tuple(map(str, names)) if names is not None else tuple(str(i + 1) for i in range(len(texts)))
     return Documents(tuple(texts), given)
 
@@ -110,7 +110,7 @@ def file_text(path: Path) -> str:
     except (OSError, EOFError, gzip.BadGzipFile) as error:
         raise FileError(f"{path} cannot be read: {error}.") from error
     if b"\x00" in raw[:4096]:
-        raise FileError(f"{path} is not a text. Give text files, a CSV file or JSON lines.")
+        raise FileError(f"{path} is not a text file. Give text files, a CSV file or JSON lines.")
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:

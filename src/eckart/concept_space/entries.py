@@ -78,7 +78,7 @@ def _of_words(words: Sequence[str], names: Names, unknown: Unknown) -> Entries:
     if not words:
         notes = ("The query is empty: it has no words.",)
     elif not known:
-        notes = (f"None of the words {listed(wrong)} is a column, so the query says nothing.",)
+        notes = (f"None of the words {listed(wrong)} occurs in the data, so the query is empty.",)
     found = _of_mapping(known, names, "error")
     return Entries(found.columns, found.values, "the query", notes)
 
@@ -111,9 +111,7 @@ def _of_numbers(given: Any, names: Names) -> Entries:
     if row.ndim == 2:
         raise InputError(f"{len(row):,} rows were given where one is meant. For many rows use recommend_many.")
     if row.ndim != 1 or len(row) != names.count:
-        raise InputError(
-            f"The row has {row.size:,} numbers, and the concepts were made of {names.count:,} columns. {_FORMS}"
-        )
+        raise InputError(f"The row has {row.size:,} numbers, but the concepts have {names.count:,} columns. {_FORMS}")
     for column in np.flatnonzero(~np.isfinite(row.astype(np.float64)))[:1]:
         _number(row[column], names.label(int(column)))
     return of_dense(row)
@@ -136,5 +134,6 @@ def _unknown(wrong: Sequence[str], names: Names, unknown: Unknown, what: str = "
         return ()
     if unknown == "error":
         kind = f"{what}s" if len(wrong) > 1 else what
-        raise InputError(f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Correct it, or say {IGNORE_UNKNOWN}.")
-    return (f"Not among the columns, and left out: {listed(wrong)}.",)
+        raise InputError(f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Correct it, or use {IGNORE_UNKNOWN}.")
+    where = "in the data" if what == "word" else "among the columns"
+    return (f"Not {where}, so ignored: {listed(wrong)}.",)

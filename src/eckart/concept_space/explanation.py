@@ -139,7 +139,7 @@ def _by_entry(
     standard = geometry.standard(row)
     way = _linear_map(geometry, standard, query.coordinates.astype(np.float64) / geometry.unit)
     if way is None:
-        return [], 0.0, (f"Coordinates of {geometry.d.method!r} are no sum over the entries.",)
+        return [], 0.0, (f"Coordinates of {geometry.d.method!r} are not a sum over the entries.",)
     adds = standard * times(way, weights) * geometry.unit
     parts = [Part(names.label(int(j)), float(row[j]), float(adds[j]), int(j)) for j in query.columns]
     rest = np.delete(adds, query.columns) if geometry.mean is not None else np.zeros(0)

@@ -49,10 +49,10 @@ class Ledger:
         singular = method_of(d).orthogonal and d.which == "largest"
         if self.share <= at_fit + rounding or (singular and self.lost < weakest * (1.0 - rounding)):
             return ""
-        strong = "more than the weakest concept explains, " if singular else ""
+        strong = ", which is more than the weakest concept explains" if singular else ""
         return (
-            f"The concepts do not see {self.share:.1%} of the {self.rows:,} rows folded in ({at_fit:.1%} of those they "
-            f"were made of). That is {strong}so there may be a new concept in it: fit again with these rows."
+            f"The concepts miss {self.share:.1%} of the {self.rows:,} rows folded in ({at_fit:.1%} of the fitted rows)"
+            f"{strong}. The new rows may contain a new concept: fit again with them."
         )
 
 
@@ -118,8 +118,8 @@ def shares(geometry: Geometry, rows: Rows) -> tuple[Numbers, Numbers]:
     """(squared length, squared unseen part) of each row."""
     if not geometry.linear or rows.opened is None:
         raise InputError(
-            f"What {geometry.d.method!r} does not see of a row is not known, since it has no linear way back. Use "
-            "eckart.project for the coordinates alone."
+            f"{geometry.d.method!r} has no linear reconstruction, so the share of a row that it misses is not known. "
+            "Use eckart.project for the coordinates alone."
         )
     squares = geometry.squares(rows.opened)
     return squares, geometry.unseen(rows.coordinates, rows.opened, squares)

@@ -87,5 +87,5 @@ def _column_names(d: Decomposition, model: Any, given: Sequence[str] | None, vec
     result = Names("column", d.columns, None if names is None else tuple(map(str, names)))
     twice = sorted({name for name in result.given or () if result.find(name) == -1})
     if twice:
-        raise InputError(f"Columns must have different names; these come more than once: {listed(twice)}.")
+        raise InputError(f"Columns must have different names; these occur more than once: {listed(twice)}.")
     return result

@@ -68,8 +68,8 @@ class Geometry:
     def need_linear(self, what: str) -> None:
         if not self.linear:
             raise InputError(
-                f"{what} needs the way from coordinates back to columns, and {self.d.method!r} has none that is "
-                "linear. Use 'svd', 'pca', 'nmf' or 'cur'; similar_rows works for every method."
+                f"{what} needs a linear map from coordinates back to columns, and {self.d.method!r} has none. "
+                "Use 'svd', 'pca', 'nmf' or 'cur'; similar_rows works for every method."
             )
 
     # Scores of columns
@@ -116,7 +116,7 @@ class Geometry:
             return self.right * (self.d.values / _number(self.unit, self.right))
         if coordinates is None:
             raise InputError(
-                f"Concepts of {self.d.method!r} are not at right angles, so comparing columns needs the rows. Give "
+                f"The concepts of {self.d.method!r} are not orthogonal, so comparing columns needs the rows. Give "
                 f"the data{DATA}."
             )
         return self.right @ on_device_of(triangle(coordinates / self.unit).T, self.right)

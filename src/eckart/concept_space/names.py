@@ -47,14 +47,13 @@ class Names:
                 )
             return int(name)
         if not isinstance(name, str):
-            raise InputError(f"{name!r} names no {self.what}: give its name, or its number counted from 0.")
+            raise InputError(f"{name!r} does not identify a {self.what}: give its name, or its index (from 0).")
         found = self.find(name)
         if found is None:
             raise InputError(f"There is no {self.what} {_shown(name)}{self.hint([name])}")
         if found < 0:
             raise InputError(
-                f"Several {self.what}s are called {_shown(name)}: give the number of the one that is meant, "
-                "counted from 0."
+                f"Several {self.what}s are called {_shown(name)}: give the index (from 0) of the one you mean."
             )
         return found
 

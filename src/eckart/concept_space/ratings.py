@@ -51,41 +51,68 @@ class RatingScore:
     """Held-out entries whose row or column has no other known entry."""
 
     def __str__(self) -> str:
+        cold = f" {self.cold:,} of them are in a row or column without other ratings." if self.cold else ""
         return (
-            f"Root mean square error {self.rmse:.4f} on {self.held_out:,} held-out ratings; {self.rmse_of_biases:.4f} "
-            f"with biases only, {self.rmse_of_mean:.4f} with the mean. {self.cold:,} of them were cold starts."
+            f"Root mean square error {self.rmse:.4f} on {self.held_out:,} held-out ratings (biases only: "
+            f"{self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}"
         )
 
 
 class Ratings(BaseEstimator):  # type: ignore[misc]
-    """Concepts of a table of ratings with unknown entries.
+    """Predict the unknown entries of a table of ratings from the known ones.
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default: 5
         Number of concepts.
-    penalty : float or None
-        Penalty of biases and concepts; larger values shrink more. None compares some on held-out entries: `penalties_`.
-    rng : int or None
-        Seed of the first concepts.
+    penalty : float, optional
+        Penalty on biases and concepts; larger values shrink them more. By default two penalties are chosen that
+        predict held-out entries best (see `penalties_`).
+    rng : int, optional
+        Seed of the random start.
 
     Attributes
     ----------
     mean_ : float
+        Mean of the known entries.
     penalties_ : tuple of float
-        Of the biases and of the concepts.
-    row_bias_, column_bias_ : arrays
-        0 for a row or column without known entries, so that the prediction falls back to the mean and the other bias.
-    row_factors_, column_factors_ : arrays of shape (rows, k) and (columns, k)
-    column_names_, row_names_ : tuple of str or None
+        Penalty of the biases and penalty of the concepts.
+    row_bias_ : numpy.ndarray
+        Bias of each row; 0 for a row without known entries.
+    column_bias_ : numpy.ndarray
+        Bias of each column; 0 for a column without known entries.
+    row_factors_ : numpy.ndarray of shape (n_rows, n_components)
+        Coordinates of the rows.
+    column_factors_ : numpy.ndarray of shape (n_columns, n_components)
+        Coordinates of the columns.
+    row_names_ : tuple of str or None
+        Names of the rows, if the table has them.
+    column_names_ : tuple of str or None
+        Names of the columns, if the table has them.
+
+    See Also
+    --------
+    concepts : Concepts of a complete table, in which 0 means no rating.
+    fill_missing : Impute missing measurements.
+
+    Notes
+    -----
+    The prediction for row i and column j is m + b_i + c_j + p_i . q_j: the mean, two biases, and the concepts. For a
+    row or column without known entries, only the mean and the other bias remain.
+
+    References
+    ----------
+    Koren, Bell and Volinsky (2009), Matrix factorization techniques for recommender systems, Computer 42(8).
 
     Examples
     --------
     >>> import numpy as np, eckart as ek
     >>> table = np.array([[5, 4, np.nan], [4, np.nan, 1], [np.nan, 5, 2], [1, 2, 5.0]])
     >>> model = ek.Ratings(n_components=1, penalty=0.05, rng=0).fit(table)
-    >>> round(float(model.predict(2, 0)), 1)
+    >>> round(model.predict(2, 0), 1)
     4.9
+    >>> model.recommend(2, 1).indices
+    array([0])
     """
 
     def __init__(self, n_components: int = 5, *, penalty: float | None = None, rng: int | None = None) -> None:
@@ -99,8 +126,14 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         ratings : array, data frame, sparse matrix, path, or opened data
-            Rows x columns. Unknown entries are NaN or empty; of a sparse matrix those that are not stored.
-        y : ignored
+            Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        Ratings
+            The estimator itself.
         """
         known, shape, names = _known(ratings)
         self.row_names_, self.column_names_ = names
@@ -108,24 +141,69 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, row: int | str, column: int | str) -> float:
-        """The predicted rating; mean and biases alone where the row or the column has no known entry."""
+        """Predict one rating.
+
+        Parameters
+        ----------
+        row : int or str
+            Name or index of the row.
+        column : int or str
+            Name or index of the column.
+
+        Returns
+        -------
+        float
+            The prediction; from the mean and the biases only if the row or the column has no known entry.
+        """
         check_is_fitted(self)
         i, j = self._rows.place(row), self._columns.place(column)
         return float(self._predicted(np.array([i]), np.array([j]))[0])
 
     def recommend(self, row: int | str, n: int = 10) -> Ranking:
-        """The n columns with the highest predictions among those the row has not rated."""
+        """Recommend columns for a row: the highest predictions among its unknown entries.
+
+        Parameters
+        ----------
+        row : int or str
+            Name or index of the row.
+        n : int, default: 10
+            Number of columns.
+
+        Returns
+        -------
+        Ranking
+            Names and predicted ratings of the columns, best first.
+        """
         check_is_fitted(self)
         check_count("n", n, None)
         place = self._rows.place(row)
         every = np.arange(self._columns.count)
         scores = self._predicted(np.full(len(every), place), every)
         rated = self._known[1][self._known[0] == place]
-        notes = () if len(rated) else ("The row has no ratings: the recommendation falls back to the column means.",)
+        notes: tuple[str, ...] = ()
+        if not len(rated):
+            notes = ("The row has no ratings: the recommendation falls back to the column means.",)
+        elif len(rated) == self._columns.count:
+            notes = ("Every rating of the row is known, so none is left to recommend. Leave unknown ratings empty.",)
         return ranked(f"Columns for {self._rows.label(place)}", scores, n, self._columns, hidden=rated, notes=notes)
 
     def evaluate(self, ratings: object, share: float = 0.2, *, rng: int | None = 0) -> RatingScore:
-        """Fit all but a random share of the known entries and predict that share; a fitted model does not change."""
+        """Measure the prediction error on held-out entries, without changing the fitted model.
+
+        Parameters
+        ----------
+        ratings : array, data frame, sparse matrix, path, or opened data
+            As in `fit`.
+        share : float, default: 0.2
+            Share of the known entries that is held out.
+        rng : int, optional
+            Seed of the held-out entries.
+
+        Returns
+        -------
+        RatingScore
+            Errors of the model, of the biases alone and of the mean alone.
+        """
         check_fraction("share", share)
         (rows, columns, values), shape, _ = _known(ratings)
         _, random = generator(rng)

@@ -286,8 +286,8 @@ class Rankings:
         return f"<Rankings: the best {self.indices.shape[1]} {self.of.what}s for each of {len(self):,} rows{cold}>"
 
 
-NOTHING_KNOWN = "Nothing is known of this row: all its entries are 0, so nothing can be said of it."
-NOTHING_SEEN = "The concepts see nothing of this row, so they have nothing to say of it."
+NOTHING_KNOWN = "All entries of this row are 0, so nothing can be inferred from it."
+NOTHING_SEEN = "This row is orthogonal to all concepts, so nothing can be inferred from it."
 
 
 def _plain(number: float) -> float | None:

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from eckart.api import project, reconstruct
-from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, to_numpy
 from eckart.concept_space import entries as given_as
-from eckart.concept_space import proof as proofs
-from eckart.concept_space.best import Best, Numbers, best, best_there
 from eckart.concept_space.entries import Entries, Unknown
 from eckart.concept_space.explanation import Explanation, explain
-from eckart.concept_space.folding import Folded, Ledger, blind_rows, cold_rows, shares
+from eckart.concept_space.folding import Folded, Ledger, cold_rows, shares
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
-from eckart.concept_space.ranking import directions, nothing, ranked, strongest
-from eckart.concept_space.results import NOTHING_KNOWN, NOTHING_SEEN, Query, Ranking, Rankings
-from eckart.concept_space.stored_rows import Rows, StoredRowSet, rows_of
+from eckart.concept_space.querying import described
+from eckart.concept_space.ranking import nothing, ranked, strongest
+from eckart.concept_space.recommending import recommended
+from eckart.concept_space.results import NOTHING_SEEN, Query, Ranking, Rankings
+from eckart.concept_space.similarity import By, columns_like, direction, rows_like
+from eckart.concept_space.stored_rows import StoredRowSet, rows_of
 from eckart.concept_space.vectors import on_device_of
 from eckart.displays import html_facts
 from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.options import check_choice, check_count
+from eckart.projecting import project, reconstruct
 from eckart.result import Decomposition
 from eckart.wording import DATA, INCLUDE_KNOWN, KEEP_ROWS
-
-By = Literal["cosine", "dot"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,7 +116,7 @@ class Concepts:
         label, entries = rows.names.label(place), rows.entries(place)
         coordinates = to_numpy(rows.coordinates[place, :])
         if entries is not None:
-            return replace(self._described(given_as.of_dense(entries, label), coordinates), place=place)
+            return replace(described(self.geometry, given_as.of_dense(entries, label), coordinates), place=place)
         square = float(rows.squares[place]) if rows.measured else np.nan
         seen = to_numpy(rows.compared[place, :]).astype(np.float64)
         unseen = max(1.0 - float(seen @ seen) / square, 0.0) if square > 0 and self.geometry.orthonormal else np.nan
@@ -189,9 +188,10 @@ class Concepts:
         title = f"Columns for {query.name}"
         if exclude_known and query.place is not None and self._stored_rows(title).entries(query.place) is None:
             raise InputError(
-                f"What {query.name} has already is not in the model. Give the data{DATA}, or ask with {INCLUDE_KNOWN}."
+                f"The model does not contain the known entries of {query.name}. Give the data{DATA}, or use "
+                f"{INCLUDE_KNOWN}."
             )
-        if self.geometry.mean is None and not self._direction(query).any():
+        if self.geometry.mean is None and not direction(self.geometry, query).any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
         scores = self._scores(query)
         known = query.columns if exclude_known else np.zeros(0, np.int64)
@@ -217,7 +217,7 @@ class Concepts:
         check_count("n", n, None)
         self.geometry.need_linear("recommend_many")
         parts = self._stored_rows("recommend_many").parts if rows is None else (rows_of(self.geometry, rows)[0],)
-        found = [self._recommended(part, n, exclude_known=exclude_known) for part in parts]
+        found = [recommended(self.geometry, part, n, exclude_known=exclude_known) for part in parts]
         first = np.cumsum([0] + [int(part.coordinates.shape[0]) for part in parts]).tolist()
         return Rankings(
             "Columns for row",
@@ -276,20 +276,7 @@ class Concepts:
         check_choice("by", by, ("cosine", "dot"))
         rows = self._stored_rows("similar_rows")
         query = self._taken(row, unknown)
-        title = f"Rows like {query.name}"
-        own = self._direction(query) if by == "cosine" else self.geometry.compared(query.coordinates[None, :])[0]
-        if not own.any():
-            return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
-        candidates = rows.directions if by == "cosine" else rows.compared
-        scores = candidates @ (own.astype(candidates.dtype) if is_numpy(candidates) else on_device_of(own, candidates))
-        hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
-        bounded = None
-        if proof:
-            proofs.need_right_angles(self.geometry)
-            seen = self.geometry.compared(query.coordinates[None, :])[0]
-            bounded = proofs.bounds(rows.compared, rows.squares, seen, query.square, cosine=by == "cosine")
-        unit = 1.0 if by == "cosine" else self.geometry.unit * self.geometry.unit
-        return ranked(title, scores, n, rows.names, hidden=hidden, notes=query.notes, bounded=bounded, unit=unit)
+        return rows_like(self.geometry, rows, query, n, by=by, proof=proof)
 
     def similar_columns(self, column: str | int, n: int = 10, *, by: By = "cosine", proof: bool = False) -> Ranking:
         """Find the columns that are most similar to a column.
@@ -313,20 +300,8 @@ class Concepts:
         check_count("n", n, None)
         check_choice("by", by, ("cosine", "dot"))
         place = self.columns.place(column)
-        title = f"Columns like {self.columns.label(place)}"
-        vectors = self.geometry.columns(None if self.rows is None else self.rows.coordinates)
-        compared = directions(vectors, self.geometry.column_rounding(vectors)) if by == "cosine" else vectors
-        own = compared[place, :]
-        if by == "cosine" and not bool(namespace(own).any(own != 0)):
-            return nothing(title, (f"The concepts see nothing of {self.columns.label(place)}.",))
-        bounded = None
-        if proof:
-            proofs.need_right_angles(self.geometry)
-            squares, skew = proofs.column_squares(self.geometry), proofs.column_skew(self.geometry, place)
-            seen = to_numpy(vectors[place, :])
-            bounded = proofs.bounds(vectors, squares, seen, squares[place], cosine=by == "cosine", skew=skew)
-        unit = 1.0 if by == "cosine" else self.geometry.unit * self.geometry.unit
-        return ranked(title, compared @ own, n, self.columns, hidden=[place], bounded=bounded, unit=unit)
+        coordinates = None if self.rows is None else self.rows.coordinates
+        return columns_like(self.geometry, self.columns, place, coordinates, n, by=by, proof=proof)
 
     # What a concept is
 
@@ -382,7 +357,7 @@ class Concepts:
     def _stored_rows(self, what: str) -> StoredRowSet:
         if self.rows is None:
             raise InputError(
-                f"{what} needs rows, and the model holds only its columns. Give the data{DATA}, "
+                f"{what} needs rows, but the model contains only its columns. Give the data{DATA}, "
                 f"or fit with {KEEP_ROWS}."
             )
         return self.rows
@@ -395,26 +370,7 @@ class Concepts:
         row = self.geometry.filled(entries.columns, entries.values, whole=entries.whole)
         # The row goes where the concepts are; what comes back is one number a concept.
         there = from_numpy(row[None, :], self.geometry.right)
-        return self._described(entries, to_numpy(project(self.d, there))[0])
-
-    def _described(self, entries: Entries, coordinates: Numbers) -> Query:
-        row = self.geometry.filled(entries.columns, entries.values, whole=entries.whole)
-        standard = self.geometry.standard(row)
-        square, unseen = float(standard @ standard), np.nan
-        if self.geometry.linear and square > 0:
-            rest = standard - self.geometry.along(coordinates / self.geometry.unit)
-            unseen = float(rest @ rest) / square
-        cold = not entries.values.any() if self.geometry.mean is None else not (entries.whole or len(entries.values))
-        notes = (*entries.notes, NOTHING_KNOWN) if cold and not entries.notes else entries.notes
-        return Query(
-            entries.name, coordinates, entries.columns, entries.values, square, unseen, cold=cold, notes=notes,
-            whole=entries.whole,
-        )  # fmt: skip
-
-    def _direction(self, query: Query) -> Numbers:
-        """Where it lies, at length 1; 0 if the concepts see nothing of it but rounding."""
-        seen = self.geometry.compared(query.coordinates[None, :])
-        return directions(seen, self.geometry.rounding(seen, query.square))[0]
+        return described(self.geometry, entries, to_numpy(project(self.d, there))[0])
 
     def _scores(self, query: Query) -> Array:
         """The row made from the coordinates of the query, where the concepts are."""
@@ -424,24 +380,7 @@ class Concepts:
         back = self.geometry.back
         return back @ on_device_of(self.geometry.forth(query.coordinates[None, :])[0], back)
 
-    def _recommended(self, part: Rows, n: int, *, exclude_known: bool) -> tuple[Best, Numbers]:
-        """The best columns of each row, and the rows that get none because nothing is known of them."""
-        if exclude_known and part.opened is None:
-            raise InputError(
-                f"What the rows have already is not in the model. Give the data{DATA}, or ask with {INCLUDE_KNOWN}."
-            )
-        forth, back = self.geometry.forth(part.coordinates), self.geometry.back
-        if is_numpy(back):
-            found = best(forth, back, n, part.known if exclude_known else None)
-        else:
-            found = best_there(forth, back, n, part.known_there if exclude_known else None)
-        cold = blind_rows(self.geometry, part) if self.geometry.mean is None else np.zeros(0, np.int64)
-        found.indices[cold], found.scores[cold] = -1, np.nan
-        return found, cold
-
     def _concept(self, concept: Any) -> int:
         if not isinstance(concept, int | np.integer) or isinstance(concept, bool) or not 0 <= concept < self.d.k:
-            raise ParameterError(
-                f"concept={concept!r} is not possible: the concepts are counted from 0 to {self.d.k - 1}."
-            )
+            raise ParameterError(f"concept={concept!r} does not exist: give an index from 0 to {self.d.k - 1}.")
         return int(concept)

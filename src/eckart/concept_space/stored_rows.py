@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from eckart.api import project
 from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
@@ -22,6 +21,7 @@ from eckart.engine.backends.cuda.gather import dense, entries_per_row
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.errors import InputError
 from eckart.io.open_rows import open_table
+from eckart.projecting import project
 from eckart.result import SVDDetails
 from eckart.wording import DATA
 
@@ -128,8 +128,8 @@ class StoredRowSet:
         squares = [part.squares(self.geometry) for part in self.parts]
         if not self.measured:
             raise InputError(
-                "A proof needs the lengths of the rows, and the model holds only what the concepts see of them. Give "
-                f"the data{DATA}."
+                "A proof needs the lengths of the rows, but the model contains only their coordinates. Give the "
+                f"data{DATA}."
             )
         return np.concatenate([square for square in squares if square is not None])
 
@@ -170,7 +170,7 @@ def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None
         return
     place = next(i for i, (name, other) in enumerate(zip(names, fitted, strict=True)) if name != other)
     raise InputError(
-        f"The rows do not have the columns of the model: column {place} is {names[place]!r}, and it was "
+        f"The rows do not have the columns of the model: column {place} is {names[place]!r}, but the model has "
         f"{fitted[place]!r}. Give the same columns in the same order."
     )
 

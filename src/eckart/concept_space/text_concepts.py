@@ -32,34 +32,46 @@ _PER_CONCEPT = 3
 
 
 class TextConcepts(BaseEstimator):  # type: ignore[misc]
-    """Concepts of a collection of texts: weighted word counts, their certified SVD, and questions to it.
+    """Search a collection of texts by concept (latent semantic analysis).
+
+    The words of each document are counted and weighted. The SVD of the weighted counts finds the concepts, and
+    documents and queries are compared by the cosine of their coordinates.
 
     Parameters
     ----------
-    n_components : int or None
-        Number of concepts. None: 100, or a third of the number of documents if there are fewer than 300.
-    weights : "log_entropy", "tfidf" or "bm25"
-        Weights of the counted words; documents are divided by their length.
-    stop_words : str, sequence of str or None
-        Words to leave out: of "english", "german", "french", "spanish" or "italian"; of the language that fits best,
-        "auto"; or a list.
-    min_df : int
-        Leave out words that occur in fewer documents.
-    rng : int or None
+    n_components : int, optional
+        Number of concepts. By default 100, or a third of the number of documents if there are fewer than 300.
+    weights : {"log_entropy", "tfidf", "bm25"}, default: "log_entropy"
+        Weights of the word counts. Each document is divided by its length.
+    stop_words : str or sequence of str, optional
+        Words to leave out: a list, the name of a language ("english", "german", "french", "spanish" or "italian"),
+        or "auto" for the language that fits the documents best. By default no word is left out.
+    min_df : int, default: 1
+        Leave out words that occur in fewer than this many documents.
+    rng : int, optional
         Seed of the decomposition.
 
     Attributes
     ----------
     decomposition_ : Decomposition
-        SVD with certificate; its columns are the words, its rows the documents.
+        The SVD with its certificate. Its rows are the documents, its columns the words.
     space_ : Concepts
-        Everything else that can be asked of the concepts.
+        The concept space, for everything that `concepts` offers.
+    counter_ : object
+        The words and their weights. Converts texts to rows of the decomposed matrix.
     names_ : tuple of str
-        Names of the documents, those added later included.
+        Names of the documents, including those added later.
+    snippets_ : tuple of str
+        The beginning of each document.
 
     See Also
     --------
-    concepts : The same questions for any decomposition.
+    concepts : The same for any decomposition.
+    Ratings : Concepts of a table with unknown entries.
+
+    References
+    ----------
+    Deerwester, Dumais, Furnas, Landauer and Harshman (1990), Indexing by latent semantic analysis, JASIS 41(6).
 
     Examples
     --------
@@ -68,6 +80,12 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
     >>> model = ek.TextConcepts(n_components=2).fit(texts)
     >>> [hit.name for hit in model.search("bonds", n=2)]
     ['3', '4']
+    >>> model.snippet("4")
+    'bonds rose as stocks fell'
+    >>> model.add(["shares and bonds"], names=["new"]).names_
+    ('1', '2', '3', '4', 'new')
+    >>> print(model.evaluate(["cat", "stocks"], [["1", "2"], ["3", "4"]]))
+    Mean average precision 1.0000 and precision at 10 0.2000 over 2 queries.
     """
 
     decomposition_: Decomposition
@@ -92,17 +110,19 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         self.rng = rng
 
     def fit(self, documents: Any, y: object = None, *, column: str | None = None, names: Any = None) -> TextConcepts:
-        """Find the concepts of documents.
+        """Find the concepts of a collection.
 
         Parameters
         ----------
-        documents : path, sequence of str, mapping of names to texts
-            A folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), or texts.
-        y : ignored
+        documents : path, sequence of str, or mapping of str to str
+            A folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), a sequence of
+            texts, or a mapping of names to texts.
+        y : object
+            Ignored.
         column : str, optional
-            Column of a CSV file, or key of JSON lines, with the text.
-        names : iterable of str, or str, optional
-            Names of the documents, or the column that has them.
+            Column of a CSV file, or key of JSON lines, that contains the text.
+        names : iterable of str or str, optional
+            Names of the documents, or the column that contains them.
 
         Returns
         -------
@@ -121,17 +141,56 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         return self
 
     def search(self, query: str, n: int = 10) -> Ranking:
-        """The documents nearest to a query by the cosine of their concepts, best first."""
+        """Find the documents nearest to a query.
+
+        Parameters
+        ----------
+        query : str
+            Any text. Words that do not occur in the collection are ignored and named in a note.
+        n : int, default: 10
+            Number of documents.
+
+        Returns
+        -------
+        Ranking
+            Names of the documents and the cosines of their concepts with the query, best first.
+        """
         check_is_fitted(self)
         return replace(self.space_.similar_rows(self.space_.query(query), n), title="Documents for the query")
 
     def similar(self, document: int | str, n: int = 10) -> Ranking:
-        """The documents most similar to a document, given by its name or its number from 0."""
+        """Find the documents most similar to a document.
+
+        Parameters
+        ----------
+        document : int or str
+            Name of the document, or its index.
+        n : int, default: 10
+            Number of documents.
+
+        Returns
+        -------
+        Ranking
+            Names of the other documents and the cosines of their concepts, best first.
+        """
         check_is_fitted(self)
         return replace(self.space_.similar_rows(document, n), title=f"Documents similar to {document}")
 
     def topics(self, n: int = 10, words: int = 8) -> Table:
-        """The first n concepts in words: those with the largest weights on either side, and the explained share."""
+        """List the words of the leading concepts.
+
+        Parameters
+        ----------
+        n : int, default: 10
+            Number of concepts.
+        words : int, default: 8
+            Maximum number of words with positive weights, and of words with negative weights.
+
+        Returns
+        -------
+        Table
+            For each concept its words, the opposite words, and the share of the weighted counts that it explains.
+        """
         check_is_fitted(self)
         right = np.asarray(self.decomposition_.right)
         shares = np.asarray(self.decomposition_.explained_variance_ratio)
@@ -148,9 +207,20 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         return Table("Concepts", columns, tuple(rows), caption, ("text", "text", "text", "percent"))
 
     def transform(self, documents: Any) -> np.ndarray:
-        """Coordinates of documents in the space of the concepts."""
+        """Compute the coordinates of documents in concept space.
+
+        Parameters
+        ----------
+        documents : path, sequence of str, or mapping of str to str
+            As in `fit`.
+
+        Returns
+        -------
+        numpy.ndarray
+            One row for each document, one column for each concept.
+        """
         check_is_fitted(self)
-        from eckart.api import project
+        from eckart.projecting import project
 
         given = read_documents(documents)
         return np.asarray(project(self.decomposition_, self.counter_.transform(given.texts)))
@@ -158,7 +228,24 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
     def add(self, documents: Any, *, column: str | None = None, names: Any = None) -> TextConcepts:
         """Add documents to the collection without changing the concepts (folding-in).
 
-        Warns when the concepts miss so much of the added documents that it is time to fit again.
+        Parameters
+        ----------
+        documents : path, sequence of str, or mapping of str to str
+            As in `fit`.
+        column : str, optional
+            Column of a CSV file, or key of JSON lines, that contains the text.
+        names : iterable of str or str, optional
+            Names of the documents, or the column that contains them. By default the numbering continues.
+
+        Returns
+        -------
+        TextConcepts
+            The estimator itself.
+
+        Warns
+        -----
+        DataWarning
+            If the concepts represent the added documents so poorly that you should fit again.
         """
         check_is_fitted(self)
         if names is None and not isinstance(documents, str | os.PathLike | Documents | Mapping):
@@ -181,15 +268,20 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
     def evaluate(
         self, queries: Any, relevant: Sequence[Iterable[int | str]] | Mapping[Any, Iterable[Any]]
     ) -> Evaluation:
-        """Mean average precision of searches whose relevant documents are known.
+        """Measure the precision of searches whose relevant documents are known.
 
         Parameters
         ----------
-        queries : sequence of str, mapping of names to texts, or path
-            As `documents` in `fit`.
+        queries : path, sequence of str, or mapping of str to str
+            Texts of the queries, as `documents` in `fit`.
         relevant : sequence or mapping of collections
-            For each query the names of the documents that answer it, or their numbers from 0; a mapping goes by the
-            names of the queries. Queries without relevant documents are left out.
+            For each query the names or indices of the relevant documents. The keys of a mapping are the names of the
+            queries. Queries without relevant documents are left out.
+
+        Returns
+        -------
+        Evaluation
+            Average precision and precision at 10 of every query; its text gives their means.
         """
         check_is_fitted(self)
         given = read_documents(queries)
@@ -208,13 +300,32 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         return Evaluation(tuple(precisions), tuple(first))
 
     def snippet(self, document: int | str) -> str:
-        """The beginning of a document."""
+        """Return the beginning of a document.
+
+        Parameters
+        ----------
+        document : int or str
+            Name of the document, or its index.
+
+        Returns
+        -------
+        str
+            The first words of the text.
+        """
         check_is_fitted(self)
         place = self.names_.index(document) if isinstance(document, str) else int(document)
         return self.snippets_[place]
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the concepts, the words and the coordinates of all documents to one file; the texts are not kept."""
+        """Save the concepts, the words and the coordinates of all documents to one file, without the texts.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, such as "collection.eckart".
+        overwrite : bool, default: False
+            Replace the file if it exists.
+        """
         check_is_fitted(self)
         parts = self.space_.rows.parts if self.space_.rows is not None else ()
         added = [np.asarray(part.coordinates, np.float64) for part in parts[1:]]
@@ -228,14 +339,36 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TextConcepts:
-        """A collection that was saved."""
+        """Load a collection that `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        TextConcepts
+            The collection, ready to search.
+        """
         from eckart.io.model_file import load
 
         return cls.from_decomposition(load(path))
 
     @classmethod
     def from_decomposition(cls, d: Decomposition) -> TextConcepts:
-        """A collection from the decomposition that `save` wrote."""
+        """Restore a collection from its decomposition.
+
+        Parameters
+        ----------
+        d : Decomposition
+            A decomposition that `save` wrote and `eckart.load` read.
+
+        Returns
+        -------
+        TextConcepts
+            The collection, ready to search.
+        """
         details = svd_details(d)
         kept = details.words
         if kept is None or d.column_names is None:

@@ -8,29 +8,34 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from eckart.api import decompose, project, reconstruct
+from eckart.api import decompose
 from eckart.arrays import Array
 from eckart.cur.core import Core
 from eckart.cur.details import Bound, CURDetails
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.estimators.inputs import take, take_scores
-from eckart.estimators.output import OnDevices
-from eckart.result import Certificate, Decomposition, Plan
+from eckart.estimators.inputs import take
+from eckart.estimators.template import InvertibleEstimator
+from eckart.projecting import project, reconstruct
+from eckart.result import Decomposition
 
 if TYPE_CHECKING:
     from eckart.cur.column_selector import ColumnSelector
 
 
-class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class CUR(InvertibleEstimator):
     """Approximate a matrix by a few of its own columns and rows.
 
     ``C_ @ core_ @ R_`` approximates X, where `C_` holds columns of X and `R_` holds rows of X. The error is measured
-    exactly and compared with that of the best approximation of the same rank.
+    exactly and compared with that of the best approximation of the same rank. A DataWarning is given if X has fewer
+    independent columns or rows than requested.
+
+    The scores of rows are their entries in the chosen columns, multiplied by `column_scales_`: `fit_transform` returns
+    the entries of `C_`, always dense, and `inverse_transform` returns scores @ U @ R. Use `as_selector` to keep sparse
+    data sparse.
 
     Parameters
     ----------
@@ -101,16 +106,8 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         the chosen algorithm, and a summary.
     n_components_ : int
         Rank k.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
     certificate_ : Certificate
         Proved bounds of the explained share.
-    plan_ : Plan
-        Solver, passes over the data, memory and the reason for the choice.
-    decomposition_ : Decomposition
-        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
 
     See Also
     --------
@@ -154,9 +151,6 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     decomposition_: Decomposition[CURDetails]
-    certificate_: Certificate | None
-    plan_: Plan | None
-    n_components_: int
     columns_: np.ndarray
     rows_: np.ndarray
     column_scales_: np.ndarray
@@ -196,88 +190,6 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.memory = memory
         self.device = device
-
-    @allowed.validated
-    def fit(self, X: object, y: object = None) -> CUR:
-        """Choose columns and rows of X and compute the core.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        CUR
-            The fitted estimator.
-
-        Raises
-        ------
-        ParameterError
-            If `n_components` exceeds min(n_samples, n_features).
-
-        Warns
-        -----
-        DataWarning
-            If X has fewer independent columns or rows than requested.
-        """
-        self._fit(X)
-        return self
-
-    @allowed.validated
-    def fit_transform(self, X: object, y: object = None) -> Array:
-        """Choose columns and rows of X and return its entries in the chosen columns.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        array of shape (n_samples, len(columns_))
-            The entries of `C_`, always dense.
-        """
-        data = self._fit(X)
-        return project(self.decomposition_, data)
-
-    def transform(self, X: object) -> Array:
-        """Return the entries of X in the chosen columns, multiplied by `column_scales_`.
-
-        For the fitted X this is `C_`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit.
-
-        Returns
-        -------
-        array of shape (n_samples, len(columns_))
-            Always dense. Use `as_selector` to keep sparse data sparse.
-        """
-        check_is_fitted(self)
-        return project(self.decomposition_, take(self, X, reset=False))
-
-    def inverse_transform(self, X: object) -> Array:
-        """Reconstruct complete rows from their entries in the chosen columns: X U R.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, len(columns_))
-            Entries as returned by `transform`.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features_in_)
-            Approximated rows.
-        """
-        check_is_fitted(self)
-        return reconstruct(self.decomposition_, take_scores(X, self))
 
     def as_selector(self) -> ColumnSelector:
         """Convert to a scikit-learn selector that keeps the chosen columns in their original order.
@@ -330,10 +242,15 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._publish(d)
         return data
 
+    def _scores(self, data: Any) -> Array:
+        return project(self.decomposition_, data)
+
+    def _rows(self, scores: Array) -> Array:
+        return reconstruct(self.decomposition_, scores)
+
     def _publish(self, d: Decomposition[CURDetails]) -> None:
+        super()._publish(d)
         details = d.details
-        self.decomposition_ = d
-        self.certificate_, self.plan_ = d.certificate, d.plan
         self.n_components_ = details.k
         self.columns_, self.rows_ = details.columns, details.rows
         self.column_scales_, self.row_scales_ = details.column_scales, details.row_scales
@@ -355,9 +272,3 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"a matrix of this shape has at most {min(shape)} independent columns."
             )
         return int(wanted), None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -57,7 +57,7 @@ def decompose(
 ) -> Decomposition[CURDetails]:
     """Real columns and rows that stand for the matrix; `eckart.CUR` describes the parameters.
 
-    `device` is where the axes of host data that do not fit there are found, block by block; the rest is the host's.
+    `device` finds the components of host data that do not fit there in blocks; the rest runs on the host.
 
     `k` is the rank that the error is compared with; `explain` and `error` ask for the smallest k whose CUR explains
     this share of ||A||^2, or leaves at most this relative error. `parts` holds "columns", "rows" (places), "C", "R",
@@ -71,7 +71,7 @@ def decompose(
     ([2, 0], 0.0)
     """
     opened = open_matrix(data, memory=memory_bytes(memory), stream=stream)
-    # Opened again for its axes: sparse rows on a GPU as they were given, everything else as it was read.
+    # Opened again for its components: sparse rows on a GPU as they were given, everything else as it was read.
     given = data if isinstance(raw(opened), DeviceCsr) else raw(opened)
     shape = opened.matrix.shape
     target = _target(explain, error, k)

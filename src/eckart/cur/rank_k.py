@@ -63,17 +63,17 @@ class RankComponents:
     right: Array
     left: Array | None
     whole: bool
-    """All axes are there."""
+    """All components are there."""
 
     @property
     def rank(self) -> int:
-        """Axes whose value is more than rounding."""
+        """Components whose value is more than rounding."""
         d = self.found
         level = 4 * float(np.finfo(np.float64).eps) * max(d.rows, d.columns) ** 0.5 * d.norm
         return int(np.sum(to_numpy(d.values).astype(np.float64) > level))
 
     def captured(self, k: int) -> tuple[float, float]:
-        """Bounds of the largest share of ||A||^2 that rank k can hold, for k up to the axes there are and beyond."""
+        """Bounds of the largest share of ||A||^2 that rank k can explain, for any k."""
         certificate, norm = self.found.certificate, self.found.norm
         assert certificate is not None
         if norm == 0.0:
@@ -121,7 +121,7 @@ class Found:
 def certified_components(
     opened: Opened, wanted: CURSettings, data: Any, *, k: int | None, error: float | None, **options: Any
 ) -> RankComponents:
-    """k axes of `data`, or as many as leave at most `error`; all of them where they cost no more."""
+    """k components of `data`, or as many as leave at most `error`; all of them where they cost no more."""
     if k is not None:
         _check_memory(opened, wanted, k)
     short = min(opened.matrix.shape)
@@ -205,8 +205,8 @@ def _check_memory(opened: Opened, wanted: CURSettings, k: int) -> None:
     if wanted.memory is not None and needed > wanted.memory:
         raise MemoryBudgetError(
             f"The computation needs about {needed:,} bytes in addition to the data for the chosen columns, "
-            f"rows and singular vectors, "
-            f"and {wanted.memory:,} are allowed. Allow more memory, or request fewer components."
+            f"rows and singular vectors, but only {wanted.memory:,} are allowed. Allow more memory, or "
+            "request fewer components."
         )
 
 

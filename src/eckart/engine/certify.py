@@ -216,7 +216,7 @@ def angle_bound(
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:
-    """Groups of axes that are determined only together, because their values cannot be separated."""
+    """Groups of components that are determined only together, because their values cannot be separated."""
     k = len(solution.values)
     largest = solution.largest
     if largest == 0.0:

@@ -191,7 +191,7 @@ def _choose_for_blocks(
     if solver not in ("auto", *costs):
         raise ParameterError(
             f"solver={solver!r} needs all rows in memory{' when there are more columns than rows' if wide else ''}, "
-            f"and these are read in blocks. Use {' or '.join(map(repr, costs))}, or 'auto'."
+            f"but these are read in blocks. Use {' or '.join(map(repr, costs))}, or 'auto'."
         )
     names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
     fitting = [name for name in names if memory is None or options[name][1].peak_bytes <= memory]
@@ -209,8 +209,7 @@ def _check_memory(choice: Choice, memory: int | None) -> None:
     if memory is not None and choice.peak_bytes > memory:
         raise MemoryBudgetError(
             f"The computation needs about {choice.peak_bytes:,} bytes in addition to the data (solver "
-            f"{choice.solver!r}), and "
-            f"{memory:,} are allowed. Allow more memory, or request fewer components."
+            f"{choice.solver!r}), but only {memory:,} are allowed. Allow more memory, or request fewer components."
         )
 
 
@@ -227,7 +226,7 @@ def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
 
 
 def _few(shape: Shape, request: Request) -> bool:
-    """Whether so few axes are wanted that computing all of them would be a waste."""
+    """Whether so few components are wanted that computing all of them would be a waste."""
     return request.k is None or 4 * request.k < shape.short
 
 
@@ -252,7 +251,7 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
         # All vectors of the long side: another product, and QR, because the last values vanish.
         cost += 6.0 * shape.long * n * n / _DIRECT_RATE
     passes = 2 if shape.columns > shape.rows else 1
-    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one read'}."
+    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one pass'}."
     # Where a second pass has to refine small values, the matrix, its eigenvectors and their product are in memory too.
     return cost, Choice("gram", passes, 8 * (8 if shape.block_bytes else 5) * n * n, why)
 
@@ -280,8 +279,8 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
     probes = min(n, PROBES * MOST_PASSES) + 4 * WIDTH
     peak = 8 * ((capacity + probes) * n + 3 * capacity**2 + 8 * n * width)
     why = (
-        f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos, blocks of {block}: about "
-        f"{steps} reads instead of forming all cross-products; it stops when the accuracy is proved."
+        f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos with blocks of {block}: "
+        f"about {steps} passes instead of forming all cross-products. It stops when the accuracy is proved."
     )
     return cost, Choice("lanczos", steps, peak, why, block, capacity)
 

@@ -16,7 +16,7 @@ def check_ddof(ddof: int) -> None:
 def with_divisor_n(d: Decomposition[SVDDetails]) -> Decomposition[SVDDetails]:
     """The decomposition of columns scaled by deviations with divisor n: each is sqrt(n / (n - 1)) times as long.
 
-    One factor for all columns, so axes, shares and left vectors stay as they are.
+    One factor for all columns, so components, shares and left vectors stay as they are.
     """
     grow = (d.weight / max(d.weight - 1.0, 1.0)) ** 0.5
     c = d.certificate

@@ -26,7 +26,7 @@ _UNIT = float(np.finfo(np.float64).eps)
 def leading(d: Decomposition, k: int) -> Decomposition:
     """The decomposition with its first k components only; itself if it has no more."""
     if d.which == "smallest":
-        raise ParameterError("The decomposition has the smallest components; the first k are those of the largest.")
+        raise ParameterError("The decomposition contains the smallest components, so it has no leading ones.")
     if k >= d.k:
         return d
     details = d.details

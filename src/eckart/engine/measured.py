@@ -1,6 +1,6 @@
 """B Q and, in the same read, the squared norms of the rows of the data: sum_j b_ij^2.
 
-B is a `RowBlocks`, or one centred by l r^T and scaled. Distances of rows from the axes follow without another pass.
+B is a `RowBlocks`, or one centred by l r^T and scaled. Distances of rows from the components need no other pass.
 """
 
 from __future__ import annotations

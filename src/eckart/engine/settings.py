@@ -52,7 +52,7 @@ class Settings:
         return self.tolerance or _FLAT_TOLERANCE[precision]
 
     def at_most(self, short: int) -> Settings:
-        """The same with no more axes than the shorter side has."""
+        """The same with no more components than the shorter side has."""
         return replace(self, k=None if self.k is None else min(self.k, short))
 
 

@@ -1,4 +1,4 @@
-"""PCA and SVD of every kind of matrix: find_components, plan_components, and the way to the axes and back.
+"""PCA and SVD of every kind of matrix: find_components, plan_components, and the way to the components and back.
 
 B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
 """
@@ -45,6 +45,7 @@ from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.formatting import counted
 from eckart.log import logger
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, imputation_of, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
@@ -78,7 +79,7 @@ def find_components(
     device: str | None = None,
     missing: How = "error",
 ) -> Decomposition[SVDDetails]:
-    """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
+    """The leading components, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
     check_ddof(ddof)
     plain = not (left or scale or stream or checkpoint or executor or device or sample_weight is not None)
@@ -104,7 +105,7 @@ def find_components(
     filled = None if missing == "error" else fill(opened, missing, weights=weights, rng=random)
     if filled is not None:
         opened = with_matrix(opened, filled.table)
-    run = _describe_run(opened, settings, choice, weights, random) if checkpoint is not None else None
+    run = None if checkpoint is None else _describe_run(opened, settings, choice, weights, random)
     journal = _start_reading(opened, choice, callback, checkpoint, run)
     with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         _find_workers(opened, executor)
@@ -113,8 +114,13 @@ def find_components(
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
     _warn_if_unconverged(result, solution)
     result = result if filled is None else with_imputation(result, filled, weights)
-    result = with_divisor_n(result) if scale and not ddof else result
-    return result if device is None else result.on_host()
+    return _as_requested(result, divisor_n=scale and not ddof, on_host=device is not None)
+
+
+def _as_requested(result: Decomposition[SVDDetails], *, divisor_n: bool, on_host: bool) -> Decomposition[SVDDetails]:
+    """With scales and arrays as the caller wants them."""
+    result = with_divisor_n(result) if divisor_n else result
+    return result.on_host() if on_host else result
 
 
 def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition[SVDDetails] | None:
@@ -156,9 +162,9 @@ def plan_components(data: Any, method: Method = "pca", **options: Any) -> Plan:
 
 
 def project_on_components(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
-    """Scores of rows on the axes: (A - mean) / scale right, in one pass.
+    """Scores of rows on the components: (A - mean) / scale right, in one pass.
 
-    Gaps are filled the way they were when the axes were found, and refused where there was none.
+    Gaps are filled the way they were when the components were found, and refused where there was none.
     """
     d = decomposition
     imputed = imputation_of(d) is not None
@@ -226,7 +232,7 @@ def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, 
 
 
 def whitening(d: Decomposition) -> Array:
-    """Standard deviation of the scores on each axis; 1 on axes without variance, which then stay at zero."""
+    """Standard deviation of the scores on each component; 1 on components without variance, which then stay at zero."""
     xp = namespace(d.values)
     deviation = astype(d.values, xp.float64) / max(d.weight - 1.0, 1.0) ** 0.5
     return xp.where(deviation > null_level(d), deviation, xp.ones_like(deviation))
@@ -376,9 +382,9 @@ def _warn_if_unconverged(result: Decomposition, solution: Solution) -> None:
             remedy = "More passes would not help: rounding limits the bounds. Use float64 data, or raise tol."
         else:
             remedy = "Allow more passes with max_passes, raise tol, or use solver='gram'."
+        passes = counted(result.certificate.passes, "pass", "passes")
         warnings.warn(
-            f"The requested accuracy is not proved after {result.certificate.passes} passes over the data: "
-            f"{result.certificate.summary} {remedy}",
+            f"The requested accuracy is not proved after {passes} over the data: {result.certificate.summary} {remedy}",
             AccuracyWarning,
             stacklevel=3,
         )

@@ -76,7 +76,7 @@ def _constraints(kind: Any) -> list[tuple[str, Any, list[Any]]]:
 
 
 def engine_solver(solver: EngineSolver, k: int | None, share: float | None, short: int) -> EngineSolver:
-    """The solver of the engine; an iterative one gives way when half of all axes or more are wanted."""
+    """The solver of the engine; an iterative one gives way when half of all components or more are wanted."""
     most = share is None and (k is None or 2 * k >= short)
     return "exact" if solver == "lanczos" and most else solver
 

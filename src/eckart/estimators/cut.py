@@ -1,4 +1,4 @@
-"""The first k axes of a decomposition that has more of them, with what is still proved of those."""
+"""The first k components of a decomposition that has more of them, with what is still proved of those."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eckart.result import Certificate, Decomposition, K
 
 
 def cut(d: Decomposition[K], k: int) -> Decomposition[K]:
-    """The k leading axes of d, which holds the whole spectrum."""
+    """The k leading components of d, which holds the whole spectrum."""
     if k >= d.k:
         return d
     certificate = None if d.certificate is None else _cut_certificate(d.certificate, k, d.norm) if k else _none(d)

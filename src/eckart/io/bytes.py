@@ -123,7 +123,7 @@ def _refusal(name: str, path: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return f"{name} does not exist.{_near(path)}"
     if isinstance(error, PermissionError):
-        return f"{name} may not be read: permission denied. Change its permissions or copy it to a folder of yours."
+        return f"{name} cannot be read: permission denied. Change its permissions, or copy it to a folder of your own."
     cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"{name} cannot be opened: {cause}. Check the path."
 

@@ -169,7 +169,7 @@ def _kind(name: str, series: Any) -> str:
     dtype = series.dtype
     if dtype.is_temporal():
         raise InputError(
-            f"The column {quoted(name)} holds dates or times ({dtype}). Leave it out, or turn it into numbers."
+            f"The column {quoted(name)} contains dates or times ({dtype}). Leave it out, or turn it into numbers."
         )
     if dtype.is_numeric():
         return "number"
@@ -181,7 +181,7 @@ def _kind(name: str, series: Any) -> str:
         return "other"
     values = series.to_numpy()
     if values.dtype.kind == "c":
-        raise InputError(f"The column {quoted(name)} holds complex numbers. Use the real or the imaginary part.")
+        raise InputError(f"The column {quoted(name)} contains complex numbers. Use the real or the imaginary part.")
     if values.dtype.kind == "f":
         return "number"
     return "object" if dtype == nw.Object else "other"
@@ -208,7 +208,7 @@ def _number(name: str, row: int, value: Any) -> float:
         return np.nan
     if isinstance(value, str | bytes):
         raise InputError(
-            f"The column {quoted(name)} mixes numbers and text: row {row + 1} holds {quoted(str(value))}. "
+            f"The column {quoted(name)} mixes numbers and text: row {row + 1} contains {quoted(str(value))}. "
             "Correct it, or turn the column into numbers or into text."
         )
     try:
@@ -232,7 +232,7 @@ def _checked(texts: list[Text]) -> list[Text]:
         known = [value for value in text.values if not is_missing(value)]
         if text is not naming and known and all(is_number(value) for value in known):
             raise InputError(
-                f"The column {quoted(text.name)} holds numbers as text (such as {quoted(known[0])}). "
+                f"The column {quoted(text.name)} contains numbers as text (such as {quoted(known[0])}). "
                 "Turn it into numbers with astype(float), or leave it out."
             )
     return texts

@@ -59,7 +59,7 @@ def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, i
         expected = (stop - start, self.shape[1])
         if block.shape != expected:
             raise FileError(
-                f"{name}, rows {start + 1:,} to {stop:,}: the file promises a block of shape {expected} and holds "
+                f"{name}, rows {start + 1:,} to {stop:,}: the file declares a block of shape {expected} but contains "
                 f"{block.shape}. Copy it again, or write it again."
             )
         return block

@@ -87,7 +87,7 @@ def without_identifiers(source: Any) -> Any:
     for places, why in ((identifiers, "it identifies or counts the rows"), (years, "it is the time of each row")):
         found = [names[j] for j in places]
         if found:
-            text = f"Set aside, because {why}: {listed(found)}. Name it among the columns to analyse it."
+            text = f"Set aside, because {why}: {listed(found)}. To analyse it, name it among the columns."
             notes.append(Note("numbering_column_set_aside", text))
             fates |= {name: f"set aside: {why}" for name in found if name in fates}
     metadata = replace(

@@ -172,7 +172,7 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
         except ModelFileError as error:
             raise ModelFileError(f"{name} is not loaded. {error}") from error
         except (*_BROKEN, MemoryError, OSError, SyntaxError, zipfile.BadZipFile) as error:
-            message = f"{name} is not loaded. It is sealed, but its content is not a model: {error}"
+            message = f"{name} is not loaded. Its checksum is valid, but its content is not a model: {error}"
             raise ModelFileError(message) from error
     check(decomposition, f"{name} is not loaded")
     return decomposition
@@ -229,10 +229,10 @@ def _check_seal(file: IO[bytes], name: str) -> None:
     file.seek(max(length, 0))
     seal = file.read()
     if not re.fullmatch(re.escape(_SEAL) + rb"[0-9a-f]{64}", seal):
-        message = f"{name} is a zip archive without Eckart's seal at its end: truncated, changed, or not a model."
-        raise ModelFileError(f"{message} Take an unbroken copy.")
+        message = f"{name} is a zip archive without Eckart's checksum at its end: truncated, changed, or not a model."
+        raise ModelFileError(f"{message} Use an intact copy.")
     if _seal(file, length) != seal:
-        raise ModelFileError(f"{name} was changed since it was written: its checksum differs. Take an unbroken copy.")
+        raise ModelFileError(f"{name} was changed since it was written: its checksum differs. Use an intact copy.")
 
 
 def _kind(start: bytes) -> str:
@@ -257,7 +257,7 @@ def _read(file: IO[bytes]) -> Decomposition:
         arrays = {key: _read_array(archive, members[f"{key}.npy"], digests[key]) for key in digests}
     decomposition = decode(document["body"], arrays)
     if not isinstance(decomposition, Decomposition):
-        raise ModelFileError(f"It holds a {type(decomposition).__name__}, not a Decomposition.")
+        raise ModelFileError(f"It contains a {type(decomposition).__name__}, not a Decomposition.")
     return decomposition
 
 
@@ -270,7 +270,7 @@ def _check_document(document: Mapping[str, Any]) -> None:
     if found > VERSION:
         raise ModelFileError(f"It has format version {found}; this Eckart reads up to {VERSION}. Update Eckart.")
     if document.get("class") != "Decomposition":
-        raise ModelFileError(f"It holds the unknown class {str(document.get('class'))[:40]!r}.")
+        raise ModelFileError(f"It contains the unknown class {str(document.get('class'))[:40]!r}.")
 
 
 def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.ZipInfo]:
@@ -280,9 +280,11 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
     for info in archive.infolist():
         short = repr(info.filename[:40])
         if info.filename in members:
-            raise ModelFileError(f"It holds two members called {short}.")
+            raise ModelFileError(f"It contains two members called {short}.")
         if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 1:
-            raise ModelFileError(f"It holds a packed or encrypted member {short}; Eckart stores members as they are.")
+            raise ModelFileError(
+                f"It contains a packed or encrypted member {short}; Eckart stores members as they are."
+            )
         if info.header_offset != offset:
             raise ModelFileError(f"Its member {short} overlaps another one or leaves a gap.")
         file.seek(offset + 26)
@@ -291,13 +293,13 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
         offset += info.file_size
         members[info.filename] = info
     if offset != archive.start_dir or _JSON not in members:
-        raise ModelFileError(f"It holds no {_JSON}, or bytes that belong to no member.")
+        raise ModelFileError(f"It has no {_JSON}, or bytes that belong to no member.")
     return members
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) != len(pairs):
-        raise ModelFileError("Its JSON holds the same key twice.")
+        raise ModelFileError("Its JSON contains the same key twice.")
     return dict(pairs)
 
 
@@ -316,7 +318,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, digest: object)
     for length in shape:
         count *= int(length)
     if min(shape, default=0) < 0 or count * dtype.itemsize != len(data) - start:
-        raise ModelFileError(f"{short} declares shape {shape}, but holds {len(data) - start:,} bytes.")
+        raise ModelFileError(f"{short} declares shape {shape}, but contains {len(data) - start:,} bytes.")
     flat = np.frombuffer(data, dtype=dtype, offset=start, count=count)
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 

@@ -91,14 +91,14 @@ def _csr(parts: dict[str, Any]) -> Any:
     whole = isinstance(shape, tuple) and len(shape) == 2 and all(_fits(n, int) and 0 <= n < 2**62 for n in shape)
     vectors = [part for part in (data, indices, indptr) if isinstance(part, np.ndarray) and part.ndim == 1]
     if not whole or len(parts) != 4 or len(vectors) != 3 or any(part.dtype.kind != "i" for part in vectors[1:]):
-        raise ModelFileError("The model's JSON holds a broken sparse array. The file is not loaded.")
+        raise ModelFileError("The model's JSON contains a broken sparse array. The file is not loaded.")
     try:
         found: Any = sparse.csr_array((vectors[0], vectors[1], vectors[2]), shape=shape)
         found.check_format(full_check=True)
     except (ValueError, OverflowError) as error:
         raise ModelFileError(f"A sparse array of the model is damaged: {error}. The file is not loaded.") from error
     if not np.isfinite(found.data).all():
-        raise ModelFileError("A sparse array of the model holds NaN or infinite entries. The file is not loaded.")
+        raise ModelFileError("A sparse array of the model contains NaN or infinite entries. The file is not loaded.")
     return found
 
 
@@ -109,7 +109,9 @@ def _plain_array(value: Any, where: str) -> np.ndarray:
         message = f"{where} is a {type(value).__name__} and cannot become a NumPy array: {error}. Convert it first."
         raise ModelFileError(message) from error
     if not allowed(array.dtype):
-        message = f"{where} has dtype {array.dtype}; a model file holds integers and float16 to 64. Convert it first."
+        message = (
+            f"{where} has dtype {array.dtype}; a model file contains integers and float16 to 64. Convert it first."
+        )
         raise ModelFileError(message)
     return array
 
@@ -121,7 +123,9 @@ def decode(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     if not isinstance(value, dict):
         return value
     if len(value) != 1:
-        raise ModelFileError(f"The model's JSON holds an object with {len(value)} keys where exactly one was expected.")
+        raise ModelFileError(
+            f"The model's JSON contains an object with {len(value)} keys where exactly one was expected."
+        )
     ((kind, inner),) = value.items()
     if kind == "float" and inner in ("nan", "inf", "-inf"):
         return float(inner)
@@ -141,7 +145,7 @@ def decode(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
             fields["notes"] = _as_notes(fields.get("notes", ()))
             fields["details"] = _details(fields.get("method"), fields.pop("parts", {}))
         return _build(_CLASSES[kind], fields)
-    raise ModelFileError(f"The model's JSON holds an unknown or broken {kind[:40]!r}. The file is not loaded.")
+    raise ModelFileError(f"The model's JSON contains an unknown or broken {kind[:40]!r}. The file is not loaded.")
 
 
 _RENAMED = {
@@ -166,7 +170,7 @@ def _as_notes(given: Any) -> Any:
 def _note(fields: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Note:
     code, text, details = (fields.get(name) for name in ("code", "text", "details"))
     if not isinstance(code, str) or not isinstance(text, str) or not isinstance(details, dict):
-        raise ModelFileError("The model's JSON holds a broken note. The file is not loaded.")
+        raise ModelFileError("The model's JSON contains a broken note. The file is not loaded.")
     return Note(code, text, {key: decode(item, arrays) for key, item in details.items()})
 
 
@@ -201,7 +205,9 @@ def _build(cls: type, fields: dict[str, Any]) -> Any:
             message = f"{cls.__name__} has no field {name[:40]!r}; the file may be newer than this Eckart. Update it."
             raise ModelFileError(message)
         if not _fits(value, hints[name]):
-            message = f"{cls.__name__}.{name} holds a {type(value).__name__} of the wrong kind. The file is not loaded."
+            message = (
+                f"{cls.__name__}.{name} contains a {type(value).__name__} of the wrong kind. The file is not loaded."
+            )
             raise ModelFileError(message)
     lacking = [
         field.name for field in dataclasses.fields(cls)
@@ -250,7 +256,9 @@ def check(d: Decomposition, refusal: str) -> None:
         if seen != shape and not (name == "right" and seen == (columns, 0)):  # no linear way back
             raise ModelFileError(f"{refusal}: {name} has shape {seen}, but {rows} x {columns}, k={k} needs {shape}.")
         if not np.isfinite(to_numpy(array)).all():
-            raise ModelFileError(f"{refusal}: {name} holds NaN or infinite entries. Compute the decomposition again.")
+            raise ModelFileError(
+                f"{refusal}: {name} contains NaN or infinite entries. Compute the decomposition again."
+            )
     for name, count in (("row_names", rows), ("column_names", columns)):
         names = getattr(d, name)
         if names is not None and len(names) != count:

@@ -229,7 +229,7 @@ def _matching(pattern: str) -> list[str]:
 def _in_folder(folder: str) -> list[str]:
     found = files_below(folder, _PARQUET)
     if not found:
-        raise FileError(f"{shown(folder)} is a folder without Parquet files, and no Zarr store. Name a file.")
+        raise FileError(f"{shown(folder)} is neither a Zarr store nor a folder of Parquet files. Name a file.")
     return found
 
 

@@ -112,7 +112,7 @@ def _kind(format: str | None, path: str) -> str:
     if format is not None:
         word = format.lower().removeprefix(".").removesuffix(".gz")
         if word not in _NAMES:
-            raise ParameterError(f"format={format!r} is not known. Say one of {', '.join(_NAMES)}.")
+            raise ParameterError(f"format={format!r} is not known. Use one of {', '.join(_NAMES)}.")
         return FORMATS.get(f".{word}", word)
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
     if suffix in FORMATS:
@@ -121,9 +121,9 @@ def _kind(format: str | None, path: str) -> str:
                 f"{shown(path)} is packed, and {suffix} files are read unpacked. Unpack it with gunzip first."
             )
         return FORMATS[suffix]
-    remedy = _REMEDIES.get(suffix, f"Convert it, or say {FORMAT} if only the name is unusual.")
+    remedy = _REMEDIES.get(suffix, f"Convert it, or use {FORMAT} if only the name is unusual.")
     known = " ".join(FORMATS)
-    raise FileError(f"{shown(path)} has the suffix {shown(suffix)}, which is none of {known}. {remedy}")
+    raise FileError(f"{shown(path)} has the suffix {shown(suffix)}, which is not one of {known}. {remedy}")
 
 
 def _kind_of_bytes(opened: OpenedFile) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import FileError, ParameterError
+from eckart.formatting import counted
 from eckart.notes import Note
 
 EXACT = 2.0**53
@@ -147,7 +148,7 @@ def _label_notes(labels: list[Text]) -> list[Note]:
             Note(
                 "amounts_set_aside",
                 f"Numbers with a currency sign or a unit, used as labels: {listed(amounts)}. "
-                "Write them plainly to use them.",
+                "Write plain numbers to analyse them.",
             )
         )
     if texts:
@@ -156,7 +157,8 @@ def _label_notes(labels: list[Text]) -> list[Note]:
         notes.append(
             Note(
                 "dates_set_aside",
-                f"Dates or times, used as labels and not analysed: {listed(dates)}. Write them as numbers to use them.",
+                f"Dates or times, used as labels and not analysed: {listed(dates)}. Write them as numbers "
+                "to analyse them.",
             )
         )
     return notes
@@ -208,11 +210,11 @@ def _missing_sentences(
     notes = [Note("missing_values", f"{count}; {place}.", {"count": int(per_column.sum())})]
     if (whole := np.flatnonzero(per_column == rows)).size:
         notes.append(
-            Note("empty_columns", f"Without any value: the column {listed([parts.column_names[j] for j in whole])}.")
+            Note("empty_columns", f"Columns without any value: {listed([parts.column_names[j] for j in whole])}.")
         )
     if empty_rows:
         notes.append(
-            Note("empty_rows", f"Without any value: {empty_rows} row(s), the first of them row {first_empty + 1}.")
+            Note("empty_rows", f"{counted(empty_rows, 'row')} without any value; the first is row {first_empty + 1}.")
         )
     return notes
 

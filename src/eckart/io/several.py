@@ -67,7 +67,7 @@ def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> 
     for source, path in zip(sources[1:], paths[1:], strict=True):
         if source.shape[1] != first.shape[1] or source.metadata.column_names != first.metadata.column_names:
             raise FileError(
-                f"{shown(path)} has other columns than {shown(paths[0])}; all need the same. "
+                f"{shown(path)} has different columns from {shown(paths[0])}; all files need the same. "
                 f"Only in one of them: {_difference(first, source)}."
             )
         if source.sparse != first.sparse:

@@ -124,7 +124,7 @@ def _kept(squares: np.ndarray) -> np.ndarray | None:
 def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> Embedding:
     """Coordinates of landmarks from their distances, of all rows from their distances to the landmarks.
 
-    The axes are turned to those of all rows afterwards.
+    The components are turned to those of all rows afterwards.
     """
     rows = graph.rows
     peak = 4 * count * rows + 32 * count**2 + 8 * 8 * rows * threads() + 8 * rows * (3 * k + 20)
@@ -225,8 +225,8 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         proved=bool(solution.proved),
         passes=1,
         summary=(
-            f"Summed over all pairs, the squared distances in the coordinates are {low:.4%} of those along the graph;  "
-            f"for the exact {k} coordinates it is at most {max(low, high):.4%}."
+            f"Summed over all pairs, the squared distances in the coordinates are {low:.4%} of those along the graph; "
+            f"for the exact {k} coordinates the share is at most {max(low, high):.4%}."
         ),
     )
 

@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import _VALID_METRICS
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.api import project
 from eckart.arrays import Array
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.estimators.inputs import take
+from eckart.estimators.template import Estimator
+from eckart.estimators.to_sklearn import ToSklearn
 from eckart.isomap import fit as method
 from eckart.isomap.details import IsomapDetails
 from eckart.isomap.export import sklearn_isomap
-from eckart.result import Certificate, Decomposition, Plan
+from eckart.projecting import project
+from eckart.result import Decomposition
+
+if TYPE_CHECKING:
+    from sklearn import manifold
+    from sklearn.utils import Tags
 
 _ENGINE = {"auto": "auto", "arpack": "lanczos", "dense": "direct"}
 _EUCLIDEAN = ("euclidean", "l2")
 
 
-class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Isomap(ToSklearn["manifold.Isomap"], Estimator):
     """Isometric mapping: coordinates that preserve distances along the data.
 
     Builds a graph of neighbours, computes shortest paths and applies classical multidimensional scaling. Isomap can
     replace ``sklearn.manifold.Isomap``: it has the same parameters, attributes and signs. No (n_samples, n_samples)
     matrix is kept after the fit; `dist_matrix_` is recomputed on access.
+
+    `fit` also accepts a fitted ``sklearn.neighbors`` tree or NearestNeighbors. `transform` connects each new row to its
+    neighbours among the fitted rows.
 
     Parameters
     ----------
@@ -53,7 +60,8 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     n_jobs : int or None, default None
         Number of jobs of that search. Everything else follows the BLAS setting.
     metric : str or callable, default 'minkowski'
-        Distance, as in ``sklearn.neighbors.NearestNeighbors``; also 'precomputed'.
+        Distance, as in ``sklearn.neighbors.NearestNeighbors``. With 'precomputed', X has the distances between rows, or
+        a sparse graph of them, and the X of `transform` the distances to the fitted rows.
     p : float, default 2
         Exponent of the Minkowski metric.
     metric_params : dict or None, default None
@@ -80,16 +88,8 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         Number of connected parts of the graph before they were joined.
     landmarks_ : array of int or None
         Indices of the landmarks, counted from 0.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
     certificate_ : Certificate or None
         Proved bounds. With landmarks nothing is proved.
-    plan_ : Plan
-        Solver, passes, memory and the reason for the choice.
-    decomposition_ : Decomposition
-        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
 
     See Also
     --------
@@ -132,8 +132,6 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     }
 
     decomposition_: Decomposition[IsomapDetails]
-    certificate_: Certificate | None
-    plan_: Plan | None
     embedding_: Array
     _distances: np.ndarray | None
     _nbrs: Any
@@ -141,8 +139,6 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     negative_share_: float
     n_connected_components_: int
     landmarks_: np.ndarray | None
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     def __init__(
         self,
@@ -178,71 +174,6 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.n_landmarks = n_landmarks
         self.memory = memory
         self.random_state = random_state
-
-    @allowed.validated
-    def fit(self, X: object, y: object = None) -> Isomap:
-        """Compute coordinates for the rows of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows. With ``metric='precomputed'`` the distances of shape (n_samples, n_samples), or a sparse graph of
-            them. A fitted ``sklearn.neighbors`` tree or NearestNeighbors is also accepted.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        Isomap
-            The fitted estimator.
-
-        Raises
-        ------
-        ParameterError
-            If both `n_neighbors` and `radius` are given.
-        """
-        self._fit(X)
-        return self
-
-    @allowed.validated
-    def fit_transform(self, X: object, y: object = None) -> Array:
-        """Compute and return coordinates for the rows of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows, or distances with ``metric='precomputed'``.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-            Coordinates of the rows.
-        """
-        self._fit(X)
-        return self.embedding_
-
-    def transform(self, X: object) -> Array:
-        """Compute coordinates of rows by connecting each to its neighbours among the fitted rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows, or their distances to the fitted rows with ``metric='precomputed'``.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-            Coordinates of the rows.
-        """
-        check_is_fitted(self)
-        if self._euclidean:
-            return project(self.decomposition_, take(self, X, reset=False))
-        from eckart.isomap import other_metrics
-
-        found = other_metrics.seeds(self._nbrs, X, self.radius)
-        return method.place(self.decomposition_, found).astype(self.embedding_.dtype)
 
     def reconstruction_error(self) -> float:
         """Compute the reconstruction error ||B - Y Y^T||_F / n_samples.
@@ -284,18 +215,10 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             self._nbrs = fitted_neighbours(self, self.decomposition_.details.points)
         return self._nbrs
 
-    def to_sklearn(self) -> Any:
-        """Convert to a fitted ``sklearn.manifold.Isomap``.
-
-        Returns
-        -------
-        sklearn.manifold.Isomap
-            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
-        """
-        check_is_fitted(self)
+    def _sklearn(self) -> manifold.Isomap:
         return sklearn_isomap(self)
 
-    def _fit(self, X: Any) -> None:
+    def _fit(self, X: Any) -> Any:
         if self.n_neighbors is not None and self.radius is not None:
             raise ParameterError(
                 f"Both n_neighbors and radius are provided. Use Isomap(radius={self.radius}, n_neighbors=None) if "
@@ -305,17 +228,30 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self._euclidean = self._straight() and not made_elsewhere
         self._nbrs, self._distances = None, None
         d = self._of_rows(X) if self._euclidean else self._of_distances(X)
-        self.decomposition_ = d
-        self.certificate_, self.plan_ = d.certificate, d.plan
+        self._publish(d)
         self.embedding_ = d.left * d.values if d.left is not None else d.values
         self.residual_variance_ = d.details.residual_variance
         self.negative_share_ = d.details.negative_share
         self.n_connected_components_ = d.details.connected_components
         self.landmarks_ = d.details.sources if self.n_landmarks is not None else None
-        self._n_features_out = d.k
+
+    def _scores(self, data: Any) -> Array:
+        """Connect each row to its neighbours among the fitted rows."""
+        if self._euclidean:
+            return project(self.decomposition_, data)
+        from eckart.isomap import other_metrics
+
+        found = other_metrics.seeds(self._nbrs, data, self.radius)
+        return method.place(self.decomposition_, found).astype(self.embedding_.dtype)
+
+    def _fitted_scores(self, data: object) -> Array:
+        return self.embedding_
+
+    def _take(self, X: Any, *, reset: bool) -> Any:
+        return super()._take(X, reset=reset) if self._euclidean else X
 
     def _of_rows(self, X: Any) -> Decomposition[IsomapDetails]:
-        data = take(self, X, reset=True)
+        data = self._take(X, reset=True)
         rows = data.shape[0]
         asked = self._asked(rows)
         return method.decompose(data, n_neighbors=self.n_neighbors, radius=self.radius, **asked)
@@ -354,9 +290,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         if not hasattr(self, "decomposition_"):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -71,7 +71,7 @@ def decompose(
 ) -> Decomposition[IsomapDetails]:
     """Isomap of a table: `left * values` are the coordinates of its rows; `project` places new ones.
 
-    There is no linear way back, so `right` has no axes. `details` has the rows, the graph (first, index, weight) and
+    There is no linear reconstruction, so `right` is empty. `details` has the rows, the graph (first, index, weight) and
     the figures: negative_share, residual_variance (with 1, ..., k coordinates), reconstruction_error.
     """
     opened = open_matrix(data)
@@ -151,7 +151,7 @@ def join_neighbours(points: Any, n_neighbors: Any, radius: Any) -> tuple[Graph, 
         if count >= rows:
             raise InputError(
                 f"Expected n_neighbors < n_samples_fit, but n_neighbors = {count}, n_samples_fit = {rows}, "
-                f"n_samples = {rows}: a row has only the others for neighbours."
+                f"n_samples = {rows}: only the other rows can be neighbours of a row."
             )
         found = neighbours.nearest(points, points, count + 1).without_self(count)
     graph = geodesic.join(found.owner, found.index, found.distance, rows)

@@ -25,7 +25,7 @@ METHODS = (
                 "negative_share": "Share of negative eigenvalues",
             },
             treatment="Distances are measured along the graph of nearest neighbours, then double-centred.",
-            shares_of="straightened distances",
+            shares_of="centred distances",
         ),
     ),
 )

@@ -43,7 +43,7 @@ def graph(nbrs: NearestNeighbors, X: Any, n_neighbors: int | None, radius: float
     if nbrs.metric == "precomputed" and sparse.issparse(X):
         raise InputError(
             f"The number of connected components of the neighbors graph is {pieces} > 1, and a sparse graph does not "
-            "tell how far they are from each other. Give more neighbors, or all distances."
+            "determine the distances between them. Give more neighbors, or all distances."
         )
     say_pieces(pieces)
     metric, more = nbrs.effective_metric_, nbrs.effective_metric_params_

@@ -132,7 +132,7 @@ def _refuse_indefinite(made: Factor, diagonal: Array) -> None:
     if made.lowest < -1e-3 * largest or least < 0:
         lowest = min(made.lowest, least)
         raise InputError(
-            f"The kernel is not positive semi-definite: pivoted Cholesky met {lowest:.2g} on its diagonal. "
+            f"The kernel is not positive semi-definite: pivoted Cholesky found {lowest:.2g} on its diagonal. "
             "Choose another kernel or other parameters, or solver='lanczos'."
         )
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +15,9 @@ from eckart.engine.matrix import open_matrix, taken_to
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
+from eckart.estimators.template import InvertibleEstimator
 from eckart.estimators.to_onnx import ToOnnx
+from eckart.estimators.to_sklearn import ToSklearn
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.export import sklearn_kernel_pca
 from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_with_model
@@ -25,14 +26,19 @@ from eckart.kernel_pca.onnx_export import kernel_onnx
 from eckart.kernel_pca.options import table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
-from eckart.result import Certificate, Decomposition, Plan
+from eckart.progress import progress_bar
+from eckart.result import Decomposition
+
+if TYPE_CHECKING:
+    from sklearn import decomposition
+    from sklearn.utils import Tags
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
 _ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized": "lanczos", "lanczos": "lanczos"}
 _ENGINE["cholesky"] = "cholesky"
 
 
-class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimator):
     """Kernel principal component analysis with a certificate and pre-images.
 
     Finds the principal components in the feature space of a kernel. KernelPCA can replace
@@ -44,7 +50,8 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Number of components, or a share such as 0.9 of the trace of the centred kernel. None keeps all components whose
         eigenvalue is not zero.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine', 'laplacian', 'precomputed'} or callable, default 'linear'
-        Kernel function. A callable takes two rows and returns a number.
+        Kernel function. A callable takes two rows and returns a number. With 'precomputed', X is the kernel of the rows
+        with each other, and the X of `transform` their kernel with the fitted rows.
     gamma : float, 'median', 'local' or None, default None
         Width of rbf, laplacian, poly and sigmoid. None is 1 / n_features. 'median' and 'local' derive it from the
         median and the 10 % quantile of the distances between rows; 'local' separates nested groups such as rings.
@@ -78,7 +85,8 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     n_jobs : int or None, default None
         Accepted for compatibility. The number of threads follows the BLAS setting.
     preimage : {'ridge', 'fixed_point', 'neighbours'}, default 'ridge'
-        Method of `inverse_transform`. The linear kernel needs none, because its inverse is that of PCA.
+        Method of `inverse_transform`, which finds rows whose scores are close to the given ones (pre-images). The
+        linear kernel needs none, because its inverse is that of PCA.
     approximation_error : float, default 0.01
         Share of the trace of the kernel that an approximation may leave out ('cholesky', or data beyond `memory`).
     max_rank : int or None, default None
@@ -88,6 +96,8 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     device : str or None, default None
         'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
         stay there.
+    progress : bool, default False
+        Show a progress bar that counts passes over the kernel.
 
     Attributes
     ----------
@@ -111,18 +121,8 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Share of the trace missing from the approximated kernel; 0.0 if the kernel is exact.
     correlations_ : array of shape (n_features_in_, n_components_)
         Correlations of the columns with the scores. Not defined for precomputed kernels.
-    n_components_ : int
-        Number of components kept.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
     certificate_ : Certificate
         Proved bounds for the kernel in use.
-    plan_ : Plan
-        Solver, passes, memory and the reason for the choice.
-    decomposition_ : Decomposition
-        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
 
     See Also
     --------
@@ -171,14 +171,12 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         "max_rank": [allowed.COUNT, None],
         "memory": allowed.MEMORY,
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
-    certificate_: Certificate | None
-    plan_: Plan | None
     decomposition_: Decomposition[KernelPCADetails]
     eigenvalues_: Array
     eigenvectors_: Array | None
-    n_components_: int
     gamma_: float | None
     approximation_error_: float
     correlations_: Array
@@ -211,6 +209,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         max_rank: int | None = None,
         memory: str | int | None = None,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -233,82 +232,10 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.max_rank = max_rank
         self.memory = memory
         self.device = device
+        self.progress = progress
 
-    @allowed.validated
-    def fit(self, X: object, y: object = None) -> KernelPCA:
-        """Find the components of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows, or the kernel of the rows with each other for ``kernel='precomputed'``.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        KernelPCA
-            The fitted estimator.
-
-        Raises
-        ------
-        ParameterError
-            If `fit_inverse_transform` is True for a precomputed kernel.
-        """
-        self._fit(X)
-        return self
-
-    @allowed.validated
-    def fit_transform(self, X: object, y: object = None) -> Array:
-        """Find the components of X and return the scores of its rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows, or the kernel of the rows with each other for ``kernel='precomputed'``.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Scores of the rows.
-        """
-        self._fit(X)
-        return self._fitted_scores()
-
-    def transform(self, X: object) -> Array:
-        """Compute the scores of the rows of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit, or their kernel with the fitted rows for ``kernel='precomputed'``.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Scores, centred like those of the fit.
-        """
-        check_is_fitted(self)
-        return project(self.decomposition_, take(self, X, reset=False))
-
-    def inverse_transform(self, X: object) -> Array:
-        """Compute pre-images: rows whose scores are close to the given ones.
-
-        The linear kernel uses the exact inverse of PCA; other kernels use the method of `preimage`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components_)
-            Scores.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features_in_)
-            Pre-images.
-        """
-        return self._preimages(X, measure=False).rows
+    def _rows(self, scores: Array) -> Array:
+        return self._preimages(scores, measure=False).rows
 
     def preimages(self, X: object) -> Preimages:
         """Compute pre-images and their distances in feature space.
@@ -324,12 +251,17 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             `rows`, their `distances` from the projected points in feature space (0 for the linear kernel), and
             `lengths` for comparison.
         """
-        return self._preimages(X, measure=True)
-
-    def _preimages(self, X: Any, *, measure: bool) -> Preimages:
         check_is_fitted(self)
+        return self._preimages(self._take_scores(X), measure=True)
+
+    def _take_scores(self, X: Any) -> Any:
+        return take_scores(X)  # from any device: the model is copied to the scores
+
+    def _scores(self, data: Any) -> Array:
+        return project(self.decomposition_, data)
+
+    def _preimages(self, scores: Any, *, measure: bool) -> Preimages:
         d = self.decomposition_
-        scores = take_scores(X)
         if scores.shape[1] != d.k:
             raise ParameterError(f"X has {scores.shape[1]} columns, and the model has {d.k} components.")
         if d.details.is_linear:
@@ -358,21 +290,13 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         data = take(self, X, reset=False)
         return correlations(table(open_matrix(data, stream=False)), project(self.decomposition_, data))
 
-    def to_sklearn(self) -> Any:
-        """Convert to a fitted ``sklearn.decomposition.KernelPCA``.
-
-        Returns
-        -------
-        sklearn.decomposition.KernelPCA
-            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
-        """
-        check_is_fitted(self)
+    def _sklearn(self) -> decomposition.KernelPCA:
         return sklearn_kernel_pca(self)
 
     def _onnx(self, dtype: str) -> Any:
         return kernel_onnx(self.decomposition_, dtype)
 
-    def _fit(self, X: Any) -> None:
+    def _fit(self, X: Any) -> Any:
         if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel, because it contains no rows.")
         data = take(self, X, reset=True)
@@ -382,21 +306,22 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         rows = table(open_matrix(data, stream=False))
         if self.copy_X:
             rows = rows.clone() if hasattr(rows, "clone") else rows.copy()
-        d = decompose(
-            rows if self.device is None else taken_to(rows, self.device)[0],
-            k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
-            kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver], tol=allowed.accuracy(self.tol),
-            approximation_error=self.approximation_error, max_rank=self.max_rank, left=True, rng=self.random_state,
-            memory=self.memory, max_passes=self.max_iter or 100,
-        )  # fmt: skip
+        with progress_bar(self.progress, None) as callback:
+            d = decompose(
+                rows if self.device is None else taken_to(rows, self.device)[0],
+                k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree,
+                coef0=self.coef0, kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver],
+                tol=allowed.accuracy(self.tol), approximation_error=self.approximation_error, max_rank=self.max_rank,
+                left=True, rng=self.random_state, memory=self.memory, max_passes=self.max_iter or 100,
+                callback=callback,
+            )  # fmt: skip
         d = d if self.device is None else d.on_host()
         names = getattr(self, "feature_names_in_", None)
         d = d.named(d.row_names, None if names is None else tuple(str(name) for name in names))
         if self.remove_zero_eig:
             d = without_zeros(d)
-        self.decomposition_, self.certificate_, self.plan_ = d, d.certificate, d.plan
+        self._publish(d)
         self.eigenvalues_, self.eigenvectors_ = d.values**2, d.left
-        self.n_components_ = d.k
         self.gamma_ = d.details.gamma
         if self.gamma_ is None:
             self.gamma_ = 1.0 / rows.shape[1] if self.gamma is None else self.gamma
@@ -407,25 +332,20 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._ridge: Ridge | None = None
         if self.fit_inverse_transform and not d.details.is_linear:
             self._learn(rows)
+        return data
 
     def _learn(self, rows: Any) -> None:
-        ridge = learn(self._fitted_scores(), rows, self.alpha, expansion_of(self.decomposition_).kernel)
+        ridge = learn(self._fitted_scores(rows), rows, self.alpha, expansion_of(self.decomposition_).kernel)
         self._ridge = ridge
         self.dual_coef_, self.X_transformed_fit_ = ridge.dual, ridge.landmarks
         self.preimage_alpha_, self.preimage_error_ = ridge.alpha, ridge.error
 
-    def _fitted_scores(self) -> Array:
+    def _fitted_scores(self, data: object) -> Array:
         return self.decomposition_.left * self.decomposition_.values
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array, dtype_name, from_numpy, is_sparse, namespace
 from eckart.engine.backends.orthogonal import signs_of
+from eckart.engine.blocks.reading import in_memory
 from eckart.engine.certify import numerical_rank
 from eckart.engine.choose import block_width
 from eckart.engine.digest import array_generator
@@ -101,9 +102,9 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
         )
     if settings.memory is not None and peak > settings.memory:
         raise MemoryBudgetError(
-            f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), and "
-            f"{settings.memory:,} are "
-            "allowed. Allow more memory, request fewer components, or approximate with solver='cholesky'."
+            f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), but only "
+            f"{settings.memory:,} are allowed. Allow more memory, request fewer components, or approximate with "
+            "solver='cholesky'."
         )
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
@@ -136,6 +137,8 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)
     matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
+    if settings.callback is not None:
+        matrix.after_pass = in_memory(settings.callback, matrix.size, plan.passes)
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
     request = Request(k, settings.target_ratio, tolerance=tolerance, max_passes=settings.max_passes)
@@ -194,7 +197,7 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
     lowest = min(float(values.min(initial=0.0)), found.smallest)
     level = settings.significant * max(largest, -lowest)
     if -lowest > max(level, 1e-10) and (values.min() < -level or largest <= level or settings.everything):
-        share = f"{found.negative:.2%} of the sum of all moduli" if found.solution.spectrum is not None else (
+        share = f"{found.negative:.2%} of the sum of all absolute values" if found.solution.spectrum is not None else (
             f"the lowest is {-lowest / largest:.2%} of the largest" if largest > 0 else "there are no positive ones"
         )  # fmt: skip
         raise InputError(

@@ -20,7 +20,7 @@ def sklearn_kernel_pca(ours: Any) -> KernelPCA:
     d = ours.decomposition_
     if details_of(d, KernelPCADetails).approximation_error or len(to_numpy(d.left)) != d.rows:
         raise ParameterError(
-            "This model rests on an approximation of the kernel, which scikit-learn's KernelPCA does not have. Fit "
+            "This model uses an approximation of the kernel, which scikit-learn's KernelPCA does not have. Fit "
             "with eigen_solver='dense' to convert it."
         )
     theirs = KernelPCA(

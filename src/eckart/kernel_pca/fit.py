@@ -84,13 +84,14 @@ def decompose(
     Dense rows of PyTorch or CuPy are worked on where they are, and the results stay there. Sparse rows on a GPU, and a
     kernel that is a Python function, are worked on by the host, and a note reports it.
     stream, callback : rows too large for `memory` are read in blocks, a few times, and approximated in the same way,
-    with nothing but the rows taken in memory; `stream` decides it, `callback` is called after every block.
+    with nothing but the rows taken in memory; `stream` decides it. `callback` is called after every block, and after
+    every pass over a kernel in memory.
     """
     opened = _opened(data, memory, stream)
     settings = check_kernel(
         opened.matrix.shape, k=k, explain=explain, kernel=kernel, solver=solver, tol=tol,
         approximation_error=approximation_error, max_rank=max_rank, left=left, rng=rng, memory=memory,
-        max_passes=max_passes,
+        max_passes=max_passes, callback=callback,
     )  # fmt: skip
     if not opened.matrix.resident:
         opened.matrix.reading.callback = callback

@@ -32,6 +32,8 @@ class KernelMatrix:
     passes: int
     diagonal: Array
     precision: str
+    after_pass: Callable[[int], None] | None = None
+    """Called with the number of passes over the kernel after each of them."""
 
     def __init__(self, kernel: Kernel, data: Any, *, precision: str = "float32", keep: bool = True) -> None:
         self.kernel, self.keep = kernel, keep
@@ -132,8 +134,13 @@ class KernelMatrix:
             tile = self._made((i, j), points)
             result[i : i + self.side, j : j + self.side] = tile
             result[j : j + self.side, i : i + self.side] = tile.T
-        self.passes += 1
+        self._count()
         return result
+
+    def _count(self) -> None:
+        self.passes += 1
+        if self.after_pass is not None:
+            self.after_pass(self.passes)
 
     def rows(self, index: Array, start: int, stop: int, out: Array | None = None) -> Array:
         """K[index, start:stop], in the precision of the tiles; in `out`, where there is one."""
@@ -208,9 +215,9 @@ class KernelMatrix:
                 total[0][j : j + self.side, :] += columns
             return total[0], total[1] + squares
 
-        self.passes += 1
         workers = None if is_numpy(self.prototype) else 1
         product, squares = fold(run, [None, *self._pairs()], add, workers=workers)
+        self._count()
         return product, float(squares)
 
 

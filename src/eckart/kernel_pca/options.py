@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array, astype, dtype_name, is_host, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
@@ -42,6 +43,8 @@ class KernelSettings:
     which: str = "largest"
     card: int | None = None
     """Bytes that may be used where the data are, if that is a GPU."""
+    callback: ProgressCallback | None = None
+    """Called after every block, or after every pass over a kernel in memory."""
 
     @property
     def probe_seed(self) -> int:
@@ -78,6 +81,7 @@ def check_kernel(
     rng: Any,
     memory: str | int | None,
     max_passes: int,
+    callback: ProgressCallback | None = None,
 ) -> KernelSettings:
     """Refuse what is out of range."""
     if not callable(kernel):
@@ -106,6 +110,7 @@ def check_kernel(
         memory=memory_bytes(memory),
         max_passes=check_count("max_passes", max_passes, None),
         precision="float64",
+        callback=callback,
     )
 
 

@@ -35,7 +35,7 @@ _ROUNDS = 12
 
 @dataclass(frozen=True)
 class Scored:
-    """The last pass: largest score of each axis by modulus, sums for the correlations, and scores if they are kept."""
+    """The last pass: largest absolute score of each component, sums for the correlations, and scores if kept."""
 
     signs: np.ndarray
     correlations: np.ndarray
@@ -133,7 +133,7 @@ class _Run:
                 raise InputError(f"Overflow in kernel {self.kernel.name!r}: scale the data down.")
             if last.lowest < -1e-6 * last.trace / self.matrix.shape[0]:
                 raise InputError(
-                    f"The kernel is not positive semi-definite: Cholesky met {last.lowest:.2g} on its diagonal. "
+                    f"The kernel is not positive semi-definite: Cholesky found {last.lowest:.2g} on its diagonal. "
                     "Choose another kernel or other parameters."
                 )
         assert last is not None
@@ -201,8 +201,8 @@ class _Run:
         rank, (rows, columns) = len(pivots.indices), self.matrix.shape
         coefficients = through(pivots.triangle, components)
         why = (
-            f"The rows are read in blocks, once for each round of pivots; {rank} rows stand for the kernel of all. "
-            "Nothing but these is kept."
+            f"The rows are read in blocks, once for each round of pivots; {rank} rows represent the kernel. "
+            "Only these are kept."
         )
         plan = Plan(
             "kernel_pca",

@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from eckart.arrays import Array, from_numpy, is_sparse, to_numpy
-from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import InputError
 from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_factors, fill_rows, means_present
 from eckart.missing.held_out import HeldOut
+from eckart.missing.messages import imputation_notes, refuse, refuse_blocks, refuse_columns
 from eckart.missing.variance_ratios import expected_variance_ratios
 from eckart.notes import Note
 from eckart.options import check_choice, check_count
@@ -158,13 +158,13 @@ def fill(
     opened: Opened, how: str, *, weights: np.ndarray | None, rng: np.random.Generator, k: int | None = None
 ) -> Filled:
     """Fill the gaps of an opened matrix; `table` is in the library, dtype and units of the data."""
-    _refuse_blocks(opened)
+    refuse_blocks(opened)
     matrix = opened.matrix.matrix
     if is_sparse(matrix):
         return _fill_sparse(opened, how, weights)
     table = np.ldexp(to_numpy(matrix).astype(np.float64), opened.exponent)
     gone = np.isnan(table)
-    _refuse(table, gone, opened)
+    refuse(table, gone, opened)
     ones = np.ones(len(table)) if weights is None else weights
     found, search = _completed(table, gone, how, ones, rng, k)
     rows, columns = np.nonzero(gone)
@@ -183,7 +183,7 @@ def fill(
         error=None if search is None else search.error**0.5,
         error_of_means=None if search is None else search.error_of_means**0.5,
     )
-    return replace(filled, notes=_notes(filled, table.shape, gone))
+    return replace(filled, notes=imputation_notes(filled, table.shape, gone))
 
 
 def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
@@ -338,7 +338,7 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     size = matrix.shape[1]
     present = np.where(gone, 0.0, entries.data)
     left = weights.sum() - np.bincount(entries.col, weights[entries.row] * gone, size)
-    _refuse_columns(np.flatnonzero(left <= 0.0), opened)
+    refuse_columns(np.flatnonzero(left <= 0.0), opened)
     mean = np.bincount(entries.col, weights[entries.row] * present, size) / left
     squares = np.bincount(entries.col, weights[entries.row] * present**2, size) / left - mean**2
     model = GapModel(mean, np.sqrt(np.maximum(squares, 0.0)), np.zeros((size, 0)), np.ones(size))
@@ -350,72 +350,7 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     model = _in_units(model, -opened.exponent)
     rows, columns = entries.row[gone].astype(np.int64), entries.col[gone].astype(np.int64)
     found = Filled(how, filled, rows, columns, model.mean[columns], model.scale[columns], model)
-    return replace(found, notes=_notes(found, matrix.shape, None))
-
-
-def _refuse_blocks(opened: Opened) -> None:
-    if not opened.matrix.resident:
-        raise InputError(
-            "Gaps are filled in memory, and this table is read in blocks. Give stream=False or more memory, "
-            "or impute the values first with eckart.fill_missing."
-        )
-
-
-def _refuse(table: np.ndarray, gone: np.ndarray, opened: Opened) -> None:
-    if np.isinf(table).any():
-        refuse_not_finite(np.where(gone, 0.0, table), opened.metadata.column_names)
-    _refuse_columns(np.flatnonzero(gone.all(axis=0)), opened)
-
-
-def _refuse_columns(empty: np.ndarray, opened: Opened) -> None:
-    if not empty.size:
-        return
-    names = opened.metadata.column_names
-    listed = ", ".join(repr(names[j]) if names else str(j) for j in empty[:5])
-    raise InputError(
-        Note(
-            "empty_rows",
-            f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
-            "They cannot be imputed: leave them out.",
-        )
-    )
-
-
-def _notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | None) -> tuple[Note, ...]:
-    """What was filled, how, and how sure that is."""
-    count = len(filled.values)
-    if not count:
-        return ()
-    touched = len(np.unique(filled.columns))
-    cells = shape[0] * shape[1]
-    seen = f"{count:,} of {cells:,} values ({count / cells:.2%}) were missing, in {touched:,} of {shape[1]:,} columns"
-    notes = [Note("imputed", f"{seen}; {_way(filled)} Bounds are those of the filled table.")]
-    if gone is not None and (empty := int(gone.all(axis=1).sum())):
-        notes.append(
-            Note("empty_rows", f"{empty} row{'s' * (empty > 1)} without a single value: filled with the column means.")
-        )
-    if not filled.converged:
-        notes.append(
-            Note("imputation_unconverged", f"The filled values had not converged after {filled.steps} iterations.")
-        )
-    return tuple(notes)
-
-
-def _way(filled: Filled) -> str:
-    if filled.how == "mean":
-        return (
-            "they were filled with the means of their columns, which understates variances and correlations "
-            "(a filled value is off by about one standard deviation)."
-        )
-    components = f"{filled.k} component{'s' * (filled.k != 1)}"
-    model = f"all {components} and {filled.shrink:.2%} of noise" if filled.shrink else components
-    sentence = f"they were filled by EM with {model}, in {filled.steps} iterations."
-    if filled.error is None:
-        return sentence
-    return (
-        f"{sentence} Held-out values were predicted to within {filled.error:.2f} standard deviations of their "
-        f"column (column means: {filled.error_of_means:.2f})."
-    )
+    return replace(found, notes=imputation_notes(found, matrix.shape, None))
 
 
 def _in_units(model: GapModel, exponent: int) -> GapModel:

@@ -24,7 +24,7 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
         best = min(1.0, float(upper @ upper) / table.squared_norm * (1.0 + 1e-13))
         if fitted.svd.k == k:  # type: ignore[union-attr]
             best = min(best, known.explained[1])
-        # The axes are those of the scaled table; outward by one unit, because subnormal numbers are rounded.
+        # The components are those of the scaled table; outward by one unit, because subnormal numbers are rounded.
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
         upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
     best = max(best, captured)

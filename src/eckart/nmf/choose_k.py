@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import is_sparse
+from eckart.formatting import counted
 from eckart.nmf.loss import squared_error
 from eckart.nmf.result import coordinates, factorise
 from eckart.rank.standard_error import fewest_not_worse
@@ -32,7 +33,7 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
     """The number of components that predicts held-out quarters best."""
     rows, columns = table.shape
     if rows < 8 or columns < 4:
-        return None, f"Needs at least 8 rows and 4 columns, and there are {rows} x {columns}."
+        return None, f"Needs at least 8 rows and 4 columns; the table has {rows} x {columns}."
     errors = parts_errors(table, min(most or _MOST, rows // 2 - 1, columns // 2 - 1), seed=seed)
     k = fewest_not_worse(errors, overlap=_HELD_OUT)
     mean = errors.mean(axis=1)
@@ -42,8 +43,8 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
     return (
         k,
         (
-            f"With {k} components, held-out quarters are predicted with an error of {mean[k]:.4f} of their sum "
-            f"of squares{beyond}."
+            f"With {counted(k, 'component')}, held-out quarters are predicted with a relative error of "
+            f"{mean[k]:.4f}{beyond}."
         ),
     )
 

@@ -125,6 +125,27 @@ def _model_and_numerators(observed, x, columns, other, own, floor, model, invers
                 totals[t] += source[t]
 
 
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
+def _gather(other, columns, active, count, parts):  # type: ignore[no-untyped-def]
+    """Rows of `other`, coordinate by coordinate; zero beyond the last column."""
+    size = columns.shape[0]
+    for q in range(parts.shape[1]):
+        source = other[columns[q] if q < size else 0]
+        for a in range(count):
+            parts[a, q] = source[active[a]] if q < size else 0.0
+
+
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
+def _add_objective(value, own, costs, ridge, x, model):  # type: ignore[no-untyped-def]
+    """`value` and the objective of one row."""
+    for t in range(own.shape[0]):
+        value += own[t] * (costs[t] + 0.5 * ridge * own[t])
+    for q in range(x.shape[0]):
+        if x[q] > 0.0:
+            value -= x[q] * np.log(model[q])
+    return value
+
+
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def newton_rows(  # type: ignore[no-untyped-def]
     observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, steps, tol, old, extrapolation, score,
@@ -169,10 +190,7 @@ def newton_rows(  # type: ignore[no-untyped-def]
                     count += 1
             if steps == 0 or (attempt > 0 and not entering):
                 break
-            for q in range(padded):
-                source = other[columns[q] if q < size else 0]
-                for a in range(count):
-                    parts[a, q] = source[active[a]] if q < size else 0.0
+            _gather(other, columns, active, count, parts)
             for _ in range(steps):
                 _derivatives(x, parts, count, inverse, active, own, costs, ridge, hessian, rest, weight)
                 _program(hessian, rest, own, active, count, step, most, share)
@@ -184,11 +202,7 @@ def newton_rows(  # type: ignore[no-untyped-def]
             if steps == 1:
                 break
         if score:
-            for t in range(k):
-                value += own[t] * (costs[t] + 0.5 * ridge * own[t])
-            for q in range(size):
-                if x[q] > 0.0:
-                    value -= x[q] * np.log(model[q])
+            value = _add_objective(value, own, costs, ridge, x[:size], model)
         for t in range(k):
             new[row, t] = own[t]
             ahead[row, t] = max(own[t] + extrapolation * (own[t] - old[row, t]), 0.0)

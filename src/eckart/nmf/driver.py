@@ -102,7 +102,10 @@ def accelerate(
     return Outcome(*accepted, tuple(history), max_iter, False, _ratio(violation, first), "all iterations used")
 
 
-def alternate(problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, by_loss: bool) -> Outcome:
+def alternate(
+    problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, by_loss: bool,
+    callback: Callable[[int, float], bool | None] | None = None,
+) -> Outcome:  # fmt: skip
     """W, then H, then W again; ends by the projected gradients, or by the loss of ten iterations (`by_loss`)."""
     history: list[float] = []
     first = violation = last = np.inf
@@ -113,6 +116,8 @@ def alternate(problem: Problem, left: Array, right: Array, *, max_iter: int, tol
         columns = problem.columns(right, rows.new, right, 0.0)
         history.append(problem.constant + rows.value + penalty)
         left, right = rows.new, columns.new
+        if callback is not None and callback(iteration, history[-1]):
+            return Outcome(left, right, tuple(history), iteration, True, _ratio(violation, first), "stopped on request")
         violation = rows.violation + columns.violation
         first = violation if iteration == 1 else first
         last = _root(history[0]) if iteration == 1 else last

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, from_numpy, is_array, is_host, is_numpy, to_numpy
+from eckart.arrays import Array, from_numpy, is_array, is_host, to_numpy
 from eckart.devices import to_host
 from eckart.engine.matrix import taken_to
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
+from eckart.estimators.template import InvertibleEstimator
 from eckart.estimators.to_onnx import ToOnnx
+from eckart.estimators.to_sklearn import ToSklearn
 from eckart.nmf.details import NMFDetails
 from eckart.nmf.export import sklearn_nmf
 from eckart.nmf.incremental import Stream
@@ -27,7 +28,12 @@ from eckart.nmf.onnx_export import parts_onnx
 from eckart.nmf.options import LOSSES, STARTS
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
-from eckart.result import Certificate, Decomposition, Plan
+from eckart.progress import progress_bar
+from eckart.result import Decomposition
+
+if TYPE_CHECKING:
+    from sklearn import decomposition
+    from sklearn.utils import Tags
 
 _SETTINGS = ("init", "solver", "beta_loss", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing", "n_runs")
 
@@ -44,10 +50,11 @@ def _streams(estimator: Any) -> bool:
     return True
 
 
-class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
     """Non-negative matrix factorisation with a bound of the gap to the optimum.
 
-    Finds non-negative W and H with X ~ W H, so rows are sums of non-negative parts. NMF can replace
+    Finds non-negative W and H with X ~ W H, so rows are sums of non-negative parts. `transform` returns the coordinates
+    of rows: non-negative numbers that minimise the loss of each row for the given components. NMF can replace
     ``sklearn.decomposition.NMF``: it has the same parameters, attributes and objective.
 
     Parameters
@@ -89,6 +96,8 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     device : str or None, default None
         'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
         stay there.
+    progress : bool, default False
+        Show a progress bar that counts iterations.
 
     Attributes
     ----------
@@ -98,12 +107,6 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Frobenius norm of X - W H, or sqrt(2 * divergence) for other losses.
     n_iter_ : int
         Number of iterations.
-    n_components_ : int
-        Number of components.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
     loss_history_ : array
         Objective after each iteration. It never increases.
     certificate_ : Certificate or None
@@ -111,10 +114,6 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         many components can exceed, from the certified SVD. None for other losses.
     runs_ : dict
         "losses" of all runs, and "agreement": for each run and component the cosine with its match in the best run.
-    decomposition_ : Decomposition
-        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
-    plan_ : Plan
-        Solver, passes over the data, memory and the reason for the choice.
 
     See Also
     --------
@@ -169,12 +168,10 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         "missing": [StrOptions({"error", "mask"})],
         "n_runs": [allowed.COUNT],
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
-    certificate_: Certificate | None
     decomposition_: Decomposition[NMFDetails]
-    plan_: Plan | None
-    n_components_: int
     reconstruction_err_: float
     loss_history_: np.ndarray
     n_iter_: int
@@ -198,6 +195,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         missing: str = "error",
         n_runs: int = 1,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.init = init
@@ -214,8 +212,10 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.missing = missing
         self.n_runs = n_runs
         self.device = device
+        self.progress = progress
 
-    def fit(self, X: object, y: object = None, **params: Any) -> NMF:
+    @allowed.validated
+    def fit(self, X: object, y: object = None, W: object = None, H: object = None) -> Self:
         """Find the components of X.
 
         Parameters
@@ -224,12 +224,14 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             Non-negative data. Rows are observations.
         y : None
             Ignored; present for compatibility with scikit-learn.
-        **params : dict
-            Starting factors `W` and `H`, for ``init='custom'``.
+        W : array-like of shape (n_samples, n_components), default None
+            Starting factor, for ``init='custom'``.
+        H : array-like of shape (n_components, n_features), default None
+            Starting factor, for ``init='custom'``.
 
         Returns
         -------
-        NMF
+        Self
             The fitted estimator.
 
         Warns
@@ -237,11 +239,11 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         ConvergenceWarning
             If `max_iter` iterations do not reach `tol`.
         """
-        self.fit_transform(X, **params)
+        self._fit(X, W, H)
         return self
 
     @allowed.validated
-    def fit_transform(self, X: object, y: object = None, W: Any = None, H: Any = None) -> Array:
+    def fit_transform(self, X: object, y: object = None, W: object = None, H: object = None) -> Array:
         """Find the components of X and return the coordinates of its rows.
 
         Parameters
@@ -260,67 +262,44 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         array of shape (n_samples, n_components_)
             The matrix W.
         """
-        data = take(self, self._with_gaps(X), reset=True)
+        return self._fit(X, W, H)
+
+    def _fit(self, X: Any, W: Any = None, H: Any = None) -> Array:
+        data = self._take(X, reset=True)
         self._warn(W, H)
         options = {name: getattr(self, name) for name in _SETTINGS}
         k = self._count(data, H)
         if self.device is not None:
             data, metadata = taken_to(data, self.device)
-        d, rows, parts = factorise(data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, **options)
+        with progress_bar(self.progress, None) as callback:
+            d, rows, parts = factorise(
+                data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, callback=callback, **options
+            )
         if self.device is not None:
             d, rows, parts = d.on_host().named(metadata.row_names, metadata.column_names), to_host(rows), to_host(parts)
         if not d.details.converged and self.tol > 0:
             warnings.warn(
                 f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=4,
             )
         self._stream: Stream | None = None
-        self._publish(d, parts)
+        self._keep(d, parts)
         return rows
 
-    def transform(self, X: object) -> Array:
-        """Compute the non-negative coordinates of rows.
-
-        Each row is fitted independently: its coordinates minimise the loss for the given components.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Coordinates of the rows.
-        """
-        check_is_fitted(self)
-        data = take(self, self._with_gaps(X), reset=False)
+    def _scores(self, data: Any) -> Array:
+        """The non-negative coordinates that minimise the loss of each row for the given components."""
         return coordinates(data, self.components_, self.decomposition_.details.options)
 
-    def inverse_transform(self, X: object) -> Array:
-        """Reconstruct rows from their coordinates: ``X @ components_``.
+    def _take_scores(self, X: Any) -> Any:
+        return X if hasattr(X, "toarray") else take_scores(X, self)
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_components_)
-            Coordinates of rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features_in_)
-            Reconstructed rows.
-        """
-        check_is_fitted(self)
-        parts = self.components_
-        # A sum is not finite where an entry is not.
-        if type(X) is np.ndarray and is_numpy(parts) and X.dtype == parts.dtype and np.isfinite(np.add.reduce(X, None)):
-            return X @ parts
-        return (X if hasattr(X, "toarray") else take_scores(X, self)) @ parts
+    def _rows(self, scores: Any) -> Array:
+        return scores @ self.components_
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     @allowed.validated
-    def partial_fit(self, X: object, y: object = None) -> NMF:
+    def partial_fit(self, X: object, y: object = None) -> Self:
         """Update the components with more rows.
 
         The components are fitted to all rows seen so far; the rows themselves are not kept.
@@ -334,7 +313,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Returns
         -------
-        NMF
+        Self
             The estimator itself.
 
         Raises
@@ -354,7 +333,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if self._stream is None:
             self._stream = Stream(float(LOSSES.get(self.beta_loss, self.beta_loss)), to_numpy(self.components_))
         parts = self._stream.take(data, rows)
-        self._publish(self._stream.decomposition(self.decomposition_, parts), from_numpy(parts, self.components_))
+        self._keep(self._stream.decomposition(self.decomposition_, parts), from_numpy(parts, self.components_))
         return self
 
     @property
@@ -363,15 +342,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         check_is_fitted(self)
         return plsa(self.decomposition_.details.sums, to_numpy(self.components_))
 
-    def to_sklearn(self) -> Any:
-        """Convert to a fitted ``sklearn.decomposition.NMF``.
-
-        Returns
-        -------
-        sklearn.decomposition.NMF
-            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
-        """
-        check_is_fitted(self)
+    def _sklearn(self) -> decomposition.NMF:
         return sklearn_nmf(self)
 
     def _onnx(self, dtype: str) -> Any:
@@ -384,21 +355,20 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         columns = float(self.n_features_in_)
         return columns * self.alpha_W * self.l1_ratio, columns * self.alpha_W * (1.0 - self.l1_ratio)
 
-    def _publish(self, d: Decomposition[NMFDetails], parts: Array) -> None:
-        self.decomposition_ = d
-        self.certificate_, self.plan_ = d.certificate, d.plan
+    def _keep(self, d: Decomposition[NMFDetails], parts: Array) -> None:
+        self._publish(d)
         self.components_ = parts
-        self.n_components_ = parts.shape[0]
+        self.n_components_ = int(parts.shape[0])
         self.reconstruction_err_ = d.details.error
         self.loss_history_ = d.details.history
         self.n_iter_ = d.details.iterations
         self.runs_ = {"losses": d.details.runs, "agreement": d.details.agreement}
 
-    def _with_gaps(self, X: Any) -> Any:
-        """Masked arrays as arrays with NaN, where that has a meaning."""
+    def _take(self, X: Any, *, reset: bool) -> Any:
+        # Masked arrays as arrays with NaN, where that has a meaning.
         if self.missing == "mask" and isinstance(X, np.ma.MaskedArray):
-            return np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
-        return X
+            X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+        return take(self, X, reset=reset)
 
     def _count(self, data: Any, H: Any) -> int:
         if self.n_components not in (None, "auto"):
@@ -412,24 +382,18 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             warnings.warn(
                 "When init!='custom', provided W or H are ignored. Set init='custom' to use them as a start.",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if self.solver == "mu" and self.init == "nndsvd":
             warnings.warn(
                 "The multiplicative update ('mu') solver cannot update zeros present in the initialization, and so "
                 "leads to poorer results when used jointly with init='nndsvd'. You may try init='nndsvda' instead.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
-
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing == "mask"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

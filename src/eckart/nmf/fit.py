@@ -202,7 +202,8 @@ def _descend(
 ) -> tuple[Outcome, int]:  # fmt: skip
     if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
         by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
-        return alternate(problem, left, right, max_iter=settings.max_iter, tol=settings.tol, by_loss=by_loss), 0
+        limits: dict[str, Any] = {"max_iter": settings.max_iter, "tol": settings.tol}
+        return alternate(problem, left, right, **limits, by_loss=by_loss, callback=callback), 0
     used = 0
     extrapolation = _EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:

@@ -125,5 +125,5 @@ def check_factor(name: str, factor: Any, shape: tuple[int, int]) -> Array:
     if not bool(xp.all(xp.isfinite(array))) or float(xp.min(array)) < 0.0:
         raise InputError(f"Negative values in data passed to NMF (input {name}), or values that are not finite.")
     if float(xp.max(array)) == 0.0:
-        raise InputError(f"Array passed to NMF (input {name}) is full of zeros: nothing can grow from it.")
+        raise InputError(f"Array passed to NMF (input {name}) is full of zeros, which the updates cannot change.")
     return array

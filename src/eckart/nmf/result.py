@@ -15,13 +15,14 @@ import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import on_device_of
+from eckart.engine.blocks.reading import ProgressCallback, in_memory
 from eckart.engine.settings import generator
 from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
 from eckart.nmf.certificate import certificate_of
 from eckart.nmf.details import CoordinateOptions, NMFDetails, options_of
 from eckart.nmf.factors import transposed
-from eckart.nmf.fit import Fitted, IterationCallback, fit, rows_for
+from eckart.nmf.fit import Fitted, fit, rows_for
 from eckart.nmf.options import Settings, check_settings
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
@@ -83,7 +84,7 @@ def decompose(
             **options,
         )
     else:
-        result, _, _ = factorise(data, k=k, rng=rng, keep_left=left, W=W, H=H, **options)
+        result, _, _ = factorise(data, k=k, rng=rng, keep_left=left, W=W, H=H, callback=callback, **options)
     if not result.details.converged and tol > 0.0:
         warnings.warn(
             f"All {max_iter} iterations were used before the tolerance was reached. Allow more with max_iter.",
@@ -95,14 +96,16 @@ def decompose(
 
 def factorise(
     data: Any, *, k: int | None, rng: Any, keep_left: bool, W: Any = None, H: Any = None,
-    callback: IterationCallback | None = None, **options: Any,
+    callback: ProgressCallback | None = None, **options: Any,
 ) -> tuple[Decomposition[NMFDetails], Array, Array]:  # fmt: skip
     """(decomposition, W, H) in the dtype of the data, their library and where they are."""
     table = open_nonnegative(data, missing=options["missing"])
     settings = check_settings(table.matrix.shape, k=table.matrix.shape[1] if k is None else k, **options)
     seed, random = generator(rng)
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
-        fitted = fit(table, settings, random, W=W, H=H, callback=callback)
+        report = None if callback is None else in_memory(callback, table.matrix.shape[0], settings.max_iter)
+        each = None if report is None else lambda iteration, _objective: report(iteration)
+        fitted = fit(table, settings, random, W=W, H=H, callback=each)
         root = 2.0 ** (-table.exponent / 2)
         rows, columns = (_given_back(factor * root, table) for factor in (fitted.outcome.left, fitted.outcome.right))
         result = _assemble(table, settings, fitted, rows, columns, seed, keep_left=keep_left)
@@ -242,11 +245,11 @@ def _plan(table: NonnegativeTable, settings: Settings) -> Plan:
     rows, columns = table.matrix.shape
     entries = rows * columns if table.dense else int(table.matrix.nnz)
     if settings.squares and not table.observed:
-        why = "Coordinate descent from the products with the other factor, extrapolated."
+        why = "Coordinate descent with extrapolation; each step needs only products with the other factor."
     elif settings.beta == 1.0 or table.observed:
-        why = "Newton steps over the known entries, row by row, extrapolated."
+        why = "Newton steps with extrapolation, row by row, over the known entries."
     else:
-        why = "Multiplicative updates, a tile at a time."
+        why = "Multiplicative updates, computed in tiles of the data."
     if settings.solver != "auto":
         why = "The requested solver, without acceleration."
     itemsize = 4 if table.precision == "float32" else 8

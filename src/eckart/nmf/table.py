@@ -86,9 +86,8 @@ class NonnegativeTable:
         """The same for NumPy; refused for data on a GPU."""
         if not is_host(self.prototype):
             raise InputError(
-                "On a GPU there is the squared error, by every solver, and the Kullback-Leibler divergence by "
-                "solver='auto'; what was asked for works on the host only. Move the data there first: X.cpu() or "
-                "cupy.asnumpy(X)."
+                "On a GPU, NMF supports the squared error with every solver, and the Kullback-Leibler divergence with "
+                "solver='auto'. Other settings need the data on the host. Move them first: X.cpu() or cupy.asnumpy(X)."
             )
         return replace(self, matrix=to_numpy(self.matrix)) if self.dense else self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.utils._param_validation import Options, StrOptions
@@ -14,23 +14,27 @@ from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.cut import cut
 from eckart.estimators.inputs import take, take_weights
-from eckart.estimators.output import OnDevices
+from eckart.estimators.to_sklearn import ToSklearn
 from eckart.missing.fill import imputation_of
 from eckart.pca.export import sklearn_pca
 from eckart.pca.null_space import settle
 from eckart.pca.probabilistic import ProbabilisticMixin
 from eckart.pca.projection import (
-    Projection,
+    WeightedProjection,
     components_as_rows,
     explained_ratio,
     noise_variance,
     zeros_like_mean,
 )
 from eckart.rank.minka import minka_rank
-from eckart.result import Certificate, Decomposition, Imputation, Plan
+from eckart.result import Decomposition, Imputation
+
+if TYPE_CHECKING:
+    from sklearn import decomposition
+    from sklearn.utils import Tags
 
 
-class PCA(OnDevices, ProbabilisticMixin, Projection):
+class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection):
     """Principal component analysis with a certificate.
 
     Finds the orthogonal components of largest variance and proves how much of the variance they explain. PCA can
@@ -96,22 +100,10 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         Column standard deviations; None if `scale` is False.
     noise_variance_ : float
         Mean of the min(n_samples, n_features) - n_components_ variances left out, as in scikit-learn.
-    n_components_ : int
-        Number of components kept.
     n_samples_ : int
         Number of rows.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
     filled_ : Imputation or None
         Imputed entries: indices `rows` and `columns`, `values` and standard `errors`. None if nothing was imputed.
-    certificate_ : Certificate
-        Proved bounds of the explained variance, the singular values and the subspace angle.
-    plan_ : Plan
-        Solver, passes over the data, memory and the reason for the choice.
-    decomposition_ : Decomposition
-        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
 
     See Also
     --------
@@ -165,13 +157,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         "progress": ["boolean"],
     }
 
-    certificate_: Certificate | None
-    plan_: Plan | None
     filled_: Imputation | None
-    components_: Array
-    singular_values_: Array
-    explained_variance_: Array
-    explained_variance_ratio_: Array
     noise_variance_: float
     mean_: Array
     scale_: Array | None
@@ -216,72 +202,15 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         self.device = device
         self.progress = progress
 
-    @allowed.validated
-    def fit(self, X: object, y: object = None, sample_weight: object = None) -> PCA:
-        """Find the components of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n_samples,), default None
-            Number of times each row counts. None counts every row once.
-
-        Returns
-        -------
-        PCA
-            The fitted estimator.
-
-        Raises
-        ------
-        ParameterError
-            If `n_components` exceeds min(n_samples, n_features).
-        MissingValuesError
-            If values are missing and `missing` is 'error'.
-        """
-        self._fit(X, sample_weight)
-        return self
-
-    @allowed.validated
-    def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> Array:
-        """Find the components of X and return the scores of its rows.
-
-        Costs the passes of `fit` and one more pass over the data.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n_samples,), default None
-            Number of times each row counts. None counts every row once.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Scores of the rows.
-        """
-        return self._scores(self._fit(X, sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
-    def to_sklearn(self) -> Any:
-        """Convert to a fitted ``sklearn.decomposition.PCA``.
-
-        Returns
-        -------
-        sklearn.decomposition.PCA
-            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
-        """
+    def _sklearn(self) -> decomposition.PCA:
         return sklearn_pca(self)
 
-    def _fit(self, X: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, sample_weight: Any = None) -> Any:
         data = take(self, X, reset=True)
         shape = data.shape
         k, target_ratio = self._wanted(shape)
@@ -310,11 +239,12 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             d = cut(d, 0)
         elif target_ratio is None:
             d = settle(d, _axes(k, shape, weights))
-        self._publish(d, shape[0])
+        self._publish(d)
+        self.n_samples_ = int(shape[0])
         return data
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
-        """(number of axes, share of the variance): at most one of them."""
+        """(number of components, share of the variance): at most one of them."""
         wanted, short = self.n_components, min(shape)
         if wanted is None:
             return None, None
@@ -335,10 +265,9 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             )
         return int(wanted), None
 
-    def _publish(self, d: Decomposition, rows: int) -> None:
-        self.decomposition_ = d
+    def _publish(self, d: Decomposition) -> None:
+        super()._publish(d)
         self.filled_ = imputation_of(d)
-        self.certificate_, self.plan_ = d.certificate, d.plan
         self.components_ = components_as_rows(d)
         self.singular_values_ = d.values
         with np.errstate(over="ignore", under="ignore"):
@@ -347,12 +276,12 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             self.noise_variance_ = noise_variance(d)
         self.mean_ = zeros_like_mean(d)
         self.scale_ = d.scale
-        self.n_components_ = d.k
-        self.n_samples_ = int(rows)
+        if isinstance(self.n_components, str | float):
+            self.n_components_ = cast(int, np.intp(d.k))  # found from the data: a NumPy integer, as in scikit-learn
 
 
 def _axes(k: int | None, shape: tuple[int, int], weights: Any) -> int | None:
-    """How many axes rows give that count several times: as many as the same rows repeated."""
+    """How many components rows with integer weights have: as many as the same rows repeated."""
     if weights is None or k is not None:
         return k
     weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (shape[0],))

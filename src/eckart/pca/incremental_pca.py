@@ -1,9 +1,9 @@
-"""IncrementalPCA: the axes of rows that come in batches; any split into batches gives the same axes."""
+"""IncrementalPCA: the components of rows that come in batches; any split into batches gives the same components."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -17,19 +17,24 @@ from eckart.engine.settings import check_weights
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_weights
-from eckart.estimators.output import OnDevices
+from eckart.estimators.to_sklearn import ToSklearn
 from eckart.pca.export import sklearn_incremental_pca
 from eckart.pca.null_space import settle
 from eckart.pca.probabilistic import ProbabilisticMixin
 from eckart.pca.projection import Projection, components_as_rows, explained_ratio, explained_variance, noise_variance
 from eckart.pca.running import Running
 from eckart.pca.scatter import Scatter, fits, merge, scatter_from, scatter_of, weighted_scatter
+from eckart.progress import progress_bar
 from eckart.result import Certificate, Decomposition, Plan
 
+if TYPE_CHECKING:
+    from sklearn import decomposition
 
-class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
+
+class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMixin, Projection):
     """PCA of rows that arrive in batches.
 
+    `fit` discards earlier batches; `partial_fit` adds one.
     Up to 4096 columns all cross-products are kept, so the result equals that of `PCA` on all rows together, whatever
     the batches and their order. With more columns some variance is discarded, and `certificate_` bounds its effect.
     IncrementalPCA can replace ``sklearn.decomposition.IncrementalPCA``.
@@ -47,6 +52,8 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
     device : str or None, default None
         'cuda' copies batches to the GPU, accumulates them there and returns host arrays. Batches that are already on a
         device are accumulated there.
+    progress : bool, default False
+        Show a progress bar while `fit` reads data in blocks.
 
     Attributes
     ----------
@@ -64,22 +71,10 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         Column variances, with the divisor n_samples_seen_.
     noise_variance_ : float
         Mean of the variances left out.
-    n_components_ : int
-        Number of components kept.
     n_samples_seen_ : int or float
         Number of rows seen, or the sum of their weights.
     batch_size_ : int
         `batch_size`, or 5 * n_features if it is None. Set by `fit`.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
-    certificate_ : Certificate
-        Proved bounds of the explained variance, the singular values and the subspace angle.
-    plan_ : Plan
-        Solver, passes over the data, memory and the reason for the choice.
-    decomposition_ : Decomposition
-        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
 
     See Also
     --------
@@ -113,6 +108,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         "copy": ["boolean"],
         "batch_size": [allowed.COUNT, None],
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     def __init__(
@@ -123,48 +119,36 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         copy: bool = True,
         batch_size: int | None = None,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
         self.copy = copy
         self.batch_size = batch_size
         self.device = device
+        self.progress = progress
 
-    @allowed.validated
-    def fit(self, X: object, y: object = None) -> IncrementalPCA:
-        """Discard all earlier batches and find the components of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        IncrementalPCA
-            The fitted estimator.
-        """
+    def _fit(self, X: Any) -> Any:
         data = self._there(take(self, X, reset=True))
         opened = open_matrix(data)
         rows, columns = opened.matrix.shape
         k = self._count(rows, columns)
-        if fits(rows, columns, k):
-            running = _running(opened, k, None)
-            if not _proved(running.decomposition):
-                running = replace(running, given=settle(decompose(data, "pca", k=k)))
-        else:
-            d = decompose(data, "pca", k=k)
-            running = _beginning(opened, k, scatter_from(d, opened), d)
+        with progress_bar(self.progress, None) as callback:
+            if not opened.matrix.resident:
+                opened.matrix.reading.callback = callback
+            if fits(rows, columns, k):
+                running = _running(opened, k, None)
+                if not _proved(running.decomposition):
+                    running = replace(running, given=settle(decompose(data, "pca", k=k, callback=callback)))
+            else:
+                d = decompose(data, "pca", k=k, callback=callback)
+                running = _beginning(opened, k, scatter_from(d, opened), d)
         self.batch_size_ = 5 * columns if self.batch_size is None else int(self.batch_size)
-        self._publish(running)
-        return self
+        self._keep(running)
+        return data
 
     @allowed.validated
-    def partial_fit(
-        self, X: object, y: object = None, check_input: bool = True, sample_weight: object = None
-    ) -> IncrementalPCA:
+    def partial_fit(self, X: object, y: object = None, check_input: bool = True, sample_weight: object = None) -> Self:
         """Add one batch of rows.
 
         A batch that is refused leaves the estimator unchanged.
@@ -183,7 +167,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
 
         Returns
         -------
-        IncrementalPCA
+        Self
             The estimator itself.
 
         Raises
@@ -200,10 +184,10 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         rows, columns = opened.matrix.shape
         weights = check_weights(take_weights(sample_weight), rows)
         if weights is not None and not opened.matrix.resident:
-            raise InputError("sample_weight needs a batch in memory, and this one is read from a file. Read it first.")
+            raise InputError("sample_weight needs a batch in memory, but this one is read from a file. Read it first.")
         seen = rows if weights is None else float(weights.sum())
         seen = seen if before is None else seen + before.scatter.count
-        self._publish(_running(opened, self._count(seen, columns), before, weights))
+        self._keep(_running(opened, self._count(seen, columns), before, weights))
         return self
 
     def merge(self, other: IncrementalPCA) -> IncrementalPCA:
@@ -258,17 +242,10 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
             joined.feature_names_in_ = self.feature_names_in_
         joined._place = place_of(first.prototype)
         joined.batch_size_ = getattr(self, "batch_size_", 5 * self.n_features_in_)
-        joined._publish(Running(scatter, k, first.prototype, precision))
+        joined._keep(Running(scatter, k, first.prototype, precision))
         return joined
 
-    def to_sklearn(self) -> Any:
-        """Convert to a fitted ``sklearn.decomposition.IncrementalPCA``.
-
-        Returns
-        -------
-        sklearn.decomposition.IncrementalPCA
-            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
-        """
+    def _sklearn(self) -> decomposition.IncrementalPCA:
         return sklearn_incremental_pca(self)
 
     @property
@@ -278,12 +255,12 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         return d if self.device is None else d.on_host()
 
     @property
-    def certificate_(self) -> Certificate | None:
+    def certificate_(self) -> Certificate | None:  # type: ignore[override]
         """Certificate with the proved bounds."""
         return self.decomposition_.certificate
 
     @property
-    def plan_(self) -> Plan | None:
+    def plan_(self) -> Plan | None:  # type: ignore[override]
         """Plan that was carried out, with the reason for the solver."""
         return self.decomposition_.plan
 
@@ -333,7 +310,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
             )
         return int(wanted)
 
-    def _publish(self, running: Running) -> None:
+    def _keep(self, running: Running) -> None:
         self._running = running
         self.mean_, self.var_ = running.mean, running.variances
         if self.device is not None:

@@ -1,6 +1,6 @@
-"""Axes without variance are any orthonormal ones; these are the same ones for the same data, however it came.
+"""Components without variance are any orthonormal ones; these are the same ones for the same data, however it came.
 
-P = I - V V^T projects on what the axes V with variance leave. Its pivoted Cholesky factor takes, again and again, the
+P = I - V V^T projects on what the components V with variance leave. Its pivoted Cholesky factor repeatedly takes the
 coordinate of largest remaining length; it depends on the span of V alone, not on solver, row order, weights or batches.
 """
 
@@ -19,7 +19,7 @@ _TIE = 1e-9
 
 
 def settle(d: Decomposition[K], count: int | None = None) -> Decomposition[K]:
-    """d with its axes without variance replaced by the settled ones, so many that there are `count` axes in all."""
+    """d with canonical components in place of those without variance, `count` components in total."""
     values = to_numpy(d.values).astype(np.float64)
     count = d.k if count is None else max(count, d.k)
     varying = values > 4 * float(np.finfo(np.float64).eps) * max(d.rows, d.columns) ** 0.5 * d.norm
@@ -60,7 +60,7 @@ def _like(array: np.ndarray, prototype: Any) -> Any:
 
 
 def _widened(c: Certificate, count: int) -> Certificate:
-    """The bounds of the axes there were; those that were added have no variance."""
+    """The bounds of the components there were; those that were added have no variance."""
     more = count - len(c.lower)
     if more <= 0:
         return c

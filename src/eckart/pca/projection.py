@@ -1,83 +1,94 @@
-"""What the three estimators share: scores, rows from scores, and the model of the covariance."""
+"""What PCA, IncrementalPCA and TruncatedSVD share: scores, rows from scores, and the noise of the model."""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, namespace
 from eckart.engine.svd import project_on_components, reconstruct_from_components
-from eckart.estimators.inputs import take, take_scores
+from eckart.estimators.constraints import validated
+from eckart.estimators.template import InvertibleEstimator
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.pca.onnx_export import linear_onnx
 from eckart.result import Decomposition
 
 
-class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Projection(ToOnnx, InvertibleEstimator):
     """scores = (X - mean) / scale right, and back: X ~ (scores right^T) scale + mean."""
-
-    decomposition_: Decomposition
-    n_components_: int
-
-    def transform(self, X: Any) -> Array:
-        """Project the rows of X on the components, in one pass over the data.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit, in the same order.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Scores, always dense.
-
-        Raises
-        ------
-        InputError
-            If the number or the names of the columns differ from those of the fit.
-        """
-        self._check_fitted()
-        return self._scores(take(self, X, reset=False))
-
-    def inverse_transform(self, X: Any) -> Array:
-        """Reconstruct rows from their scores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components_)
-            Scores; whitened scores if the estimator whitens.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features_in_)
-            Rows in the units of the data.
-        """
-        self._check_fitted()
-        return reconstruct_from_components(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
-
-    def _onnx(self, dtype: str) -> Any:
-        return linear_onnx(self.decomposition_, whiten=getattr(self, "whiten", False), dtype=dtype)
-
-    def _check_fitted(self) -> None:
-        if "decomposition_" not in self.__dict__:  # scikit-learn's own test takes as long as a small transform
-            check_is_fitted(self)
 
     def _scores(self, data: Any) -> Array:
         return project_on_components(self.decomposition_, data, whiten=getattr(self, "whiten", False))
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
+    def _rows(self, scores: Array) -> Array:
+        return reconstruct_from_components(self.decomposition_, scores, whiten=getattr(self, "whiten", False))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _onnx(self, dtype: str) -> Any:
+        return linear_onnx(self.decomposition_, whiten=getattr(self, "whiten", False), dtype=dtype)
+
+
+class WeightedProjection(Projection):
+    """A projection whose rows may count several times."""
+
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+
+    @validated
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
+        """Find the components of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n_samples,), default None
+            Number of times each row counts. None counts every row once.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If `n_components` exceeds min(n_samples, n_features).
+        MissingValuesError
+            If values are missing and the estimator does not treat them.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    @validated
+    def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> Array:
+        """Find the components of X and return the scores of its rows.
+
+        Costs the passes of `fit` and one more pass over the data.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n_samples,), default None
+            Number of times each row counts. None counts every row once.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components_)
+            Scores of the rows.
+        """
+        return self._scores(self._fit(X, sample_weight))
+
+    @abstractmethod
+    def _fit(self, X: Any, sample_weight: Any = None) -> Any: ...
 
 
 def components_as_rows(d: Decomposition) -> Array:

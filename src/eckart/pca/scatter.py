@@ -116,7 +116,7 @@ def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
 
 
 def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
-    """The scatter of the rows of both; k axes are to stay reliable where something must be lost."""
+    """The scatter of the rows of both; k components are to stay reliable where something must be lost."""
     exponent = min(first.exponent, second.exponent)
     first, second = _rescaled(first, exponent), _rescaled(second, exponent)
     count = first.count + second.count
@@ -146,7 +146,7 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
 
 
 def capacity(columns: int, k: int) -> int:
-    """Rows of the factor that are kept before it is cut: 256 MiB, and at least twice what k axes need."""
+    """Rows of the factor that are kept before it is cut: 256 MiB, and at least twice what k components need."""
     return max(_FACTOR_BYTES // (8 * columns), 2 * (k + 10))
 
 

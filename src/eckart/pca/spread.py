@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from eckart.api import project
 from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.pca.scatter import near_mean
+from eckart.projecting import project
 from eckart.result import Decomposition
 
 _CANCELLED = 1e-5
@@ -23,7 +23,7 @@ _CANCELLED = 1e-5
 
 
 def spread(d: Decomposition, data: Any, weights: Any = None) -> tuple[np.ndarray, float]:
-    """(standard deviation of the scores on each axis, root of the variance of all columns), divisor n."""
+    """(standard deviation of the scores on each component, root of the variance of all columns), divisor n."""
     opened = open_matrix(data)
     if weights is not None:
         weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (opened.matrix.shape[0],))

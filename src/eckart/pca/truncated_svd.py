@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -13,18 +13,20 @@ from eckart.arrays import Array, astype, from_numpy
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_weights
-from eckart.estimators.output import OnDevices
+from eckart.estimators.to_sklearn import ToSklearn
 from eckart.pca.export import sklearn_truncated_svd
 from eckart.pca.null_space import settle
-from eckart.pca.projection import Projection, components_as_rows
+from eckart.pca.projection import WeightedProjection, components_as_rows
 from eckart.pca.spread import spread
-from eckart.result import Certificate, Plan
+
+if TYPE_CHECKING:
+    from sklearn import decomposition
 
 _ENGINE: dict[str, allowed.EngineSolver] = {"randomized": "auto", "arpack": "lanczos"}
 """The default algorithm is not an explicit choice, so the cheapest solver is used."""
 
 
-class TruncatedSVD(OnDevices, Projection):
+class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection):
     """Truncated singular value decomposition with a certificate.
 
     Finds the leading singular vectors of a matrix without centring it, as in latent semantic analysis, and proves how
@@ -67,16 +69,6 @@ class TruncatedSVD(OnDevices, Projection):
         `explained_variance_` divided by the total variance of the columns.
     singular_values_ : array of shape (n_components_,)
         Singular values in decreasing order.
-    n_components_ : int
-        Number of components kept.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
-    certificate_ : Certificate
-        Proved bounds of the explained share, the singular values and the subspace angle.
-    plan_ : Plan
-        Solver, passes over the data, memory and the reason for the choice.
     decomposition_ : Decomposition
         The complete result. Its `explained_variance_ratio` holds the shares of the sum of squares, which do decrease.
 
@@ -113,13 +105,6 @@ class TruncatedSVD(OnDevices, Projection):
         "progress": ["boolean"],
     }
 
-    certificate_: Certificate | None
-    plan_: Plan | None
-    components_: Array
-    singular_values_: Array
-    explained_variance_: Array
-    explained_variance_ratio_: Array
-
     def __init__(
         self,
         n_components: Any = 2,
@@ -145,65 +130,10 @@ class TruncatedSVD(OnDevices, Projection):
         self.device = device
         self.progress = progress
 
-    @allowed.validated
-    def fit(self, X: object, y: object = None, sample_weight: object = None) -> TruncatedSVD:
-        """Find the components of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n_samples,), default None
-            Number of times each row counts. None counts every row once.
-
-        Returns
-        -------
-        TruncatedSVD
-            The fitted estimator.
-
-        Raises
-        ------
-        ParameterError
-            If `n_components` exceeds min(n_samples, n_features).
-        """
-        self._fit(X, sample_weight)
-        return self
-
-    @allowed.validated
-    def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> Array:
-        """Find the components of X and return the scores of its rows.
-
-        Costs the passes of `fit` and one more pass over the data.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n_samples,), default None
-            Number of times each row counts. None counts every row once.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Scores of the rows.
-        """
-        return self._scores(self._fit(X, sample_weight))
-
-    def to_sklearn(self) -> Any:
-        """Convert to a fitted ``sklearn.decomposition.TruncatedSVD``.
-
-        Returns
-        -------
-        sklearn.decomposition.TruncatedSVD
-            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
-        """
+    def _sklearn(self) -> decomposition.TruncatedSVD:
         return sklearn_truncated_svd(self)
 
-    def _fit(self, X: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, sample_weight: Any = None) -> Any:
         data = take(self, X, reset=True)
         weights = take_weights(sample_weight)
         k, target_ratio = self._wanted(data.shape)
@@ -221,11 +151,9 @@ class TruncatedSVD(OnDevices, Projection):
             progress=self.progress,
         )
         d = settle(d, k)
-        self.decomposition_ = d
-        self.certificate_, self.plan_ = d.certificate, d.plan
+        self._publish(d)
         self.components_ = components_as_rows(d)
         self.singular_values_ = d.values
-        self.n_components_ = d.k
         self._publish_variances(*spread(d, data, weights))
         return data
 
@@ -236,7 +164,7 @@ class TruncatedSVD(OnDevices, Projection):
             self.explained_variance_ratio_ = self._like_values(shares)
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
-        """(number of axes, share of the sum of squares): exactly one of them."""
+        """(number of components, share of the sum of squares): exactly one of them."""
         wanted: Any = self.n_components
         if not isinstance(wanted, Integral):
             return None, float(wanted)

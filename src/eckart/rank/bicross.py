@@ -12,12 +12,13 @@ import numpy as np
 
 from eckart.arrays import is_sparse
 from eckart.engine.svd import find_components
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 
 
 def by_bicross(e: Evidence) -> tuple[int | None, str]:
     if e.rows < 8 or e.columns < 4:
-        return None, f"Needs at least 8 rows and 4 columns, and there are {e.rows} x {e.columns}."
+        return None, f"Needs at least 8 rows and 4 columns; the table has {e.rows} x {e.columns}."
     errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
     k = int(np.argmin(errors))
     if k == len(errors) - 1:
@@ -25,7 +26,8 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
     if (more := e.falls_beyond(k)) is not None:
         return None, f"The values fall steeply after {more}; a quarter of the table shows at most {len(errors) - 2}."
     beyond = f", {errors[k + 1]:.4f} with {k + 1}" if k + 1 < len(errors) else ""
-    return k, f"Held-out quarters are predicted best with {k}: error {errors[k]:.4f} of their sum of squares{beyond}."
+    best = counted(k, "component")
+    return k, f"Held-out quarters are predicted best with {best}: relative error {errors[k]:.4f}{beyond}."
 
 
 def bicross_errors(table: Any, most: int, *, center: bool, rng: np.random.Generator, repeats: int = 1) -> np.ndarray:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.engine.backends.symmetric import leading_pairs
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 from eckart.rank.standard_error import fewest_as_good
 
@@ -37,7 +38,7 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
         sample = f" (on {kept:,} rows drawn at random)"
     most = min(e.most, min(table.shape) - 2, _MOST)
     if most < 1:
-        return None, f"Needs at least 3 rows and 3 columns, and there are {e.rows} x {e.columns}."
+        return None, f"Needs at least 3 rows and 3 columns; the table has {e.rows} x {e.columns}."
     errors = cell_errors(table, most, rng)
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
     if (more := e.falls_beyond(k)) is not None:
@@ -48,7 +49,7 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
     return (
         k,
         (
-            f"With {k} components, hidden entries are predicted to within {mean[k]:.3f} standard "
+            f"With {counted(k, 'component')}, hidden entries are predicted to within {mean[k]:.3f} standard "
             f"deviations{beyond}{sample}."
         ),
     )

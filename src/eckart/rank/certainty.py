@@ -61,15 +61,15 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     if left >= ENOUGH:
         return Certainty(k, k)
     if lowest < highest and not choice.correlated:
-        tested = f"The tests for independent noise find {_listed(tests)}"
-        apart = "" if gap is None else f" and {gap} stand{'s' if gap == 1 else ''} apart from the next"
+        tested = f"The tests for independent noise find {_listed(tests)} components"
+        apart = "" if gap is None else f"; the rule 'gap' finds {gap}"
         reason = f"{tested}{apart}. With {few}, correlated noise cannot be distinguished from weak components."
         return Certainty(_beyond_correlated(e, lowest), highest, reason)
     lowest = _beyond_correlated(e, min(lowest, k))
     if lowest < k:
         ratio, limit = _ratio(e, k), correlated_ratio(e, k)
         reason = (f"Component {k} explains {ratio:.3g} times as much as the next; correlated noise in so few "
-                  f"columns reaches {limit:.3g} times.")  # fmt: skip
+                  f"columns can reach {limit:.3g} times.")  # fmt: skip
         return Certainty(lowest, max(highest, k), reason)
     single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ONE_COLUMN]
     if single:

@@ -71,13 +71,13 @@ RULES: dict[str, Rule] = {
     ),
     "energy": Rule("Energy", by_energy, "Nothing: it describes the data.", counts=False, spectrum=True),
     "linear_energy": Rule(
-        "Energy, not squared", by_linear_energy, "Nothing; a rule of some lecture notes.", counts=False, spectrum=True
+        "Energy, not squared", by_linear_energy, "Nothing; taught in some lecture notes.", counts=False, spectrum=True
     ),
     "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
     "kaiser": Rule(
         "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
     ),
-    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
+    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance split at random; keeps few.", counts=False),
     "permutation": Rule(
         "Parallel analysis (permutations)",
         by_permutation,
@@ -283,7 +283,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     rows, columns = opened.matrix.shape
     rule = RULES["bicross"]
     if not opened.matrix.resident:
-        k, reason = None, "Needs the table in memory, and this one is read in blocks."
+        k, reason = None, "Needs the table in memory, but this one is read in blocks."
     else:
         matrix = opened.matrix.matrix
         with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
@@ -345,7 +345,7 @@ def _verdict(name: str, e: Evidence) -> Verdict:
     elif rule.data and e.opened is None:
         k, reason = None, "Needs the data; a decomposition does not contain the rows."
     elif rule.data and e.opened is not None and not e.opened.matrix.resident:
-        k, reason = None, "Needs the table in memory, and this one is read in blocks."
+        k, reason = None, "Needs the table in memory, but this one is read in blocks."
     else:
         k, reason = rule.ask(e)
         if e.known is not None and rule.spectrum and k is not None:

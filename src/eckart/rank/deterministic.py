@@ -23,12 +23,12 @@ _ONE_ENTRY = 0.15
 
 
 def by_edge(e: Evidence) -> tuple[int | None, str]:
-    """Axes above the edge of noise with the variances that the axes before them leave to the columns."""
+    """Components above the edge of noise with the variances that the components before them leave to the columns."""
     if e.column_ratios is None:
         return None, "Needs the variance of each column: the data, or a decomposition with all components."
     quantile = tracy_widom(e.options.level)
     if e.short < _FEWEST:
-        return None, f"The distribution of the edge needs at least {_FEWEST} components, and there are {e.short}."
+        return None, f"The distribution of the edge needs at least {_FEWEST} components; there are {e.short}."
     left = e.column_ratios.copy()
     count = min(len(e.ratios), e.right.shape[1], e.short - 1, 2 * e.most + 1)
     edges, columns = np.zeros(count), []
@@ -53,10 +53,10 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         above.pop()
     k = above[-1] + 1 if above else 0
     if k == count:
-        return None, f"All {count} components known are above the edge of the noise; there may be more."
+        return None, f"All {count} known components are above the edge of the noise; there may be more."
     if (more := e.falls_beyond(k)) is not None and not _is_one_entry(e, more - 1):
         return None, f"{more} components of similar size mask each other: they dominate the variances of the columns."
-    reached = f"noise of what is left would reach {percent(edges[k])}"
+    reached = f"noise in the residual would reach {percent(edges[k])}"
     return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {reached}."
 
 

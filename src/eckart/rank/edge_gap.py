@@ -37,7 +37,7 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
         smooth = _FACTOR * _RANGE ** (1.0 / max(e.short - k, 1))
         limit = max(_RATIO, smooth, white_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level, rng))
         if k > most:
-            return None, f"Component {k} is clearly larger than the next, and at most {most} are considered."
+            return None, f"Component {k} of at most {most} is clearly larger than the next; there may be more."
         if ratios[k - 1] > limit:
             apart = f"Component {k} explains {ratios[k - 1]:.3g} times as much as the next"
             return k, f"{apart}; in noise it would be at most {limit:.3g} times."

@@ -1,9 +1,9 @@
-"""Kneedle (Satopaa and others, 2011): the elbow of the scree plot, and the axes before it.
+"""Kneedle (Satopaa and others, 2011): the elbow of the scree plot, and the components before it.
 
 Both axes of the plot are brought to 0..1 and the curve turned to rise; its distance over the diagonal has an elbow
 where it then falls by more than `sensitivity` mean steps before it rises again.
 
-On the curve of cumulative shares the same rule is Kaiser's: its distance over the diagonal grows as long as an axis is
+On the curve of cumulative shares the same rule is Kaiser's: its distance over the diagonal grows while a component is
 above the average. That is why the scree itself is taken.
 """
 
@@ -41,7 +41,7 @@ def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
 
 
 def by_elbow(e: Evidence) -> tuple[int | None, str]:
-    """The axes before the elbow of the scree plot of all values known; estimated ones would add a bend of their own."""
+    """The components before the elbow of the scree plot of all known values; estimated ones would add a bend."""
     known = e.ratios[: e.known]
     place = kneedle(known)
     if place is None:

@@ -1,4 +1,4 @@
-"""What rules may look at: shares of the axes, and the table itself where it is given.
+"""What rules may look at: shares of the components, and the table itself where it is given.
 
 With B the centred and scaled matrix and l its squared singular values, falling: shares = l / ||B||^2.
 """
@@ -77,7 +77,7 @@ class Evidence:
 
     @property
     def most(self) -> int:
-        """The largest number of axes that is looked at."""
+        """The largest number of components that is looked at."""
         return max(1, min(self.options.most or _LEADING, self.short - 1))
 
     def falls(self, factor: float) -> np.ndarray:
@@ -165,7 +165,7 @@ class Evidence:
 def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     """What a decomposition alone can tell."""
     if d.which == "smallest":
-        raise ParameterError("The decomposition contains the smallest components, and the rules need the largest.")
+        raise ParameterError("The decomposition contains the smallest components, but the rules need the largest.")
     right = to_numpy(d.right).astype(np.float64)
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     center = d.mean is not None
@@ -181,7 +181,7 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
 
 
 def of_kernel(d: Decomposition, options: Options) -> Evidence:
-    """The shares of a decomposition of a kernel or of distances between rows, which has one axis less than rows."""
+    """Shares of a decomposition of a kernel or of distances between rows: one component fewer than rows."""
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     nothing = np.zeros((d.columns, 0))
     return Evidence(
@@ -198,7 +198,7 @@ def needed(rows: int, columns: int, options: Options, *, center: bool) -> int:
 def of_data(
     data: Any, opened: Opened, options: Options, *, center: bool, scale: bool, known: Decomposition | None = None
 ) -> Evidence:
-    """The moments in one pass, the leading axes, and all singular values where there are few enough of them.
+    """The moments in one pass, the leading components, and all singular values where there are few enough of them.
 
     `known` is a decomposition of the same table; it is used if it has the components that the rules need.
     """
@@ -229,7 +229,7 @@ def of_data(
 
 
 def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -> Evidence:
-    """Rows that are read in blocks: the moments, all singular values and the axes from one pass."""
+    """Rows that are read in blocks: the moments, all singular values and the components from one pass."""
     rows, columns = opened.matrix.shape
     shift = np.mean(opened.matrix.sample(), axis=0) if center and not opened.matrix.sparse else None
     problem = standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift, exponent=opened.exponent)

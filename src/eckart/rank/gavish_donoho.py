@@ -56,7 +56,7 @@ def by_known_noise(e: Evidence) -> tuple[int | None, str]:
 
 
 def by_unknown_noise(e: Evidence) -> tuple[int | None, str]:
-    """The threshold with the noise read off the middle of the spectrum, or off what leading axes leave."""
+    """The threshold with the noise read off the middle of the spectrum, or off what leading components leave."""
     beta, longer = _shape(e)
     if e.whole:
         middle = float(np.median(np.sqrt(e.ratios)))
@@ -87,8 +87,8 @@ def _above(e: Evidence, threshold: float, how: str) -> tuple[int | None, str]:
     values = np.sqrt(e.ratios)
     k = int((values > threshold).sum())
     if k == len(values) < e.short:
-        return None, f"All {k} values known are above the threshold; there may be more."
-    beyond = f", the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
+        return None, f"All {k} known values are above the threshold; there may be more."
+    beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
     if (more := e.falls_beyond(k)) is not None:
         return None, f"The values drop sharply after {more}, so values that were treated as noise are signal."

@@ -1,13 +1,14 @@
-"""Kaiser's rule: keep axes with more variance than a column has on average, l_i / (n - 1) > total / columns."""
+"""Kaiser's rule: keep components with more variance than a column has on average, l_i / (n - 1) > total / columns."""
 
 from __future__ import annotations
 
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 from eckart.rank.verdict import percent
 
 
 def by_average(e: Evidence) -> tuple[int | None, str]:
-    """Axes above the average; for scaled columns, eigenvalues of the correlation matrix above 1."""
+    """Components above the average; for scaled columns, eigenvalues of the correlation matrix above 1."""
     average = 1.0 / e.columns
     k = int((e.ratios > average * (1.0 + 1e-12)).sum())
     if k == len(e.ratios) < e.short:
@@ -17,5 +18,5 @@ def by_average(e: Evidence) -> tuple[int | None, str]:
         if e.scale
         else f"more than the average share, {percent(average)}"
     )
-    nearest = f"; the next has {percent(e.ratios[k])}" if k < len(e.ratios) else ""
-    return k, f"{k} {'has' if k == 1 else 'have'} {what}{nearest}."
+    nearest = f"; the next explains {percent(e.ratios[k])}" if k < len(e.ratios) else ""
+    return k, f"{counted(k, 'component has', 'components have')} {what}{nearest}."

@@ -1,4 +1,4 @@
-"""How many axes are signal: the Laplace approximation of the evidence of probabilistic PCA (Minka, NIPS 2000).
+"""How many components are signal: the Laplace approximation of the evidence of probabilistic PCA (Minka, NIPS 2000).
 
 For rank r of p columns and n rows, with l the variances, v the mean of those after r, m = r p - r (r + 1) / 2:
 
@@ -15,6 +15,7 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
+from eckart.formatting import counted
 from eckart.rank.evidence import WHOLE, Evidence
 
 _FLOOR = 1e-15
@@ -77,7 +78,7 @@ def _log_hessian(spectrum: np.ndarray, tail: np.ndarray) -> np.ndarray:
 def by_evidence(e: Evidence) -> tuple[int | None, str]:
     """The rank of the largest evidence, for tables with at least as many rows as columns."""
     if e.rows < e.columns:
-        return None, f"Needs at least as many rows as columns, and there are {e.rows:,} x {e.columns:,}."
+        return None, f"Needs at least as many rows as columns; the table has {e.rows:,} x {e.columns:,}."
     if not e.whole or e.known is not None:
         return None, f"Needs all {e.short:,} variances; they are computed only up to {WHOLE:,}."
     ratios = np.concatenate([e.ratios, np.zeros(e.columns - len(e.ratios))])
@@ -87,4 +88,4 @@ def by_evidence(e: Evidence) -> tuple[int | None, str]:
     k = int(np.argmax(evidence)) + 1
     others = np.delete(evidence, k - 1)
     margin = float(evidence[k - 1] - others.max()) if others.size else float("inf")
-    return k, f"The evidence is largest at {k}, by {margin:.3g} in its logarithm."
+    return k, f"The log evidence is largest with {counted(k, 'component')}, by {margin:.3g}."

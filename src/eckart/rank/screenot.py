@@ -41,7 +41,7 @@ def threshold(noise: np.ndarray, ratio: float) -> float:
 
 def by_screenot(e: Evidence) -> tuple[int | None, str]:
     if not e.whole:
-        return None, f"Needs all {e.short:,} singular values, and only {len(e.ratios):,} are known."
+        return None, f"Needs all {e.short:,} singular values, but only {len(e.ratios):,} are known."
     values = np.sqrt(e.ratios)
     most = min(e.most, e.short // 4)
     if e.short < _FEWEST or values[2 * most] <= 0.0:
@@ -49,7 +49,7 @@ def by_screenot(e: Evidence) -> tuple[int | None, str]:
     found = threshold(noise_values(values, most), e.short / max(e.free_rows, e.columns))
     k = int((values > found).sum())
     if k >= most or e.falls_beyond(k):
-        return None, f"Can detect at most {most - 1} components of {e.short} singular values, and there are more."
-    beyond = f", the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
+        return None, f"Can detect at most {most - 1} components of {e.short} singular values, but there are more."
+    beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
     return k, f"{above} above {found * e.norm:.4g}{beyond} (at most {most} were treated as signal)."

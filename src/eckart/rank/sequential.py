@@ -60,7 +60,7 @@ class Step:
 def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: str) -> tuple[int | None, str]:
     """(the number of components, the last step in words)."""
     if e.short < 3:
-        return None, f"Needs at least 4 rows and 3 columns, and there are {e.rows} x {e.columns}."
+        return None, f"Needs at least 4 rows and 3 columns; the table has {e.rows} x {e.columns}."
     # Two components left over are the fewest whose shares can be compared.
     last = min(e.most, e.short - 1)
     test = _Test(e, destroy, rng)

@@ -1,6 +1,6 @@
-"""Stability under resampling: how much of the space of k axes two random halves of the rows have in common.
+"""Stability under resampling: how much of the space of k components two random halves of the rows have in common.
 
-With V, W the first k axes of the halves, ||V^T W||^2 of k directions are shared, k - ||V^T W||^2 are lost. If k - 1 of
+With the first k components V, W of the halves, ||V^T W||^2 of k are shared, k - ||V^T W||^2 lost. If k - 1 of
 them are shared and the last is chance, 1 - 1/(columns - k + 1) of a direction is lost. k is the largest number of which
 less than two thirds of that is lost.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.engine.svd import find_components
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 
 _TOLERATED = 2.0 / 3.0
@@ -26,9 +27,9 @@ def by_stability(e: Evidence) -> tuple[int | None, str]:
     k = int(stable[-1]) + 1 if stable.size else 0
     if k == most < min(e.short, e.columns) - 1:
         return None, f"All {most} components considered are shared by halves of the rows; there may be more."
-    shared = f"halves of the rows share {k - lost[k - 1]:.2f} of {k}" if k else "halves of the rows share no component"
+    shared = f"{k - lost[k - 1]:.2f} of {counted(k, 'component')}" if k else "no component"
     beyond = f", and {k + 1 - lost[k]:.2f} of {k + 1}" if k < most else ""
-    return k, f"On average of {repeats} splits, {shared}{beyond}."
+    return k, f"On average over {repeats} splits, halves of the rows share {shared}{beyond}."
 
 
 def lost_directions(table: object, most: int, *, center: bool, rng: np.random.Generator, repeats: int) -> np.ndarray:

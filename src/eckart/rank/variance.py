@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 
 
@@ -24,11 +25,12 @@ def by_energy(e: Evidence) -> tuple[int | None, str]:
 def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     """The rule as some lecture notes print it, with singular values that are not squared."""
     if not e.whole:
-        return None, f"Needs the sum of all {e.short:,} singular values, and only {len(e.ratios):,} are known."
+        return None, f"Needs the sum of all {e.short:,} singular values, but only {len(e.ratios):,} are known."
     roots = np.sqrt(e.ratios)
     held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)
     k = count_for(held, e.options.explain)
-    return k, f"{k} explain {held[k - 1]:.1%} of the sum of the singular values; {e.options.explain:.0%} is requested."
+    components = counted(k, "component explains", "components explain")
+    return k, f"{components} {held[k - 1]:.1%} of the sum of the singular values; {e.options.explain:.0%} is requested."
 
 
 def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
@@ -40,7 +42,8 @@ def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
         return None, f"More than the {len(held)} known components, which explain {held[-1]:.1%} of the {what}."
     k = count_for(held, explain)
     before = f", {k - 1} explain{'s' * (k == 2)} {held[k - 2]:.1%}" if k > 1 else ""
-    return k, f"{k} explain{'s' * (k == 1)} {held[k - 1]:.1%} of the {what}{before}; {explain:.0%} is requested."
+    components = counted(k, "component explains", "components explain")
+    return k, f"{components} {held[k - 1]:.1%} of the {what}{before}; {explain:.0%} is requested."
 
 
 def count_for(held: np.ndarray, explain: float) -> int:

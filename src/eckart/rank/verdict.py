@@ -209,7 +209,7 @@ class RankChoice:
         elif len(said) == 1:
             agreement = f"It is the only {kind}."
         else:
-            agreement = f"{same} of {len(said)} {kind} agree{spread}."
+            agreement = f"{same} of {len(said)} {kind} agree{'s' * (same == 1)}{spread}."
         if by != "vote":
             because = ", because the noise is correlated" if by in ANY_NOISE and self.correlated else ""
             agreement = f"{self[by].title} finds {components}{because}. {agreement}"

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.selection.base import Search, best_set, table
+from eckart.selection.base import History, Search, best_set, table
 from eckart.selection.folds import Folds
 
 
@@ -48,22 +48,9 @@ class BackwardElimination(Search):
 
     Attributes
     ----------
-    support_ : array of bool
-        Which columns are kept.
-    n_features_ : int
-        Number of columns kept.
-    best_score_ : float
-        Mean score of the selected columns on the folds that selected them. It is too optimistic: far above chance on
-        pure noise.
-    nested_score_ : float or None
-        Mean score on rows that took no part in the selection, an estimate for new rows. None unless `nested` is True.
     history_ : dict of array
         One entry per round: n_columns, score, spread (standard deviation over the folds) and dropped (column indices).
         Pass it to ``pandas.DataFrame``.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
 
     See Also
     --------
@@ -80,8 +67,6 @@ class BackwardElimination(Search):
     >>> list(found.get_feature_names_out())
     ['petal length (cm)', 'petal width (cm)']
     """
-
-    best_score_: float
 
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit"])],
@@ -118,30 +103,7 @@ class BackwardElimination(Search):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    @allowed.validated
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> BackwardElimination:
-        """Select columns of X for the target y.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows are observations.
-        y : array-like of shape (n_samples,)
-            Target.
-        groups : array-like of shape (n_samples,), default None
-            Groups, for splitters that keep groups together.
-
-        Returns
-        -------
-        BackwardElimination
-            The fitted selector.
-
-        Raises
-        ------
-        ParameterError
-            If `n_features_to_select` leaves nothing to remove.
-        """
-        folds = self._folds(X, y, groups)
+    def _search(self, folds: Folds) -> tuple[np.ndarray, float, History]:
         least = self._least(self.n_features_in_)
         current = np.arange(self.n_features_in_)
         rows = [self._row(current, folds.first(current), np.zeros(0, int))]
@@ -154,12 +116,7 @@ class BackwardElimination(Search):
         score = np.array([row["score"] for row in rows])
         sizes = np.array([len(one) for one in sets])
         best = len(rows) - 1 if self.n_features_to_select is not None else best_set(score, sizes)
-        self._keep(sets[best])
-        self.best_score_ = float(score[best])
-        self.nested_score_ = self._nested(folds, groups) if self.nested else None
-        self._warn_if_useless(folds)
-        self.history_ = table(rows)
-        return self
+        return sets[best], float(score[best]), table(rows)
 
     def _round(self, folds: Folds, current: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
         """The columns that are missed least, and the scores without them."""
@@ -197,6 +154,6 @@ class BackwardElimination(Search):
         least = int(wanted) if isinstance(wanted, Integral) else max(1, int(columns * wanted))
         if least >= columns:
             raise ParameterError(
-                f"n_features_to_select must be < n_features: {least} of {columns} columns leave nothing to take away."
+                f"n_features_to_select must be < n_features: {least} of {columns} columns leave nothing to remove."
             )
         return least

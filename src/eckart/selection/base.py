@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -13,6 +14,8 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eckart.errors import DataWarning, ParameterError
+from eckart.estimators.constraints import validated
+from eckart.estimators.shared_docs import with_attributes
 from eckart.selection.folds import Folds
 
 History = dict[str, np.ndarray]
@@ -30,11 +33,34 @@ def best_set(scores: np.ndarray, sizes: np.ndarray) -> int:
     return int(tied[np.argmin(sizes[tied], axis=0)])
 
 
+_SELECTION = """
+support_ : array of bool
+    Which columns are kept.
+n_features_in_ : int
+    Number of columns of X.
+feature_names_in_ : array of str
+    Column names. Defined only if the data had names.
+"""
+_SEARCH = """
+n_features_ : int
+    Number of columns kept.
+best_score_ : float
+    Mean score of the selected columns on the folds that selected them. It is too optimistic: far above chance on pure
+    noise.
+nested_score_ : float or None
+    Mean score on rows that took no part in the selection, an estimate for new rows. None unless `nested` is True.
+"""
+
+
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Keeps some of the columns: `support_` says which, `history_` how they were found."""
 
     support_: np.ndarray
     history_: History
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__doc__ = with_attributes(cls.__doc__, _SELECTION)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
@@ -58,6 +84,49 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
     best_score_: float
     nested_score_: float | None
     n_features_: int
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        cls.__doc__ = with_attributes(cls.__doc__, _SEARCH)
+        super().__init_subclass__(**kwargs)
+
+    @validated
+    def fit(self, X: object, y: object = None, groups: object = None) -> Self:
+        """Select columns of X for the target y.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows are observations.
+        y : array-like of shape (n_samples,)
+            Target.
+        groups : array-like of shape (n_samples,), default None
+            Groups, for splitters that keep groups together.
+
+        Returns
+        -------
+        Self
+            The fitted selector.
+
+        Raises
+        ------
+        ParameterError
+            If the parameters leave nothing to choose from.
+
+        Warns
+        -----
+        DataWarning
+            If the selected columns predict no better than a constant.
+        """
+        folds = self._folds(X, y, groups)
+        columns, self.best_score_, self.history_ = self._search(folds)
+        self._keep(columns)
+        self.nested_score_ = self._nested(folds, groups) if self.nested else None
+        self._warn_if_useless(folds)
+        return self
+
+    @abstractmethod
+    def _search(self, folds: Folds) -> tuple[np.ndarray, float, History]:
+        """(columns, their mean score, the sets that were tried)."""
 
     def _folds(self, X: Any, y: Any, groups: Any) -> Folds:
         tags = get_tags(self.estimator).input_tags
@@ -103,7 +172,7 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
             f"Nothing predicts the target: {where} scores {score:.4f}, a constant prediction "
             f"{constant:.4f}. Do not use the selection; look for other columns or another model.",
             DataWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def _keep(self, chosen: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -47,16 +47,10 @@ class CorrelationFilter(Selector):
     ----------
     scores_ : array of shape (n_features_in_,)
         Scores, never negative; 0 for a column that does not vary.
-    support_ : array of bool
-        Which columns are kept.
     target_ : {'numbers', 'classes'}
         How y was treated.
     history_ : dict of array
         One entry per column, best first: column (index), name, score and kept. Pass it to ``pandas.DataFrame``.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
 
     See Also
     --------
@@ -99,7 +93,7 @@ class CorrelationFilter(Selector):
         self.random_state = random_state
 
     @allowed.validated
-    def fit(self, X: Any, y: Any) -> CorrelationFilter:
+    def fit(self, X: object, y: object) -> Self:
         """Score the columns of X for the target y and select among them.
 
         Parameters
@@ -111,7 +105,7 @@ class CorrelationFilter(Selector):
 
         Returns
         -------
-        CorrelationFilter
+        Self
             The fitted selector.
 
         Raises
@@ -120,12 +114,11 @@ class CorrelationFilter(Selector):
             If both `threshold` and `n_features` are given.
         """
         if self.threshold is not None and self.n_features is not None:
-            raise ParameterError("threshold and n_features exclude each other: give one of them.")
+            raise ParameterError("threshold and n_features cannot be combined: give one of them.")
         if y is None:
             raise InputError("requires y to be passed, but the target y is None: there is nothing to correlate with.")
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)
-        y = column_or_1d(y)
-        self.scores_ = self._scores(X, y)
+        self.scores_ = self._scores(X, column_or_1d(y))
         order = np.argsort(-self.scores_, kind="stable")
         chosen = order[: self._count(len(order))] if self.threshold is None else order
         self.support_ = np.zeros(len(order), dtype=bool)

@@ -75,7 +75,7 @@ def _scores(folds: Folds, columns: np.ndarray, *, checked: bool = False) -> np.n
     if not np.isfinite(found).all():
         raise InputError(
             f"The score of {len(columns)} columns is not a number on {int(np.sum(~np.isfinite(found)))} of "
-            f"{len(found)} folds. Choose another scoring, or folds that hold every class."
+            f"{len(found)} folds. Choose another scoring, or folds that contain every class."
         )
     return found
 

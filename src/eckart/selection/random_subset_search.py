@@ -13,7 +13,8 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from eckart.engine.settings import generator
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.selection.base import Search, best_set, table
+from eckart.selection.base import History, Search, best_set, table
+from eckart.selection.folds import Folds
 
 _TOGETHER = 16
 """Sets that are scored between two progress reports."""
@@ -47,22 +48,9 @@ class RandomSubsetSearch(Search):
 
     Attributes
     ----------
-    support_ : array of bool
-        Which columns are kept.
-    n_features_ : int
-        Number of columns kept.
-    best_score_ : float
-        Mean score of the selected columns on the folds that selected them. It is too optimistic: far above chance on
-        pure noise.
-    nested_score_ : float or None
-        Mean score on rows that took no part in the selection, an estimate for new rows. None unless `nested` is True.
     history_ : dict of array
         One entry per set: n_columns, score, spread (standard deviation over the folds), columns (indices) and rank (1
         is best; the smaller of equal sets).
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str
-        Column names. Defined only if the data had names.
 
     See Also
     --------
@@ -81,8 +69,6 @@ class RandomSubsetSearch(Search):
     >>> search.get_support()  # one column is as good as any pair
     array([False, False, False,  True])
     """
-
-    best_score_: float
 
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit"])],
@@ -119,25 +105,7 @@ class RandomSubsetSearch(Search):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    @allowed.validated
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> RandomSubsetSearch:
-        """Select columns of X for the target y.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows are observations.
-        y : array-like of shape (n_samples,)
-            Target.
-        groups : array-like of shape (n_samples,), default None
-            Groups, for splitters that keep groups together.
-
-        Returns
-        -------
-        RandomSubsetSearch
-            The fitted selector.
-        """
-        folds = self._folds(X, y, groups)
+    def _search(self, folds: Folds) -> tuple[np.ndarray, float, History]:
         sets = _draw(self.n_features_in_, self.n_iter, *self._range(self.n_features_in_), self.random_state)
         scores = [folds.first(sets[0])]
         rows = [_row(sets[0], scores[0])]
@@ -151,12 +119,7 @@ class RandomSubsetSearch(Search):
         order = [first, *(i for i in order if i != first)]
         for rank, i in enumerate(order):
             rows[i]["rank"] = rank + 1
-        self._keep(sets[order[0]])
-        self.best_score_ = float(rows[order[0]]["score"])
-        self.nested_score_ = self._nested(folds, groups) if self.nested else None
-        self._warn_if_useless(folds)
-        self.history_ = table(rows)
-        return self
+        return sets[order[0]], float(rows[order[0]]["score"]), table(rows)
 
     def _range(self, columns: int) -> tuple[int, int]:
         """Smallest and largest size as numbers of columns."""

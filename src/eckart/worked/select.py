@@ -53,7 +53,7 @@ def select(given: Any, target: Any, *, count: int | None = None, threshold: floa
     table = matrix(given, "select", rows=40, columns=12)
     y = vector(target, "The target", table.rows)
     if count is not None and threshold is not None:
-        raise ParameterError("count and threshold exclude each other: give one of them.")
+        raise ParameterError("count and threshold cannot be combined: give one of them.")
     if count is not None:
         whole("count", count, 1, table.cols)
     centred = [_centred(table[:, j]) for j in range(table.cols)]

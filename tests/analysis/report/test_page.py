@@ -86,7 +86,7 @@ def test_page_says_what_was_found(tmp_path: Path) -> None:
     for part in (
         "<title>Crime &amp; punishment</title>", "62.01 %", "62.006 %", "62.007 %", "95.66 %",
         "Assault +0.58, Rape +0.54, Murder +0.54", "Units differ.", "California", "Keep 1 component", "Rows × columns",
-        "PC1 is led by Assault, Rape and Murder", "PC1 and PC2 together 86.8 %", "1 pass over the data",
+        "PC1 is dominated by Assault, Rape and Murder", "PC1 and PC2 together 86.8 %", "1 pass over the data",
         "divided by its standard deviation", "do not depend on chance", "at least 62.006 % of the variance",
     ):  # fmt: skip
         assert part in words
@@ -235,7 +235,7 @@ def test_many_groups_are_joined() -> None:
     words = [f"w{i % 25}" for i in range(50)]
     (choice,) = numbers(report(arrests(2), labels={"w": words}))["colours"]
     assert len(choice["groups"]) == 8
-    assert choice["groups"][-1]["name"] == "others (18 words)"
+    assert choice["groups"][-1]["name"] == "others (18 categories)"
     assert sum(group["count"] for group in choice["groups"]) == 50
 
 
@@ -258,7 +258,7 @@ def test_many_rows_and_columns_are_thinned_and_said_so() -> None:
     d = built(data, 12)
     page = report(d, data=data)
     for sentence in (
-        "Of 21,000 rows 19,", "The 30 longest of 60 arrows", "20 weaker columns are not drawn",
+        "Of 21,000 rows, 19,", "The 30 longest of 60 arrows", "20 weaker columns are not drawn",
         "The first 10 of 12 components", "The first 200 of 21,000 are listed", "strongest of 60 columns",
         "1 part in 65,535",
     ):  # fmt: skip

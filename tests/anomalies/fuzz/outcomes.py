@@ -24,7 +24,7 @@ from eckart.io.open_rows import open_table
 from eckart.io.text import rows as text_rows
 from eckart.io.text.cells import MISSING
 
-VALUE_NOTES = ("missing", "Without any value", "beyond 2**53", "double precision", "only numbers the rows")
+VALUE_NOTES = ("missing", "without any value", "beyond 2**53", "double precision", "only numbers the rows")
 """Notes on single values, which only a reader that has seen all of them can make."""
 
 

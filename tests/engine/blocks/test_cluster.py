@@ -175,10 +175,10 @@ def test_files_of_the_same_name_are_told_apart(client, tmp_path, elsewhere, monk
     np.save(elsewhere / "a.npy", data)
     np.testing.assert_array_equal(run().values, ek.decompose("a.npy", k=4, executor=client, memory="1MB").values)
     np.save(elsewhere / "a.npy", data * 1.5)
-    with pytest.raises(ClusterError, match="same size, other content"):
+    with pytest.raises(ClusterError, match="same size, different content"):
         run()
     np.save(elsewhere / "a.npy", data[:-1])
-    with pytest.raises(ClusterError, match=r"bytes there, .* here"):
+    with pytest.raises(ClusterError, match=r"bytes, not "):
         run()
 
 
@@ -186,7 +186,7 @@ def test_other_versions_are_refused(client, tmp_path, monkeypatch):
     np.save(tmp_path / "a.npy", table(1000))
     there = ek.__version__
     monkeypatch.setattr("eckart.__version__", "9.9")
-    with pytest.raises(ClusterError, match=rf"has Eckart {there}, and the client has Eckart 9.9.*pip install"):
+    with pytest.raises(ClusterError, match=rf"has Eckart {there}, but the client has Eckart 9.9.*pip install"):
         ek.decompose(tmp_path / "a.npy", k=4, executor=client, memory="1MB")
 
 
@@ -308,7 +308,7 @@ def test_an_error_in_time_and_never_a_hang(how):
             cluster.scale(0)
             time.sleep(1.0)
         start = time.monotonic()
-        with pytest.raises(ClusterError, match=r"Block \d of 4 \(rows .* ended its worker|no worker"):
+        with pytest.raises(ClusterError, match=r"Block \d of 4 \(rows .* killed its worker|no worker"):
             _sum_of(data, Cluster(client, patience=3.0))
         assert time.monotonic() - start < 60
 

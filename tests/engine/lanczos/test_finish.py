@@ -9,6 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import eckart as ek
+from eckart.engine.certificate import coupling_factor
+from eckart.engine.lanczos.finish import Errors, Known, Statement, with_rounding
 
 
 def ruled(seed: int, rule: str) -> tuple[np.ndarray, int]:
@@ -83,3 +85,58 @@ def test_more_axes_than_there_are(k: int, noise: float, sparse_rows: bool) -> No
     low, high = d.certificate.explained
     assert low <= np.sum(truth[:k] ** 2) / np.sum(truth**2) * (1 + 1e-15)
     assert high >= min(np.sum(truth[:k] ** 2) / np.sum(truth**2), 1.0) * (1 - 1e-15)
+
+
+def bordered(rng: np.random.Generator, gap: float, residual: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """T, R and S of a symmetric G in the basis (M, complement of M)."""
+    size, rest = 12, 30
+    turn = np.linalg.qr(rng.standard_normal((size, size)))[0]
+    projected = turn @ np.diag(np.geomspace(1.0, 0.2, size)) @ turn.T
+    coupling = residual * rng.standard_normal((rest, size)) / rest**0.5
+    complement = rng.standard_normal((rest, rest))
+    complement = complement + complement.T
+    return projected, coupling, complement * (gap / np.linalg.eigvalsh(complement)[-1])
+
+
+@pytest.mark.parametrize("gap", [0.02, 0.19, 0.6, 1.2])
+@pytest.mark.parametrize("residual", [0.0, 1e-6, 1e-3, 0.1])
+@pytest.mark.parametrize("size", [1e-9, 1e-4, 3e-2])
+def test_bounds_hold_for_every_direction_of_rounding(gap: float, residual: float, size: float) -> None:
+    rng = np.random.default_rng(int(1e6 * gap) + int(1e9 * residual) + int(1e10 * size))
+    for attempt in range(10):
+        projected, coupling, complement = bordered(rng, gap, residual)
+        true = np.linalg.eigvalsh(np.block([[projected, coupling.T], [coupling, complement]]))[::-1]
+        # The worst errors lie along leading eigenvectors; others are drawn at random.
+        if attempt % 2:
+            lead = np.linalg.eigh(projected)[1][:, -1]
+            within = -size * np.outer(lead, lead)
+            across = -size * np.outer(np.linalg.eigh(complement)[1][:, -1], lead)
+        else:
+            within = rng.standard_normal(projected.shape)
+            within = within + within.T
+            within *= 0.3 * size / np.linalg.norm(within, 2)
+            across = rng.standard_normal(coupling.shape)
+            across *= size / np.linalg.norm(across, 2)
+        computed, rest = projected + within, coupling + across
+        values, vectors = (part[..., ::-1] for part in np.linalg.eigh(computed))
+        coupled = coupling_factor(rest.T @ rest) @ vectors
+        errors = Errors(
+            main=float(np.linalg.norm(np.vstack([within, across]), 2)),
+            projected=float(np.linalg.norm(within, 2)),
+            main_loss=0.0,
+            product=0.0,
+        )
+        statement = Statement(len(values), float(np.linalg.eigvalsh(complement)[-1]))
+        upper = with_rounding(Known(values, coupled, [statement]), statement, errors, 8)
+        assert np.all(upper >= true[:8] - 1e-13)
+        assert np.all(values[:8] - errors.below(1.0) <= true[:8] + 1e-13)
+
+
+def test_errors_across_count_by_their_squares() -> None:
+    projected, coupling, complement = bordered(np.random.default_rng(3), 0.1, 1e-5)
+    values, vectors = (part[..., ::-1] for part in np.linalg.eigh(projected))
+    coupled = coupling_factor(coupling.T @ coupling) @ vectors
+    statement = Statement(len(values), float(np.linalg.eigvalsh(complement)[-1]))
+    errors = Errors(main=1e-5, projected=1e-7, main_loss=0.0, product=0.0)
+    upper = with_rounding(Known(values, coupled, [statement]), statement, errors, 5)
+    assert np.all(upper - values[:5] <= 1e-7 + 1e-8)

@@ -132,7 +132,7 @@ def test_a_blosc_chunk_that_is_cut_off_is_not_decoded(tmp_path: Path) -> None:
     FILES["dense2.zarr"](tmp_path / "a.zarr")
     chunk = chunks(tmp_path / "a.zarr")[0]
     chunk.write_bytes(chunk.read_bytes()[:-40])
-    refused(tmp_path / "a.zarr", "is damaged: its header promises")
+    refused(tmp_path / "a.zarr", "is damaged: its header declares")
 
 
 def test_codecs_that_are_not_known_are_refused(tmp_path: Path) -> None:

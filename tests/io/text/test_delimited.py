@@ -89,7 +89,7 @@ def test_decimal_comma(read: Any) -> None:
 
 
 def test_thousands_are_never_guessed(read: Any) -> None:
-    with pytest.raises(FileError, match="thousands separator or one with a decimal comma"):
+    with pytest.raises(FileError, match="thousands separator or a decimal sign"):
         read("a;b\n1,234;2\n2,345;3\n")
     assert read("a;b\n1,234;2\n2,5;3\n").matrix[0, 0] == 1.234
     with pytest.raises(FileError, match=r"line 2, column 'a': the cell '1,234'.*thousands"):
@@ -112,8 +112,8 @@ def test_missing_markers(read: Any) -> None:
 def test_whole_row_and_column_missing_are_named(read: Any) -> None:
     source = read("a,b,c\n1,,2\n,,\n3,,4\n")
     assert source.metadata.column_names == ("a", "c")
-    assert "left out: the column 'b'" in said(source)
-    assert "1 row(s), the first of them row 2" in said(source)
+    assert "left out: 'b'" in said(source)
+    assert "1 row without any value; the first is row 2" in said(source)
 
 
 def test_labels_dates_truths_and_numbered_rows(read: Any) -> None:

@@ -134,7 +134,7 @@ def along(tips: Matrix) -> Matrix:
 
 
 def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Matrix, list[str]]:
-    """Where a supplementary table puts things in the plane of two axes, and their names."""
+    """Where a supplementary table puts things in the plane of two components, and their names."""
     if table is None:
         return np.empty((0, 2)), []
     if table.columns[1 : d.k + 1] != component_labels(d):

@@ -57,7 +57,7 @@ class Biplot:
 
 
 def biplot(d: Decomposition, scaling: Scaling = "form", components: tuple[int, int] = (0, 1)) -> Biplot:
-    """Points of rows and arrows of columns on two axes, counted from 0."""
+    """Points of rows and arrows of columns on two components, counted from 0."""
     if scaling not in MEANING:
         raise ParameterError(f"scaling={scaling!r} is not known: give 'form' or 'covariance'.")
     pair = check_pair(d, components)
@@ -76,7 +76,7 @@ def biplot(d: Decomposition, scaling: Scaling = "form", components: tuple[int, i
 
 
 def check_pair(d: Decomposition, components: tuple[int, int]) -> list[int]:
-    """Two different axes of d, counted from 0."""
+    """Two different components of d, counted from 0."""
     if not all(0 <= component < d.k for component in components) or components[0] == components[1]:
         raise ParameterError(
             f"components={components} cannot be drawn: give two different indices from 0 to {d.k - 1}."
@@ -146,7 +146,7 @@ def _stretch(points: NDArray[np.float64] | None, arrows: NDArray[np.float64]) ->
 
 
 def component_titles(d: Decomposition, components: tuple[int, int]) -> tuple[str, str]:
-    """'PC1 (62.0 %)' for each of two axes."""
+    """'PC1 (62.0 %)' for each of two components."""
     names, shares = component_labels(d), floats(d.explained_variance_ratio)
     first, second = (f"{names[component]} ({percent(float(shares[component]))})" for component in components)
     return first, second

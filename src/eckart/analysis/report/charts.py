@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.result import Decomposition
 
 MOST_COMPONENTS = 10
-"""Axes whose coordinates are in the page."""
+"""Components whose coordinates are in the page."""
 _OBSERVED = 420_000
 """Numbers of the table itself that are in the page; beyond, the strongest columns only."""
 _LETTERS = 180_000
@@ -98,7 +98,7 @@ def _axes(d: Decomposition) -> list[dict[str, Any]]:
 
 
 def _errors(d: Decomposition) -> list[float | None]:
-    """Relative error in the Frobenius norm with 0, 1, ..., k axes: sqrt(1 - shares so far)."""
+    """Relative error in the Frobenius norm with 0, 1, ..., k components: sqrt(1 - shares so far)."""
     if not method_of(d).orthogonal or d.which == "smallest":
         return []
     left = 1.0 - np.concatenate([[0.0], floats(d.explained_variance_ratio).cumsum()])
@@ -142,7 +142,7 @@ def _columns(d: Decomposition, k: int, columns: NDArray[np.intp]) -> dict[str, A
 
 
 def _spread(d: Decomposition, columns: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """Standard deviation of the decomposed columns, where it is known: correlations with the axes need it."""
+    """Standard deviation of the decomposed columns, where it is known: correlations with the components need it."""
     if d.mean is None or d.method != "pca":
         return None
     try:

@@ -14,7 +14,7 @@ from eckart.text import Cell, Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
 
 MOST_COLUMNS = 25
 """Columns whose correlations and distributions are shown."""

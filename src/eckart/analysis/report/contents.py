@@ -28,7 +28,7 @@ from eckart.registry import method_of
 from eckart.text import Table
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.rank.verdict import RankChoice
     from eckart.result import Decomposition
 
@@ -122,7 +122,7 @@ def facts(d: Decomposition) -> Table:
     if d.certificate is not None:
         c = d.certificate
         angle = "not known" if c.angle >= 1 else f"at most {number(c.angle)}"
-        chance = "0 (no chance involved)" if c.failure_probability == 0 else f"at most {number(c.failure_probability)}"
+        chance = "0 (deterministic)" if c.failure_probability == 0 else f"at most {number(c.failure_probability)}"
         found += [("Requested accuracy", f"{number(c.tolerance)} of the explained variance"),
                   ("Proved", "yes" if c.proved else "NO"),
                   ("Sine of the angle to the true subspace", angle),
@@ -142,7 +142,7 @@ def rank_table(choice: RankChoice | None) -> Table | None:
 
 
 def heatmap(d: Decomposition) -> Table | None:
-    """The strongest columns and first axes of the loadings, in the order of the data when all columns fit."""
+    """The strongest columns and first components of the loadings, in the order of the data when all columns fit."""
     made = _known(loadings, d) or correlations(d)
     if made is None:
         return None
@@ -174,7 +174,7 @@ def _agreement(found: Analysis) -> tuple[str, ...]:
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), 0.9 - 1e-12)) + 1
     if enough <= d.k and enough != found.recommendation.k:
         components = f"{enough} component{'' if enough == 1 else 's'}"
-        lines.append(f"To explain a fixed 90 % of the {total_name(d)}, whether signal or noise, takes {components}.")
+        lines.append(f"Explaining 90 % of the {total_name(d)}, whether signal or noise, takes {components}.")
     return tuple(lines)
 
 

@@ -1,4 +1,4 @@
-"""Which rows the page draws, and what it says of all of them: strata along the first axis, groups by label."""
+"""Which rows the page draws, and what it says of all of them: strata along the first component, groups by label."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def subset_sentence(rows: int, drawn: int) -> str:
     if drawn >= rows:
         return ""
     return (
-        f"Of {rows:,} rows {drawn:,} are drawn: the extremes of every axis, and one at random (seed 0) from each of "
-        "equal strata along the first axis. Shares, errors, limits and ellipses are computed from all rows."
+        f"Of {rows:,} rows, {drawn:,} are drawn: the extremes of every component, and one at random (seed 0) from each "
+        "of equal strata along the first component. Shares, errors, limits and ellipses are computed from all rows."
     )
 
 
@@ -63,7 +63,7 @@ def groups(labels: Mapping[str, Sequence[str]], scores: Matrix, drawn: NDArray[n
 def _grouped(
     name: str, words: Sequence[str], counts: Counter[str], scores: Matrix, drawn: NDArray[np.intp]
 ) -> dict[str, Any]:
-    """The largest groups by themselves, the small ones together as 'others'."""
+    """The largest groups separately, the small ones together as 'others'."""
     kept = [word for word, _ in counts.most_common()]
     if len(kept) > _MOST_GROUPS:
         kept = kept[: _MOST_GROUPS - 1]
@@ -71,7 +71,7 @@ def _grouped(
     codes = np.fromiter((place.get(word, len(kept)) for word in words), np.uint8, len(words))
     names = [shorten(word, 40) if word else "(empty)" for word in kept]
     if len(kept) < len(counts):
-        names.append(f"others ({len(counts) - len(kept)} words)")
+        names.append(f"others ({len(counts) - len(kept)} categories)")
     context = [{"name": shown, **_spread(scores[codes == i])} for i, shown in enumerate(names)]
     return {"name": shorten(name, 60), "groups": context, "codes": packed(codes[drawn])}
 

@@ -12,7 +12,7 @@ from eckart.analysis.report.method_section import components_table
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
 
 _MOST_COMPONENTS = 10
 _MOST_NOTES = 5

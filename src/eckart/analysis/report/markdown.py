@@ -10,7 +10,7 @@ from eckart.analysis.report.contents import Section, sections
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.text import Table
 
 _LINES = 60

@@ -29,7 +29,7 @@ from eckart.io.model_file import libraries
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.result import Decomposition
 
 _SCRIPTS = (
@@ -51,10 +51,10 @@ _COORDINATES = {
     "covariance": "The coordinates of the rows, in standard deviations of each component",
 }
 _MEANINGS = {
-    "form": "Form biplot: distances between points stand for distances between rows",
+    "form": "Form biplot: distances between points approximate distances between rows",
     "covariance": "Covariance biplot: angles between arrows show correlations between columns",
     "correlation": "Correlation circle: each arrow shows how a column correlates with the two components; "
-    "an arrow that reaches the circle is shown completely",
+    "if it reaches the circle, they explain the column completely",
 }
 
 

@@ -147,10 +147,10 @@ for (const button of document.querySelectorAll("button[data-share]")) {
   const id = button.dataset.share, text = id === "command" ? part("share-command").textContent : shared[id];
   button.hidden = false;
   button.addEventListener("click", () => {
-    const told = (words) => { const before = button.textContent; button.textContent = words; setTimeout(() => { button.textContent = before; }, 1500); };
+    const notify = (words) => { const before = button.textContent; button.textContent = words; setTimeout(() => { button.textContent = before; }, 1500); };
     if (button.dataset.how === "save") save(text, "text/plain", button.dataset.name);
-    else if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => told("Copied"), () => told("Not copied"));
-    else told("Not possible here");
+    else if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => notify("Copied"), () => notify("Not copied"));
+    else notify("Not possible here");
   });
 }
 for (const button of document.querySelectorAll("button[data-figures]")) {

@@ -90,7 +90,7 @@ if (weights) figure("loadings", {
 let axesUsed = data.model;
 const errorSentence = () => {
   const error = data.errors[axesUsed];
-  if (error === undefined) return `Rebuilt from ${axesUsed} of ${data.axes.length} components.`;
+  if (error === undefined) return `Reconstructed from ${axesUsed} of ${data.axes.length} components.`;
   const word = axesUsed === 1 ? "component explains" : "components explain";
   return `${axesUsed} ${word} ${percent(1 - error * error, 2)} of the ${data.word}; the relative error is ${percent(error, 2)}.`;
 };

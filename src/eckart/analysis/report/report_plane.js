@@ -146,7 +146,7 @@ const drawPlane = () => {
   label();
   legend();
   part("plane-meaning").textContent = data.meanings[state.scaling];
-  part("plane-stretch").textContent = withRows() && right ? ` Arrows are drawn ${digits(seen.stretch, 3)} times longer than their numbers, by the same factor in every direction.` : "";
+  part("plane-stretch").textContent = withRows() && right ? ` Arrows are scaled by ${digits(seen.stretch, 3)}, the same factor in every direction.` : "";
 };
 
 const describe = (i) => `${rowNames[i]}\n${[state.across, state.up].map((a) => `${data.axes[a].name} ${digits(scores[i * k + a])}`).join(", ")}`;
@@ -162,7 +162,7 @@ if (plane) {
     Object.assign(state, { across: +across.value, up: +up.value, scaling: scaling.value, colour: by ? by.value : "", around: around ? around.value : "ellipses" });
     drawPlane();
     if (figures.space) figures.space.draw();
-    if (state.row >= 0) part("told").textContent = describe(state.row).replace("\n", ": ");
+    if (state.row >= 0) part("status").textContent = describe(state.row).replace("\n", ": ");
   });
   const zoom = (by) => {
     const [now] = figures.plane.chart.getOption().dataZoom, middle = (now.start + now.end) / 2;

@@ -64,7 +64,7 @@ const showRebuilt = () => {
   rowLines = linesOf(state.row);
   rowFigure.draw();
   const back = (j, x) => x * unit(j) + centre(j);
-  fill(part("row-table"), ["column", ...(observed ? ["observed"] : []), `rebuilt from ${axesUsed}`, ...(observed ? ["difference"] : [])],
+  fill(part("row-table"), ["column", ...(observed ? ["observed"] : []), `reconstructed from ${axesUsed}`, ...(observed ? ["difference"] : [])],
     rowLines.map(({ j, now, was }) => [columnNames[j], ...(observed ? [digits(observed[state.row * p + j])] : []), digits(back(j, now)), ...(observed ? [digits(back(j, now) - observed[state.row * p + j])] : [])]));
 };
 
@@ -72,7 +72,7 @@ const showRow = () => {
   const i = state.row, panel = part("row-panel");
   if (!panel) return;
   panel.hidden = i < 0;
-  part("told").textContent = i < 0 ? "" : describe(i).replace("\n", ": ");
+  part("status").textContent = i < 0 ? "" : describe(i).replace("\n", ": ");
   for (const node of document.querySelectorAll(".row-name")) node.textContent = i < 0 ? "no row" : rowNames[i];
   if (i < 0) return;
   const t = Array.from(scores.subarray(i * k, (i + 1) * k)), all = distances ? distances[i] ** 2 : 0;
@@ -100,7 +100,7 @@ const chooseColumn = (j) => {
   drawPlane();
   if (figures.loadings) figures.loadings.draw();
   const parts = right ? Array.from({ length: k }, (_, a) => `${data.axes[a].name} ${digits(right[j * k + a])}`).join(", ") : "";
-  part("told").textContent = `${columnNames[j]}: ${parts}`;
+  part("status").textContent = `${columnNames[j]}: ${parts}`;
 };
 
 const slider = part("axes-slider");
@@ -129,7 +129,7 @@ if (find) {
     list = wanted ? [...among(columnNames, (column) => ({ column, row: -1 })), ...among(rowNames, (row) => ({ row }))].sort((a, b) => a.at - b.at || a.name.length - b.name.length).slice(0, 10) : [];
     current = 0;
     show();
-    part("told").textContent = wanted && !list.length ? "Nothing of this name is drawn." : "";
+    part("status").textContent = wanted && !list.length ? "No row or column of this name is drawn." : "";
   });
   find.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { close(); return; }

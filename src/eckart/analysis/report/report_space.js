@@ -1,7 +1,7 @@
 // Three components at once, on a canvas that is turned by dragging or with the arrow keys.
 const space = part("space");
 if (space && scores && k > 2) {
-  const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": "Rows on three components; the arrow keys turn the view" });
+  const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": "Rows on three components; the arrow keys rotate the view" });
   space.append(canvas);
   let [turn, tilt] = [0.6, 0.35];
   const three = [0, 1, 2];

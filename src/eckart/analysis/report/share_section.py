@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
 
 _NOT_SHOWN = ("method", "left", "rng", "memory", "stream", "callback", "checkpoint", "executor")
 

@@ -15,7 +15,7 @@ from eckart.formatting import shorten
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
 
 _MOST_COMPONENTS = 5
 _MOST_COLUMNS = 20
@@ -70,5 +70,5 @@ def _finding(rows: list[tuple[Cell, ...]], names: tuple[str, ...]) -> str:
     values = np.nan_to_num(np.array(best[2:], np.float64))
     place = int(values.argmax())
     if values[place] < _LEVEL:
-        return "No category or date goes with a component."
+        return "No category or date is associated with a component."
     return f"{shorten(str(best[0]), 40)} explains {100 * values[place]:.0f} % of the variance of {names[place]}."

@@ -98,7 +98,7 @@ def _numbers(values: Any, name: str) -> Matrix:
 
 
 def _correlations(column: Matrix, scores: Matrix, weights: Matrix, alive: NDArray[np.bool_]) -> Matrix:
-    """Weighted correlations of a column with the scores, over the rows where it has a number, and R^2 with all axes."""
+    """Weighted correlations of a column with the scores, where it has a number, and R^2 with all of them."""
     there = np.isfinite(column)
     w, x, t = weights[there], column[there], scores[there]
     if w.sum() == 0:

@@ -1,4 +1,4 @@
-"""Other rows: (x - mean) / scale right, and what the axes show of them."""
+"""Other rows: (x - mean) / scale right, and what the components show of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import check_orthogonal, floats, living, ratio
 from eckart.analysis.supplementary.lines import named_lines
 from eckart.analysis.tables.outliers import new_limits
-from eckart.api import project
 from eckart.arrays import Array, astype, from_numpy, namespace
 from eckart.engine.matrix import open_matrix
 from eckart.engine.measured import product_and_squares
@@ -19,6 +18,7 @@ from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
 from eckart.fitted import takes_fitted
+from eckart.projecting import project
 from eckart.result import Decomposition
 from eckart.text import Table
 

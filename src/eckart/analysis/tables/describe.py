@@ -1,4 +1,4 @@
-"""What an axis means, in words: the columns that make it and the rows at its ends."""
+"""What a component means, in words: the columns that make it and the rows at its ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 _ROWS = 3
-"""Rows named at each end of an axis."""
+"""Rows named at each end of a component."""
 
 
 @takes_fitted
@@ -174,7 +174,7 @@ def _columns_sentence(d: Decomposition, component: int) -> str:
 
 
 def _sides(d: Decomposition, component: int) -> tuple[list[str], list[str]]:
-    """The columns that make the axis, with their weights: those with it, those against it."""
+    """The columns that make the component, with their weights: those with it, those against it."""
     if floats(d.right).shape[1] != d.k:
         return [], []
     found = [(f"{shorten(name, 24)} ({weight:+.2f})", weight) for name, weight in top_loadings(d, component)]

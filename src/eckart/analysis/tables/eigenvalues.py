@@ -139,6 +139,6 @@ def reconstruction_error(d: Decomposition) -> Table:
 
 
 def _lost(shares: np.ndarray) -> np.ndarray:
-    """sqrt(1 - cumulative share) after 0, 1, ... axes."""
+    """sqrt(1 - cumulative share) after 0, 1, ... components."""
     kept = np.concatenate([[0.0], np.nan_to_num(shares, posinf=1.0).cumsum()])
     return np.asarray(np.sqrt(np.clip(1.0 - kept, 0.0, 1.0)))

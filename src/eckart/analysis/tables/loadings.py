@@ -1,4 +1,4 @@
-"""Columns against axes: unit vectors v, and correlations v_jk s_k / sqrt(w - 1) / sd_j with the scores."""
+"""Columns against components: unit vectors v, and correlations v_jk s_k / sqrt(w - 1) / sd_j with the scores."""
 
 from __future__ import annotations
 

@@ -263,7 +263,7 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
 
 
 def _residuals(d: Decomposition, k: int) -> Matrix:
-    """Q of each row: from the axes that follow where all are there, else from the rows' whole length."""
+    """Q of each row: from the components that follow where all are there, else from the rows' whole length."""
     scores = row_scores(d)
     if complete(d):
         return np.asarray((scores[:, k:] ** 2).sum(axis=1))

@@ -1,4 +1,4 @@
-"""How well the axes show a row: cos2 = t_ik^2 / ||x_i||^2, with the whole length of the row."""
+"""How well the components show a row: cos2 = t_ik^2 / ||x_i||^2, with the whole length of the row."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Varimax: L R with R orthogonal and the squares of each column of L R as unequal as they can be.
 
-L = V diag(sqrt(lambda)) are the loadings of k axes (for scaled columns: correlations). Rotated components explain
+L = V diag(sqrt(lambda)) are the loadings of k components (for scaled columns: correlations). Rotated components explain
 together what the components explained, but none of them is optimal any more.
 """
 
@@ -265,7 +265,7 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
 
 
 def _turn(loadings: Matrix) -> tuple[Matrix, Matrix]:
-    """Pairs of axes are turned by their best angle until none moves: each turn can only raise the criterion."""
+    """Pairs of components are turned by their best angle until none moves: each turn can only raise the criterion."""
     turned, matrix = loadings.copy(), np.eye(loadings.shape[1])
     for _ in range(_SWEEPS):
         moved = 0.0

@@ -61,7 +61,7 @@ def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
         if counter.block_bytes <= _LEAST_BLOCK_BYTES:
             size = counter.block_bytes / 2**20
             raise MemoryBudgetError(
-                f"The GPU has not enough memory even for blocks of {size:.3g} MiB ({said}). "
+                f"The GPU does not have enough memory even for blocks of {size:.3g} MiB ({said}). "
                 "Free GPU memory, request fewer components, or leave the data on the host and use device='cuda'."
             )
         counter.block_bytes //= 4

@@ -25,6 +25,8 @@ MOST_SEGMENTS = 32
 _GRAM_ROWS = 2048
 """Rows of a Gram matrix that BLAS adds up in an order of its own, at most."""
 _BLOCK_BYTES = 2**20
+_BLOCK_ROWS, _CONVERTED_ROWS = 512, 128
+"""Rows of a block at least; fewer where it is a copy, which has to stay in cache until it is multiplied."""
 _PIECE_BYTES = 2**20
 _SERIAL_WORK = 1_000_000
 _ACCUMULATOR_BYTES = 2**28
@@ -82,7 +84,9 @@ class DenseProducts:
 
     @property
     def block_rows(self) -> int:
-        return min(max(_BLOCK_BYTES // max(1, self._itemsize * self.rows.shape[1]), 512), 8192)
+        converted = self.rows.precision == "float64" and str(self.rows.dtype).endswith("float32")
+        least = _CONVERTED_ROWS if converted else _BLOCK_ROWS
+        return min(max(_BLOCK_BYTES // max(1, self._itemsize * self.rows.shape[1]), least), 8192)
 
     @property
     def gram_rows(self) -> int:
@@ -115,12 +119,13 @@ class DenseProducts:
         return self._sum(product, width=factor.shape[1], result_bytes=8 * self.rows.shape[1] * factor.shape[1])
 
     def normal(self, right: Array) -> Array:
-        factor = self._operand(right)
-        return self._sum(
-            lambda _start, block: block.T @ (block @ factor),
-            width=2 * factor.shape[1],
-            result_bytes=8 * self.rows.shape[1] * factor.shape[1],
+        factor, width = self._normal_operand(right), right.shape[1]
+        product = self._sum(
+            lambda _start, block: self._normal(block, factor),
+            width=2 * width,
+            result_bytes=8 * self.rows.shape[1] * width,
         )
+        return product.T if self.by_rows else product
 
     def approximate_normal(self, right: Array) -> Array | None:
         return None
@@ -136,7 +141,7 @@ class DenseProducts:
         return self._sum(product, width=width, result_bytes=8 * width * width, size=self.gram_rows)
 
     def moments_and_product(self, right: Array | None, *, gram: bool) -> MomentsAndProduct:
-        factor = None if right is None else self._operand(right)
+        factor = None if right is None else self._normal_operand(right)
         xp = namespace(self.rows.prototype)
         roots, single = self.rows.weight_roots, self.rows.precision == "float32"
         # Sums are taken in float64: means are subtracted from everything, and shares are relative to squares.
@@ -157,13 +162,16 @@ class DenseProducts:
                 parts = _accumulate(parts, sums if product is None else [*sums, product])
             return parts
 
-        width = 2 + (0 if factor is None else 2 * factor.shape[1]) + (self.rows.shape[1] if gram else 0)
+        width = 2 + (0 if right is None else 2 * right.shape[1]) + (self.rows.shape[1] if gram else 0)
         segments = self._segments(width, 8 * self.rows.shape[1] * width)
         sums, squares, *rest = fold(step, segments, _accumulate, workers=self._workers(width))
         weight = float(self.rows.shape[0]) if roots is None else float(xp.sum(roots * roots))
         if gram and not single:
             return MomentsAndProduct(sums, _diagonal(squares), weight, squares)
-        return MomentsAndProduct(sums, squares, weight, rest[0] if rest else None)
+        product = rest[0] if rest else None
+        if product is not None and self.by_rows and not gram:
+            product = product.T
+        return MomentsAndProduct(sums, squares, weight, product)
 
     @property
     def _piece(self) -> int:
@@ -183,7 +191,20 @@ class DenseProducts:
     def _product(self, block: Array, factor: Array | None, *, gram: bool) -> Array | None:
         if gram:
             return self.rows.backend.cross_products(block)
-        return None if factor is None else block.T @ (block @ factor)
+        return None if factor is None else self._normal(block, factor)
+
+    def _normal_operand(self, right: Array) -> Array:
+        """Q, or Q^T row by row, in the precision of the products."""
+        factor = self._operand(right)
+        return np.ascontiguousarray(factor.T) if self.by_rows else factor
+
+    def _normal(self, block: Array, factor: Array) -> Array:
+        return (factor @ block.T) @ block if self.by_rows else block.T @ (block @ factor)
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether A^T (A Q) is formed as (Q^T A^T) A: where all operands are stored alike, BLAS takes a sixth less."""
+        return is_numpy(self.rows.prototype)
 
     def _sum(
         self, product: Callable[[int, Array], Array], *, width: int, result_bytes: int, size: int | None = None

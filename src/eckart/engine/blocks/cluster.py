@@ -151,7 +151,7 @@ class Cluster:
                 continue
             what = f"has Eckart {version}" if isinstance(version, str) else "does not have Eckart"
             raise ClusterError(
-                f"The worker {address} {what}, and the client has Eckart {_version()}. Install the same version on all "
+                f"The worker {address} {what}, but the client has Eckart {_version()}. Install the same version on all "
                 f"workers: pip install eckart=={_version()}"
             )
 
@@ -201,7 +201,7 @@ class Cluster:
         block = self._failed(names)
         if type(error).__name__ == "KilledWorker":
             return ClusterError(
-                f"{block} ended its worker again and again: {error}. Give workers more memory, or use smaller blocks "
+                f"{block} killed its worker repeatedly: {error}. Give workers more memory, or use smaller blocks "
                 f"with {MEMORY} or smaller chunks."
             )
         failure = ClusterError(f"{block} failed on the cluster: {type(error).__name__}: {error}")
@@ -232,7 +232,7 @@ def find_cluster(executor: Any, *, wanted: bool) -> Cluster | None:
         if executor is None:
             return None
         raise ClusterError(
-            "executor='dask' needs a running cluster, and none is started silently. Make one first, for example "
+            "executor='dask' needs a running cluster, and Eckart does not start one. Create one first, for example "
             "client = dask.distributed.Client('tcp://scheduler:8786') or Client(LocalCluster())."
         ) from error
 

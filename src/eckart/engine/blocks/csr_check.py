@@ -23,7 +23,7 @@ def csr_fault(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> s
             return f"{name} has {part.ndim} dimensions instead of 1"
     for name in ("indices", "indptr"):
         if parts[name].dtype.kind not in "iu":
-            return f"{name} holds {parts[name].dtype} values instead of integers"
+            return f"{name} contains {parts[name].dtype} values instead of integers"
     if len(indptr) != shape[0] + 1:
         return f"indptr has {len(indptr):,} entries, and {shape[0]:,} rows need {shape[0] + 1:,}"
     if len(indices) != len(data):
@@ -75,7 +75,7 @@ def check_sparse(matrix: Any) -> None:
         faults = [_range_fault(index, size) for index, size in zip(matrix.coords, matrix.shape, strict=True)]
         fault = next(filter(None, faults), None)
         if {*sizes, len(matrix.data)} != {len(matrix.data)}:
-            fault = "there are not as many coordinates as values"
+            fault = "the number of coordinates differs from the number of values"
     if fault:
         raise InputError(
             f"The sparse matrix is damaged: {fault}. Products with it would read outside memory. Build it again."

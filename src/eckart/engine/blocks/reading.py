@@ -70,6 +70,17 @@ class Progress:
 ProgressCallback = Callable[[Progress], None]
 
 
+def in_memory(callback: ProgressCallback, rows: int, expected: int) -> Callable[[int], None]:
+    """A function of the number of passes done that reports each of them as one block, for data in memory."""
+    began = time.monotonic()
+
+    def report(done: int) -> None:
+        seconds, passes = max(time.monotonic() - began, 1e-9), max(expected, done)
+        callback(Progress(done, passes, 1, 1, seconds, done * rows / seconds, (passes - done) * seconds / done))
+
+    return report
+
+
 @dataclass
 class Reading:
     """Shared by all views of one matrix."""

@@ -112,7 +112,7 @@ def _block(work: Work, span: Span, chunk: Any) -> Sums:
 def _source(work: Work) -> RowSource:
     """The source with the files of this machine, once they were found to be those of the client."""
     if work.version != _version():
-        raise ClusterError(f"it has Eckart {_version()}, and the client {work.version}. Install the same version.")
+        raise ClusterError(f"it has Eckart {_version()}, but the client has {work.version}. Install the same version.")
     if work.content is None:
         return work.stack.source
     if work.token not in _sources:
@@ -128,8 +128,8 @@ def _refuse_other_files(wanted: dict[str, Any], found: dict[str, Any]) -> None:
     if wanted == found:
         return
     sizes = (found.get("bytes"), wanted.get("bytes"))
-    what = "the same size, other content" if sizes[0] == sizes[1] else f"{sizes[0]:,} bytes there, {sizes[1]:,} here"
-    raise FileError(f"the data under the same path are others ({what}).")
+    what = "same size, different content" if sizes[0] == sizes[1] else f"{sizes[0]:,} bytes, not {sizes[1]:,}"
+    raise FileError(f"it has different data under the same path ({what}).")
 
 
 def _reason(error: Exception) -> str:

@@ -12,6 +12,8 @@ import numpy as np
 
 from eckart.arrays import Array, namespace
 from eckart.engine.backends.base import Backend, Draft
+from eckart.engine.backends.symmetric import by_all, leading_pairs
+from eckart.engine.certificate import coupling_factor
 from eckart.engine.lanczos.rounding import ErrorMeter, orthogonality_loss
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -43,6 +45,9 @@ class Basis:
     _gram: Array | None = None
     _draft: Draft | None = None
     """The next block, formed before it was checked."""
+    _pairs: tuple[np.ndarray, np.ndarray] | None = None
+    """Ritz pairs of the present T: all, or the leading ones."""
+    _coupling: np.ndarray | None = None
 
     @classmethod
     def with_capacity(
@@ -84,6 +89,27 @@ class Basis:
         self._record_arrived()
         return self._noise
 
+    def ritz(self, count: int, prototype: Array) -> tuple[np.ndarray, np.ndarray]:
+        """The `count` leading eigenpairs of T, falling; computed once for each T."""
+        projected = self.projected
+        if self._pairs is None or len(self._pairs[0]) < count:
+            found = self.count if by_all(self.count, count, prototype) else count
+            self._pairs = leading_pairs(projected, found, prototype=prototype)
+        values, vectors = self._pairs
+        return values[:count], vectors[:, :count]
+
+    @property
+    def coupling(self) -> np.ndarray:
+        """R_c with R_c^T R_c = R^T R of the newest block; computed once."""
+        gram = self.residual_gram
+        if self._coupling is None:
+            self._coupling = coupling_factor(gram)
+        return self._coupling
+
+    def coupled_to(self, coefficients: np.ndarray) -> np.ndarray:
+        """R_c X."""
+        return np.asarray(self.coupling @ coefficients[self.count - self.coupling.shape[1] :])
+
     def add(self, block: Array, product: Array) -> None:
         """Append an orthonormal block and record G times it. The product is overwritten.
 
@@ -91,6 +117,7 @@ class Basis:
         is removed when the next block is formed, and is part of E.
         """
         first, last = self.count, self.count + block.shape[1]
+        self._pairs = self._coupling = None
         self.rows[first:last, :] = block.T
         self.count = last
         if self.frozen is not None and self.frozen.shape[1]:
@@ -168,6 +195,7 @@ class Basis:
         self.rows[: self.count, :] = vectors.T
         self._matrix[: self.count, : self.count] = np.diag(values)
         self._residual_gram = np.zeros((0, 0))
+        self._pairs = self._coupling = None
         self.coupled = 0
 
     def orthogonality_loss(self, rng: np.random.Generator, probability: float) -> float:

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from eckart.arrays import Array, namespace
-from eckart.engine.backends.symmetric import leading_pairs
-from eckart.engine.certificate import coupling_factor, needed_complement, upper_bounds
+from eckart.engine.certificate import needed_complement, upper_bounds
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import (
     ConvergenceSchedule,
@@ -30,11 +29,11 @@ from eckart.engine.lanczos.count import is_ambiguous, is_decided, wanted_count
 from eckart.engine.lanczos.finish import Evidence
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead
 from eckart.engine.lanczos.outcome import Outcome, conclude
-from eckart.engine.lanczos.probe_bound import ProbeRun, RideAlong, best_probe_bound, length_quantile
+from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proof_phase import PROBES
 from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import kept_vectors, retained_bound, room_left
-from eckart.engine.lanczos.rounding import ErrorMeter
+from eckart.engine.lanczos.rounding import WIDTH, ErrorMeter
 from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
 from eckart.engine.threads import one_blas_thread
 
@@ -59,7 +58,7 @@ def block_lanczos(
             return outcome.pairs
         # Float32 products cannot resolve what was asked for: continue in float64 from the vectors found.
         double = replace(matrix, apply=matrix.exact, exact=None)
-        vectors = matrix.backend.orthonormalize(outcome.restart_vectors)
+        vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
         further = Start(vectors, double.apply(vectors), max(start.capacity, min(matrix.size, 4 * vectors.shape[1])))
         remaining = replace(target, max_passes=max(1, target.max_passes - outcome.passes))
         run = _Run(double, remaining, vectors.shape[1], rng, further.capacity)
@@ -88,6 +87,8 @@ class _Run:
     history: list[tuple[int, float, float]] = field(default_factory=list)
     schedule: ConvergenceSchedule = field(default_factory=ConvergenceSchedule)
     _rng: np.random.Generator | None = None
+    _probed: tuple[int, BoundedRun] | None = None
+    """The step at which probes that ride along were evaluated last, and what they showed."""
 
     def __post_init__(self) -> None:
         self.backend = self.matrix.backend
@@ -170,9 +171,7 @@ class _Run:
         k, size = wanted_count(self), self.basis.count
         if k is None or (size <= k and not self.basis.complete):
             return None
-        values, coefficients = leading_pairs(
-            self.basis.projected, min(k + _BEYOND, size), prototype=self.matrix.prototype
-        )
+        values, coefficients = self.basis.ritz(min(k + _BEYOND, size), self.matrix.prototype)
         residuals = self._residuals(coefficients)
         goal = self._goal(float(values[k - 1]), float(values[0]))
         beyond = float(values[k]) if size > k else 0.0
@@ -249,8 +248,14 @@ class _Run:
     def expected_error(self, basis: Basis) -> float:
         """||E||, estimated: good enough for decisions; `finish` measures it before anything is claimed."""
         own = 16.0 * _UNIT * float(np.abs(basis.projected).max(initial=0.0))
-        products = self.matrix.product_error if self.exact else 2.0 * basis.noise * basis.size**0.5
+        products = 1.5 * self.matrix.product_error if self.exact else 2.0 * basis.noise * basis.size**0.5
         return float(self.caution * np.sqrt(basis.count) * (own + products))
+
+    @property
+    def expected_projected_error(self) -> float:
+        """||T* - T||, estimated from the rounding of an entry of T; WIDTH random combinations measure it."""
+        count = self.basis.count
+        return float(1.5 * self.caution * self.basis.noise * (count + (WIDTH * count) ** 0.5))
 
     # Upper bounds
 
@@ -259,30 +264,33 @@ class _Run:
         count = len(state.values)
         if self.basis.complete:
             return np.asarray(state.values)
-        coupling = coupling_factor(self.basis.residual_gram)
         found: list[np.ndarray] = []
-        needed = self._needed_complement(state, coupling)
-        probes = self._ride_along_bound(needed)
-        complement = min(self._trace_left, probes, self.proofs.bound)
-        if complement <= needed or (self.exhausted and complement < np.inf):
-            found.append(upper_bounds(self.basis.projected, coupling, complement, count, self.matrix.prototype))
+        complement = self._complement(state)
+        if complement is not None:
+            found.append(
+                upper_bounds(self.basis.projected, self.basis.coupling, complement, count, self.matrix.prototype)
+            )
         frozen, retained = self.proofs.frozen_at(self.steps), self.proofs.retained
         if frozen is not None and frozen < self.basis.count:
-            values, coefficients = leading_pairs(self.basis.projected, frozen, prototype=self.matrix.prototype)
-            coupled = coupling @ coefficients[self.basis.count - coupling.shape[1] :]
-            found.append(upper_bounds(values, coupled, self.proofs.bound, count))
+            values, coefficients = self.basis.ritz(frozen, self.matrix.prototype)
+            found.append(upper_bounds(values, self.basis.coupled_to(coefficients), self.proofs.bound, count))
         if retained is not None and retained.index <= count:
-            coupled = coupling @ state.coefficients[len(state.coefficients) - coupling.shape[1] :, : retained.index]
+            coupled = self.basis.coupled_to(state.coefficients[:, : retained.index])
             bound = retained_bound(retained, state.values, coupled, self.expected_error(self.basis))
             if np.isfinite(bound):
                 found.append(upper_bounds(state.values[: retained.index], coupled, bound, count))
         return None if not found else np.asarray(np.min(found, axis=0))
 
-    def _needed_complement(self, state: Assessment, coupling: np.ndarray) -> float:
-        """The largest bound of the complement of the basis that proves what is wanted."""
+    def _complement(self, state: Assessment) -> float | None:
+        """A bound of the complement of the basis that proves what is wanted; None where no such bound is known."""
+        known = min(self._trace_left, self.proofs.bound)
         limit = float(state.values[state.k - 1]) + 0.5 * state.goal
+        if known > limit and self.ride_along is None and not self.exhausted:
+            return None
         above = int(np.sum(state.values[: state.k] > limit))
-        return needed_complement(self.basis.projected, coupling, state.k, limit, above)
+        needed = needed_complement(self.basis.projected, self.basis.coupling, state.k, limit, above)
+        complement = min(known, self._ride_along_bound(needed))
+        return complement if complement <= needed or (self.exhausted and complement < np.inf) else None
 
     @property
     def _trace_left(self) -> float:
@@ -298,12 +306,15 @@ class _Run:
         run, probe = self._ride_along_run(), self.ride_along
         if run is None or probe is None:
             return np.inf
-        return best_probe_bound(run, probe.probability, lambda bound: bound <= needed)
+        bound = best_probe_bound(run, probe.probability, lambda bound: bound <= needed)
+        self._probed = (self.steps, BoundedRun(run, probe.probability, bound, run.error))
+        return bound
 
     def evidence(self) -> Evidence:
         """Everything that bounds the complement of the present basis."""
-        run, probe = self._ride_along_run(), self.ride_along
-        ride_along = None if run is None or probe is None else (run, probe.probability)
+        if self._probed is None or self._probed[0] != self.steps:
+            self._ride_along_bound(np.inf)
+        ride_along = None if self._probed is None or self._probed[0] != self.steps else self._probed[1]
         proofs = self.proofs
         return Evidence(
             self.basis, ride_along, proofs.phase, proofs.frozen_at(self.steps), proofs.retained, self._trace_left
@@ -366,12 +377,10 @@ class _Run:
         if state is not None:
             self.proofs.carry(self, state)
         keep = kept_vectors(size, k, self.block, self.capacity, width)
-        values, coefficients = leading_pairs(
-            self.basis.projected, max(keep, min(k + 1, size)), prototype=self.matrix.prototype
-        )
+        values, coefficients = self.basis.ritz(max(keep, min(k + 1, size)), self.matrix.prototype)
         self.basis.compress(values, coefficients)
         self.restarts += 1
-        self.ride_along, self.proofs.phase = None, None
+        self.ride_along = self._probed = self.proofs.phase = None
 
     # Progress
 

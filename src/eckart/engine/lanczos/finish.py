@@ -1,7 +1,18 @@
 """The end of a run: rounding errors measured, bounds evaluated with them, values refined in float64 where that helps.
 
-With E = G M - (M T + R) and a loss of orthogonality d = ||I - M^T M||, the blocks of G in an orthonormal basis of
-range(M) differ from the computed ones by at most (1 + sqrt(5)) / 2 ||E|| + 4 d theta_1, and so do the bounds.
+Let M be orthonormal, T* = M^T G M and R* = (I - M M^T) G M, with computed T and R, and E = G M - (M T + R). Then
+R* = (I - M M^T) (R + E), and ||T* - T|| <= eta_T <= ||E|| =: eta.
+
+Lower bounds: theta_i - eta_T (Weyl). Upper bounds, given S <= s I on the complement, are the smaller of two.
+
+1. The blocks [[T*, R*^T], [R*, s]] differ from the computed ones by (eta_T + sqrt(eta_T^2 + 4 eta^2)) / 2 at most, the
+   norm of [[eta_T, eta], [eta, 0]], and so do their eigenvalues.
+2. For a, d > 0, R*^T R* <= (1 + a) R^T R + (1 + 1/a) eta^2 I, so that (certificate.py)
+   lambda_i(G) <= eta_T + max(lambda_i(T + (1 + a) R^T R / d) + (1 + 1/a) eta^2 / d, s + d). With t_i, the upper bound
+   from T, sqrt(1 + a) R and s, and d = t_i - s > 0, the first eigenvalue is t_i, and
+   lambda_i(G) <= t_i + eta_T + (1 + 1/a) eta^2 / (t_i - s).
+
+A loss of orthogonality d = ||I - M^T M|| adds 4 d theta_1.
 
 Products in float64: ||E|| is metered during the run. Products in float32: one float64 pass over M Z (16 random
 combinations) measures all of them. If that leaves the bounds wider than requested, the same pass also multiplies the
@@ -10,19 +21,17 @@ wanted Ritz vectors, whose values, residuals and bounds are then those of float6
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eckart.arrays import Array, namespace
-from eckart.engine.backends.base import Backend
-from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor, upper_bounds
 from eckart.engine.lanczos.basis import Basis
-from eckart.engine.lanczos.probe_bound import ProbeRun, monotone_bound, smallest_probe_bound
+from eckart.engine.lanczos.probe_bound import BoundedRun
 from eckart.engine.lanczos.proof_phase import Phase
 from eckart.engine.lanczos.restart import Separation, retained_bound
-from eckart.engine.lanczos.rounding import WIDTH, measured_error
+from eckart.engine.lanczos.rounding import WIDTH, lengths, measured_error, measured_projected_error
 from eckart.engine.lanczos.terms import FailureBudget, Matrix
 
 GOLDEN = (1.0 + 5.0**0.5) / 2.0
@@ -33,39 +42,34 @@ class Evidence:
     """What bounds the complement of a basis."""
 
     basis: Basis
-    ride_along: tuple[ProbeRun, float] | None
+    ride_along: BoundedRun | None
     phase: Phase | None
     frozen: int | None
     """How many of the present Ritz vectors the phase has frozen; None where the basis has grown since."""
     retained: Separation | None
     trace_left: float
-    _pairs: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
-
-    def ritz(self, prototype: Array) -> tuple[np.ndarray, np.ndarray]:
-        """All Ritz values, and R_c X; computed once."""
-        if not self._pairs:
-            values, coefficients = leading_pairs(self.basis.projected, self.basis.count, prototype=prototype)
-            coupling = coupling_factor(self.basis.residual_gram)
-            self._pairs.append((values, coupling @ coefficients[self.basis.count - coupling.shape[1] :]))
-        return self._pairs[0]
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Measured rounding: ||E|| of the main and of the probe basis, and what they do to a bound."""
+    """Measured rounding: ||E|| of the main and of the probe basis, ||T* - T||, and what they do to a bound."""
 
     main: float
+    projected: float
     main_loss: float
+    product: float
+    """Bound of ||fl(G q) - G q|| for a unit vector q in float64."""
     probe: float = 0.0
     probe_loss: float = 0.0
 
     def allowance(self, largest: float) -> float:
         """For an upper bound from the main basis."""
-        return GOLDEN * self.main + 4.0 * self.main_loss * largest
+        both = (self.projected + float(np.hypot(self.projected, 2.0 * self.main))) / 2.0
+        return both + 4.0 * self.main_loss * largest
 
     def below(self, largest: float) -> float:
         """For a Ritz value as a lower bound."""
-        return self.main + 4.0 * self.main_loss * largest
+        return self.projected + 4.0 * self.main_loss * largest
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,6 @@ class Refined:
     error: float
 
 
-def lengths(backend: Backend, columns: Array) -> np.ndarray:
-    """Of each column."""
-    squares = np.diagonal(backend.to_host(backend.inner(columns, columns)))
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
-
-
 def measure(
     evidence: Evidence, matrix: Matrix, rng: np.random.Generator, budget: FailureBudget, ritz: np.ndarray | None = None
 ) -> tuple[Errors, Refined | None]:
@@ -97,7 +95,8 @@ def measure(
         assert basis.meter is not None
         main = basis.meter.bound(basis)
         probe = phase.basis.meter.bound(phase.basis) if phase is not None and phase.basis.meter is not None else 0.0
-        return Errors(main, main_loss, probe, probe_loss), None
+        errors = Errors(main, main, main_loss, matrix.product_error, probe, probe_loss)
+        return _sharpened(errors, evidence, matrix), None
     backend, product_error = matrix.backend, matrix.product_error
     factor = rng.standard_normal((basis.count, WIDTH))
     pieces = [backend.times(basis.vectors, factor)]
@@ -111,23 +110,49 @@ def measure(
         pieces.append(vectors)
     xp = namespace(pieces[0])
     product = matrix.exact(xp.concat(pieces, axis=1) if len(pieces) > 1 else pieces[0])
-    main = measured_error(backend, basis, factor, product[:, :WIDTH], product_error, budget.spend("rounding"))
+    seen = product[:, :WIDTH]
+    main = measured_error(backend, basis, factor, seen, product_error, budget.spend("rounding"))
+    projected = measured_projected_error(backend, basis, factor, seen, product_error, budget.spend("rounding"))
     probe = 0.0
     if phase is not None and second is not None:
-        projected = product[:, WIDTH : 2 * WIDTH]
-        projected = backend.subtract(projected + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, projected))
-        probe = measured_error(backend, phase.basis, second, projected, product_error, budget.spend("rounding"))
+        seen = product[:, WIDTH : 2 * WIDTH]
+        seen = backend.subtract(seen + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, seen))
+        probe = measured_error(backend, phase.basis, second, seen, product_error, budget.spend("rounding"))
     first = WIDTH if phase is None else 2 * WIDTH
-    refined = None if vectors is None else _rayleigh_ritz(matrix, vectors, product[:, first:])
-    return Errors(main, main_loss, probe, probe_loss), refined
+    refined = None if vectors is None else _rayleigh_ritz(matrix, vectors, product[:, first:], product_error)
+    return Errors(main, min(main, projected), main_loss, product_error, probe, probe_loss), refined
 
 
-def refine(matrix: Matrix, vectors: Array) -> Refined:
+def _sharpened(errors: Errors, evidence: Evidence, matrix: Matrix) -> Errors:
+    """With the bound of products that a bound of the largest eigenvalue gives.
+
+    lambda_1(G) <= lambda_1([[T, R_c^T], [R_c, s]]) <= max(theta_1, s) + ||R_c||, and the errors so far.
+    """
+    if matrix.sharper_error is None:
+        return errors
+    basis = evidence.basis
+    known = known_statements(evidence, errors, matrix.prototype, sharp=False)
+    outside = 0.0 if basis.complete else known.list[0].bound
+    largest = max(known.largest, outside) + float(np.linalg.norm(basis.coupling)) + errors.allowance(known.largest)
+    if not np.isfinite(largest):
+        return errors
+    product = min(matrix.sharper_error(largest), errors.product)
+    gain = errors.product - product
+    main = errors.main - _columns_in_error(basis) * gain
+    probe = 0.0 if evidence.phase is None else errors.probe - _columns_in_error(evidence.phase.basis) * gain
+    return replace(errors, main=main, projected=main, product=product, probe=probe)
+
+
+def _columns_in_error(basis: Basis) -> float:
+    return 0.0 if basis.meter is None else basis.meter.columns**0.5
+
+
+def refine(matrix: Matrix, vectors: Array, product_error: float) -> Refined:
     """Rayleigh-Ritz with one float64 pass."""
-    return _rayleigh_ritz(matrix, vectors, (matrix.exact or matrix.apply)(vectors))
+    return _rayleigh_ritz(matrix, vectors, (matrix.exact or matrix.apply)(vectors), product_error)
 
 
-def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array) -> Refined:
+def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array, product_error: float) -> Refined:
     backend, count = matrix.backend, vectors.shape[1]
     inner = backend.to_host(backend.inner(vectors, product))
     values, rotation = np.linalg.eigh((inner + inner.T) / 2.0)
@@ -136,7 +161,7 @@ def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array) -> Refined:
     rotation = np.ascontiguousarray(rotation[:, ::-1])
     skew = float(np.linalg.norm(inner - inner.T)) / 2.0
     loss = float(np.linalg.norm(backend.to_host(backend.inner(vectors, vectors)) - np.eye(count), 2))
-    error = count**0.5 * matrix.product_error + skew + 4.0 * loss * max(float(values[-1]), 0.0)
+    error = count**0.5 * product_error + skew + 4.0 * loss * max(float(values[-1]), 0.0)
     residuals = lengths(backend, backend.times(rest, rotation))
     return Refined(values[::-1], rotation, rotation.T @ gram @ rotation, residuals, error)
 
@@ -154,18 +179,15 @@ def statements(evidence: Evidence, errors: Errors, largest: float, *, sharp: boo
 
     Not `sharp`: by the bound that needs no eigenvalues of a matrix that is not symmetric, which take longest.
     """
-    probe_bound = smallest_probe_bound if sharp else monotone_bound
     whole = evidence.trace_left
     if evidence.ride_along is not None:
-        run, probability = evidence.ride_along
-        bound = probe_bound(replace(run, error=errors.main), probability)
+        bound = evidence.ride_along.bound_with(errors.main, sharp=sharp)
         whole = min(whole, bound + 4.0 * errors.main_loss * largest)
     found: list[Statement] = []
     if evidence.phase is not None:
         phase = evidence.phase
-        run = replace(phase.run, error=errors.probe)
         filled = phase.basis.complete
-        bound = run.largest + errors.probe if filled else probe_bound(run, phase.probability)
+        bound = phase.run.largest + errors.probe if filled else phase.bounded.bound_with(errors.probe, sharp=sharp)
         bound += 4.0 * errors.probe_loss * largest
         whole = min(whole, bound)
         if evidence.frozen is not None and evidence.frozen < evidence.basis.count:
@@ -181,8 +203,22 @@ def bounds_from_basis(
     known = known_statements(evidence, errors, prototype, sharp=sharp)
     if basis.complete:
         return np.asarray(known.values[:count] + errors.below(known.largest))
-    found = [upper_bounds(known.values[: s.count], known.coupled[:, : s.count], s.bound, count) for s in known.list]
-    return np.asarray(np.min(found, axis=0) + errors.allowance(known.largest))
+    return np.asarray(np.min([with_rounding(known, s, errors, count) for s in known.list], axis=0))
+
+
+def with_rounding(known: Known, statement: Statement, errors: Errors, count: int) -> np.ndarray:
+    """Upper bounds of the first `count` values, rounding included: the smaller of both in the head of this file."""
+    values, coupled = known.values[: statement.count], known.coupled[:, : statement.count]
+    residual = float(np.sqrt(np.max(np.sum(coupled[:, :count] ** 2, axis=0), initial=0.0)))
+    # a = eta / r makes (1 + a) r^2 + (1 + 1/a) eta^2 = (r + eta)^2; more than 1 is not needed.
+    part = errors.main / max(residual, errors.main) if errors.main > 0.0 else 0.0
+    bounds = upper_bounds(values, (1.0 + part) ** 0.5 * coupled, statement.bound, count)
+    squared = errors.main**2 + errors.main * max(residual, errors.main)
+    gaps = bounds - statement.bound
+    separated = gaps > 0.0
+    second = np.full(count, np.inf)
+    second[separated] = squared / gaps[separated] + errors.below(known.largest)
+    return np.asarray(bounds + np.minimum(second, errors.allowance(known.largest)))
 
 
 @dataclass(frozen=True)
@@ -201,7 +237,8 @@ class Known:
 def known_statements(evidence: Evidence, errors: Errors, prototype: Array, *, sharp: bool = True) -> Known:
     """The statements of this cycle, and the one that a restart has carried."""
     basis = evidence.basis
-    values, coupled = evidence.ritz(prototype)
+    values, coefficients = basis.ritz(basis.count, prototype)
+    coupled = basis.coupled_to(coefficients)
     largest = max(float(values[0]), 0.0)
     found = statements(evidence, errors, largest, sharp=sharp)
     if evidence.retained is not None and evidence.retained.index <= basis.count:

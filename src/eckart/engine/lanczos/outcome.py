@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.arrays import Array
-from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.lanczos.finish import (
     GOLDEN,
     Errors,
@@ -16,10 +17,10 @@ from eckart.engine.lanczos.finish import (
     Refined,
     bounds_from_basis,
     bounds_from_refined,
-    lengths,
     measure,
     refine,
 )
+from eckart.engine.lanczos.rounding import lengths
 from eckart.engine.lanczos.terms import Assessment, Pairs
 from eckart.engine.solution import is_accurate, is_undecided
 
@@ -39,7 +40,8 @@ class Outcome:
     """Eigenpairs, and what a continuation in float64 needs."""
 
     pairs: Pairs
-    restart_vectors: Array
+    restart_vectors: Callable[[], Array]
+    """Ritz vectors to start again from."""
     rounding_limited: bool = False
     """Whether only rounding keeps the bounds apart, so that more passes would not help."""
 
@@ -75,7 +77,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
     lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     if refined is None and run.may_continue and _refining_pays(run, state, lower, upper, errors):
         wanted = _leading(run, state)
-        refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted))
+        refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted), errors.product)
         run.passes += 1
         lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     error = errors.allowance(largest)
@@ -107,7 +109,9 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         history=tuple(run.history),
     )
     width = float(np.max(upper[:k] - lower[:k]))
-    return Outcome(pairs, _start_again(run, k), rounding_limited=state.done and width <= 4.0 * error + 2.0 * state.goal)
+    return Outcome(
+        pairs, partial(_start_again, run, k), rounding_limited=state.done and width <= 4.0 * error + 2.0 * state.goal
+    )
 
 
 def _proved_bounds(
@@ -165,32 +169,37 @@ def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.nd
     width = float(np.max(upper[:k] - lower[:k]))
     if width <= allowed:
         return False
-    not_converged = max(0.0, width - errors.below(largest) - errors.allowance(largest))
-    refined = not_converged + (1.0 + GOLDEN) * (k + _REFINED[-1]) ** 0.5 * run.matrix.product_error
+    not_converged = max(0.0, width - 2.0 * errors.below(largest))
+    refined = not_converged + (1.0 + GOLDEN) * (k + _REFINED[-1]) ** 0.5 * errors.product
     return refined <= allowed or run.passes >= _MANY or not _proved(run, state, lower, upper)
 
 
 def _float32_is_too_coarse(run: _Run, state: Assessment) -> bool:
-    """Whether float32 errors are expected to exceed the tolerance."""
-    return 4.0 * run.expected_error(run.basis) > run.tolerance * max(float(state.values[state.k - 1]), 0.0)
+    """Whether float32 errors are expected to leave bounds wider than the tolerance: eta_T on either side."""
+    if state.upper is None:
+        return True
+    k, last = state.k, max(float(state.values[state.k - 1]), 0.0)
+    not_converged = float(np.max(state.upper[:k] - state.values[:k]))
+    return not_converged + 2.0 * run.expected_projected_error > 2.0 * run.tolerance * last
 
 
 def _leading(run: _Run, state: Assessment) -> np.ndarray:
     """Coefficients of the Ritz vectors to refine: the wanted ones, and as few after them as the bounds need.
 
-    Rounding couples the refined vectors to the others by about 2 ||E||, which raises bounds by k (2 ||E||)^2 / gap.
+    Rounding couples each of the refined vectors to the others by about e = ||E|| / sqrt(D), which raises bounds by
+    k e^2 / gap.
     """
-    k, error = state.k, 2.0 * run.expected_error(run.basis)
+    k, error = state.k, run.expected_error(run.basis)
     last = max(float(state.values[k - 1]), 0.0)
     for more in _REFINED:
         count = min(k + more, len(state.values))
         beyond = float(state.values[count]) if count < len(state.values) else 0.0
-        if k * error**2 <= 0.1 * run.tolerance * last * (last - beyond - error):
+        if k * error**2 / run.basis.count <= 0.1 * run.tolerance * last * (last - beyond - error):
             break
     return np.ascontiguousarray(state.coefficients[:, :count])
 
 
 def _start_again(run: _Run, k: int) -> Array:
     count = min(run.basis.count, k + _NEXT_START)
-    _, coefficients = leading_pairs(run.basis.projected, count, prototype=run.matrix.prototype)
+    _, coefficients = run.basis.ritz(count, run.matrix.prototype)
     return run.backend.times(run.basis.vectors, coefficients)

@@ -15,8 +15,8 @@ Rounding: where P G N = N T + R + E with ||E|| <= eta, y = x^T N - x^T E (l - T)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,10 +45,39 @@ class ProbeRun:
     error: float = 0.0
     """eta."""
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """t = lambda_1(T), a lower bound of lambda_1(P G P) up to eta."""
         return float(np.linalg.eigvalsh(self.projected)[-1])
+
+    @cached_property
+    def recurrence(self) -> tuple[list[float], list[float], float]:
+        """Coefficients (alpha_j, beta_j+1) and p_0 of `monotone_bound`."""
+        return _global_lanczos(self)
+
+    def with_error(self, error: float) -> ProbeRun:
+        """The same with another eta; what does not depend on it is not computed again."""
+        found = replace(self, error=error)
+        found.__dict__.update(largest=self.largest, recurrence=self.recurrence)
+        return found
+
+
+@dataclass(frozen=True)
+class BoundedRun:
+    """lambda_1(P G P) <= bound but for a probability, provided that eta is at most `assumed`."""
+
+    run: ProbeRun
+    probability: float
+    bound: float
+    assumed: float
+
+    def bound_with(self, error: float, *, sharp: bool) -> float:
+        """A bound with the measured eta: the present one where that holds, unless the smallest is wanted (`sharp`)."""
+        holds = error <= self.assumed
+        if holds and not sharp:
+            return self.bound
+        bound = (smallest_probe_bound if sharp else monotone_bound)(self.run.with_error(error), self.probability)
+        return min(bound, self.bound) if holds else bound
 
 
 @dataclass(frozen=True)
@@ -83,7 +112,7 @@ def monotone_bound(run: ProbeRun, probability: float) -> float:
     of the p_j lie below t, so the sum increases with l, and l cannot exceed the root of sum_j p_j(l)^2 = 1 / c^2.
     """
     top, length = run.largest, length_quantile(probability, run.coordinates.shape[1])
-    diagonal, off_diagonal, start = _global_lanczos(run)
+    diagonal, off_diagonal, start = run.recurrence
     size = float(np.linalg.norm(run.coordinates, 2))
 
     def possible(excess: float) -> bool:

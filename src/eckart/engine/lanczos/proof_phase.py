@@ -11,7 +11,7 @@ import numpy as np
 from eckart.arrays import Array
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import expected_passes
-from eckart.engine.lanczos.probe_bound import ProbeRun, best_probe_bound, length_quantile
+from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, best_probe_bound, length_quantile
 
 PROBES = 8
 MOST_PASSES = 48
@@ -42,12 +42,18 @@ class Phase:
     """How a proof phase ended."""
 
     outcome: Outcome
-    bound: float
-    """lambda_1(P G P) is at most this, but for the probability of the goal."""
+    bounded: BoundedRun
+    """lambda_1(P G P), bounded but for the probability of the goal."""
     basis: Basis
-    run: ProbeRun
     passes: int
-    probability: float
+
+    @property
+    def bound(self) -> float:
+        return self.bounded.bound
+
+    @property
+    def run(self) -> ProbeRun:
+        return self.bounded.run
 
     def missed_vectors(self, above: float) -> Array:
         """Ritz vectors of the complement with values above a threshold."""
@@ -63,34 +69,29 @@ def proof_phase(
     quantile = length_quantile(goal.probability, random.shape[1])
     frozen = () if basis.frozen is None else (basis.frozen,)
     block, coordinates = backend.outside(random, *frozen)
-    bound, passes = np.inf, 0
-    while True:
+    bound, assumed, passes = np.inf, 0.0, 0
+    outcome: Outcome | None = None
+    while outcome is None:
         basis.add(block, apply(block))
         passes += 1
         run = ProbeRun(basis.projected, basis.residual_gram, coordinates(), error(basis))
-        seen = run.largest
-        if basis.complete:
-            return Phase(
-                "proved" if goal.enough(seen + run.error) else "improve",
-                seen + run.error,
-                basis,
-                run,
-                passes,
-                goal.probability,
-            )
-        bound = min(bound, best_probe_bound(run, goal.probability, goal.enough))
-        if goal.enough(bound) or bound <= goal.floor:
-            return Phase("proved", bound, basis, run, passes, goal.probability)
-        if seen > goal.missed_above:
-            return Phase("missed", bound, basis, run, passes, goal.probability)
-        if not goal.enough(seen):
-            return Phase("improve", bound, basis, run, passes, goal.probability)
+        seen, complete = run.largest, basis.complete
+        found = seen + run.error if complete else best_probe_bound(run, goal.probability, goal.enough)
+        if found < bound or complete:
+            bound, assumed = found, run.error
         full = basis.count + block.shape[1] > basis.capacity or passes >= goal.passes
         gap = 1.0 - seen / goal.last_value if goal.last_value > 0.0 else 0.0
         hopeless = bound <= 1.02 * goal.last_value and expected_passes(gap, size, quantile) > 3 * goal.passes
-        if full or hopeless:
-            return Phase("stopped", bound, basis, run, passes, goal.probability)
-        block = basis.next_block()
-        if block.shape[1] == 0:
-            # The probes span an invariant subspace: no eigenvalue of the complement is larger than what they saw.
-            return Phase("proved" if goal.enough(bound) else "stopped", bound, basis, run, passes, goal.probability)
+        if goal.enough(bound) or (bound <= goal.floor and not complete):
+            outcome = "proved"
+        elif seen > goal.missed_above and not complete:
+            outcome = "missed"
+        elif complete or not goal.enough(seen):
+            outcome = "improve"
+        elif full or hopeless:
+            outcome = "stopped"
+        else:
+            block = basis.next_block()
+            # No block is left where probes span an invariant subspace: no eigenvalue is larger than what they saw.
+            outcome = "stopped" if block.shape[1] == 0 else None
+    return Phase(outcome, BoundedRun(run, goal.probability, bound, assumed), basis, passes)

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.arrays import Array
-from eckart.engine.backends.symmetric import leading_pairs
-from eckart.engine.certificate import coupling_factor
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import expected_passes
 from eckart.engine.lanczos.finish import bounds_from_basis, measure
@@ -64,9 +62,8 @@ class Proofs:
     def prove(self, run: _Run, state: Assessment) -> None:
         """A proof phase against the Ritz vectors that make it shortest."""
         basis, size = run.basis, run.basis.count
-        values, coefficients = leading_pairs(basis.projected, size, prototype=run.matrix.prototype)
-        coupling = coupling_factor(basis.residual_gram)
-        coupled = coupling @ coefficients[size - coupling.shape[1] :]
+        values, coefficients = basis.ritz(size, run.matrix.prototype)
+        coupled = basis.coupled_to(coefficients)
         whole = min(self._seen, _SEPARATION_AIM * float(values[state.k - 1]))
         chosen = choose_frozen(values, coupled, state.k, 0.5 * state.goal, self._most_frozen, whole)
         self._retry_below = 0.1 * float(state.residuals[: state.k].max())
@@ -110,9 +107,8 @@ class Proofs:
     def carry(self, run: _Run, state: Assessment) -> None:
         """Prove lambda_j+1 <= rho < theta_j for some j in k, ..., k + 10, by a proof phase if need be."""
         last, k = float(state.values[state.k - 1]), state.k
-        coupling = coupling_factor(run.basis.residual_gram)
         if self.retained is None and self.phase is None and run.passes < run.allowed:
-            needed = separating_complement(state.values, run.basis.projected, coupling, k)
+            needed = separating_complement(state.values, run.basis.projected, run.basis.coupling, k)
             if float(state.residuals[:k].max()) > _SMALL_RESIDUAL * last or needed < _SEPARATION_AIM * last:
                 return
             self._run_phase(run, state, run.basis.vectors, lambda bound: bound <= needed)

@@ -5,6 +5,9 @@ Let E = G M - (M T + R), with the matrices that were computed. For a standard no
 with the leading singular triplet (s, u, v) of E, ||E Z|| >= ||u^T E Z|| = s ||v^T Z||, and v^T Z is standard normal.
 
 Z is never used by the run, so it is independent of E whenever it is drawn.
+
+The computed R has a part along M, which rounding has left in it and the proofs do not expect: it counts as part of E,
+||E + M M^T R|| <= ||E|| + ||M^T R||_F.
 """
 
 from __future__ import annotations
@@ -97,7 +100,8 @@ class ErrorMeter:
         terms = max(_CHUNK, *(part.shape[0] for part in self.factors)) + basis.count / _CHUNK + len(sizes) + 4
         own = _UNIT * terms * (sum(sizes) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
         products = self.inherited + self.columns**0.5 * self.product_error()
-        return float((measured + own) / length_quantile(self.probability(), WIDTH) + products)
+        along = residual_along_basis(self.backend, basis)
+        return float((measured + own) / length_quantile(self.probability(), WIDTH) + products + along)
 
 
 def measured_error(
@@ -115,7 +119,40 @@ def measured_error(
     terms = 2 * _CHUNK + basis.count / _CHUNK + 4
     size = float(np.linalg.norm(factor))
     own = _UNIT * terms * (2.0 * basis.count**0.5 * float(np.linalg.norm(expected)) + size) + product_error * size
-    return float((_spectral_norm(backend, error) + own) / length_quantile(probability, WIDTH))
+    measured = (_spectral_norm(backend, error) + own) / length_quantile(probability, WIDTH)
+    return float(measured + residual_along_basis(backend, basis))
+
+
+def measured_projected_error(
+    backend: Backend, basis: Basis, factor: np.ndarray, product: Array, product_error: float, probability: float
+) -> float:
+    """||M^T G M - T||, from M^T (G M Z) - T Z in the same way.
+
+    Rounding errors point in all n directions. Those within the D of the basis move the Ritz values; the others, which
+    are the larger part by far, couple them to the complement and count by their squares (`finish.with_rounding`).
+    """
+    expected = basis.projected @ factor
+    seen = backend.to_host(backend.inner(basis.vectors, product))
+    size, root = float(np.linalg.norm(factor)), basis.count**0.5
+    terms = (basis.size + 2) * root * float(np.linalg.norm(lengths(backend, product)))
+    own = _UNIT * (terms + basis.count * root * float(np.linalg.norm(expected))) + product_error * size
+    return float((float(np.linalg.norm(seen - expected, 2)) + own) / length_quantile(probability, WIDTH))
+
+
+def residual_along_basis(backend: Backend, basis: Basis) -> float:
+    """||M^T R||_F, zero but for rounding."""
+    newest = basis.residual_gram.shape[0]
+    if newest == 0:
+        return 0.0
+    seen = float(np.linalg.norm(backend.to_host(backend.inner(basis.vectors, basis.rest))))
+    own = _UNIT * (basis.size + 2) * (basis.count * max(float(np.trace(basis.residual_gram)), 0.0)) ** 0.5
+    return float(seen + own)
+
+
+def lengths(backend: Backend, columns: Array) -> np.ndarray:
+    """Of each column."""
+    squares = np.diagonal(backend.to_host(backend.inner(columns, columns)))
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
 def orthogonality_loss(backend: Backend, basis: Array, rng: np.random.Generator, probability: float) -> float:

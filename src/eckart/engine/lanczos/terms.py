@@ -47,6 +47,8 @@ class Matrix:
     """Bound of the error of the trace beyond that of a product."""
     exact: Callable[[Array], Array] | None = None
     """G Q in float64, where `apply` works in float32."""
+    sharper_error: Callable[[float], float] | None = None
+    """The bound of float64 products, given a bound of the largest eigenvalue."""
     tile: int = 1
     """Columns that a product takes at a time: more of them, up to a multiple of this, cost nothing."""
 

@@ -243,9 +243,18 @@ class Case:
         moments = self.moments
         return trace * max(moments.raw_total / max(moments.total, 1e-300), 1.0)
 
-    def product_error(self) -> float:
+    def product_error(self, largest: float | None = None) -> float:
         """gamma ||D||_F^2, times `_centring_factor` with the correction, and the error of the scales."""
-        return self._error(self._in_float64.additions(gram=False, transposed=self.transposed))
+        error = self._error(self._product_additions)
+        return error if largest is None else self._sharper(error, largest)
+
+    @property
+    def _product_additions(self) -> int:
+        return self._in_float64.additions(gram=False, transposed=self.transposed)
+
+    def _sharper(self, error: float, _largest: float) -> float:
+        """`error`, given a bound of ||B||_2^2."""
+        return error
 
     def gram_error(self) -> float:
         return self._error(self._in_float64.additions(gram=True, transposed=self.transposed))

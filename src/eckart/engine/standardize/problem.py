@@ -108,8 +108,11 @@ class Problem(Protocol):
         """The trace before centring, in the units of B: what rounding in the products is relative to."""
         ...
 
-    def product_error(self) -> float:
-        """Bound for || computed B^T (B q) - B^T B q || over unit q, for products in float64 (`exact`)."""
+    def product_error(self, largest: float | None = None) -> float:
+        """Bound for || computed B^T (B q) - B^T B q || over unit q, for products in float64 (`exact`).
+
+        It may be sharper where `largest`, a bound of ||B||_2^2, is given.
+        """
         ...
 
     def gram_error(self) -> float:

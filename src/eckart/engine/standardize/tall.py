@@ -97,11 +97,28 @@ class Tall(Case):
         gamma || |D|^T u || <= gamma sqrt(W) ||D||_F, which moves it by 2 gamma t ||D||_F^2; the weight W, and the
         products with s and r, are off by gamma each, relatively. t is known to the rounding of sums of squares only.
         """
+        hidden = self._share_of_means()
+        return 1.0 + 2.0 * math.sqrt(hidden) + 2.0 * hidden
+
+    def _share_of_means(self) -> float:
+        """t^2, and what rounding may hide of it."""
         moments = self.moments
         raw = max(moments.raw_total, moments.total, 1e-300)
         doubt = 4.0 * gamma(moments.additions + ENTRY) + (0.0 if self.precision == "float64" else _SINGLE)
-        hidden = max(raw - moments.total, 0.0) / raw + doubt
-        return 1.0 + 2.0 * math.sqrt(hidden) + 2.0 * hidden
+        return max(raw - moments.total, 0.0) / raw + doubt
+
+    def _sharper(self, error: float, largest: float) -> float:
+        """gamma ||D||_F (||D||_2 + gamma ||D||_F) in place of gamma ||D||_F^2.
+
+        fl(D q) is off by gamma || |D| |q| || <= gamma ||D||_F, which D^T multiplies by ||D||_2 at most; the second
+        product is off by gamma || |D|^T |fl(D q)| || <= gamma ||D||_F ||fl(D q)||. Since B^T u = 0,
+        D^T D = B^T B + W r r^T and ||D||_2^2 <= ||B||_2^2 + t^2 ||D||_F^2.
+        """
+        moments = self.moments
+        raw, growth = max(moments.raw_total, moments.total), gamma(self._product_additions + ENTRY)
+        means = self._share_of_means() * raw if self.center else 0.0
+        spectral = math.sqrt(max(largest, 0.0) + means) + growth * math.sqrt(raw)
+        return min(error, error - growth * raw + growth * math.sqrt(raw) * spectral)
 
     def exact_product(self, vectors: Array) -> Array:
         """Where the first pass has summed in float64, as it does on the host, its means and scales are exact."""

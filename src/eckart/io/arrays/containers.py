@@ -157,8 +157,8 @@ class Zarr:
         others = set(_codecs(array)) - _CODECS
         if others:
             raise FileError(
-                f"{self.name}, {name!r} is stored with the codec {', '.join(sorted(others))}, which is not read here. "
-                "Write it again with zstd, gzip or blosc."
+                f"{self.name}, {name!r} is stored with the codec {', '.join(sorted(others))}, which Eckart does not "
+                "read. Write it again with zstd, gzip or blosc."
             )
 
     def _check_blosc(self, file: Path, size: int | None) -> None:
@@ -173,7 +173,7 @@ class Zarr:
         decoded, _, stored = struct.unpack("<III", header[4:]) if len(header) == 16 else (0, 0, 0)
         if stored != file.stat().st_size or (size is not None and decoded != size):
             raise FileError(
-                f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header promises {stored:,} "
+                f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header declares {stored:,} "
                 f"stored and {decoded:,} decoded bytes, and it has {file.stat().st_size:,} stored. Copy it again."
             )
 

@@ -102,7 +102,7 @@ def read_header(stream: BinaryIO, name: str) -> Header:
     kind = "V" if dtype.names or dtype.subdtype else dtype.kind
     if dtype.hasobject or kind not in "fiub":
         content = _KINDS["O"] if dtype.hasobject else _KINDS.get(kind, f"values of type {dtype}")
-        raise FileError(f"{name} holds {content}.")
+        raise FileError(f"{name} contains {content}.")
     return Header(tuple(shape), dtype, fortran, stream.tell())
 
 

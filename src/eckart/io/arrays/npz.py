@@ -41,7 +41,7 @@ def members_of(archive: zipfile.ZipFile, opened: OpenedFile, *, whole: bool = Tr
         raise FileError(f"{opened.name} has the member {listed(twice)} more than once, so it is ambiguous.")
     others = [name for name in names if not name.endswith(".npy")]
     if others or not names:
-        raise FileError(f"{opened.name} is not an .npz archive: it holds {listed(others) if others else 'nothing'}.")
+        raise FileError(f"{opened.name} is not an .npz archive: it contains {listed(others) if others else 'nothing'}.")
     if any(entry.flag_bits & 1 for entry in entries):
         raise FileError(f"{opened.name} is encrypted. Write it without a password.")
     expanded = sum(entry.file_size for entry in entries)
@@ -96,7 +96,9 @@ def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
         return tables[0]
     seen = ", ".join(f"{key!r} {shapes.get(key, '(not numbers)')}" for key in list(members)[:20])
     count = "several matrices" if tables else "no matrix"
-    raise FileError(f"{opened.name} holds {count}: {seen}. Say which with {KEY}, or save one array of two dimensions.")
+    raise FileError(
+        f"{opened.name} contains {count}: {seen}. Choose one with {KEY}, or save one array of two dimensions."
+    )
 
 
 def _sparse(

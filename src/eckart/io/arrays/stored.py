@@ -100,7 +100,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
     place = key if key is not None else _place(container, name)
     found = container.get(container.root, place)
     if found is None:
-        raise ParameterError(f"{name} holds no {place!r}. It holds {', '.join(container.names(container.root)[:20])}.")
+        raise ParameterError(f"{name} has no {place!r}. It contains {', '.join(container.names(container.root)[:20])}.")
     if _is_group(found):
         rows = _sparse(state, kind, place, container, found, memory)
     else:
@@ -194,7 +194,7 @@ def _place(container: Container, name: str) -> str:
     if len(tables) == 1:
         return tables[0]
     seen = ", ".join(repr(key) for key in tables[:20]) if tables else "none"
-    raise ParameterError(f"{name} holds {len(tables)} arrays of two dimensions: {seen}. Say which with {KEY}")
+    raise ParameterError(f"{name} contains {len(tables)} arrays of two dimensions: {seen}. Choose one with {KEY}")
 
 
 def _index(container: Container, side: str, size: int, name: str) -> tuple[str, ...] | None:

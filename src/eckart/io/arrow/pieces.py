@@ -125,7 +125,7 @@ class ParquetPieces:
                     out[done : done + len(rows), some] = matrix_of(numbers, len(rows), name)
                     done += len(rows)
             if place != count or done != len(out):
-                raise ValueError(f"{count:,} rows are promised, and {place:,} are there")
+                raise ValueError(f"{count:,} rows are declared, but {place:,} are stored")
         return True
 
     def _begin(self, group: int) -> None:
@@ -197,7 +197,7 @@ class ArrowPieces:
             for column in found.values():
                 self._validate(column)
                 if len(column) != self._heads[group].rows:
-                    raise ValueError(f"{self._heads[group].rows} rows are promised, and a column has {len(column)}")
+                    raise ValueError(f"{self._heads[group].rows} rows are declared, but a column has {len(column)}")
             self._kept = (group, found)
         return self._kept[1]
 
@@ -223,7 +223,7 @@ class ArrowPieces:
         if bitmap is not None:
             bits = pa.Array.from_buffers(pa.bool_(), len(column), [None, bitmap], offset=column.offset)
             if len(column) - bits.true_count != column.null_count:
-                raise ValueError(f"{column.null_count} missing values are promised, and other than that many are there")
+                raise ValueError(f"{column.null_count} missing values are declared, but the number stored differs")
 
     def _in_file(self, array: Any) -> bool:
         start = self._buffer.address

@@ -119,7 +119,9 @@ def parquet_rows(
         if schema is None:
             schema = file.schema
         elif not schema.equals(file.schema, check_metadata=False):
-            raise FileError(f"{shown(state.path)} has other columns than {shown(states[0].path)}; all need the same.")
+            raise FileError(
+                f"{shown(state.path)} has different columns from {shown(states[0].path)}; all need the same."
+            )
         found = file.counts()
         pieces += [(number, group) for group in range(len(found))]
         counts += found

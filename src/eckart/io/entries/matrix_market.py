@@ -76,7 +76,7 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArr
 
     if body.translate(None, _LETTERS):
         place = next(i for i in range(len(body)) if body[i] not in _LETTERS)
-        wrong = f"the character {chr(body[place])!r} belongs to no number"
+        wrong = f"the character {chr(body[place])!r} is not part of a number"
         _refuse(name, body.count(b"\n", 0, place) + line, wrong)
     if sizes.whole and body.translate(None, _DIGITS):
         _refuse_line(body, sizes, name, line)
@@ -107,7 +107,7 @@ def _placed(values: list[NDArray[Any]], body: bytes, sizes: Sizes, name: str, li
 
 def refuse_count(sizes: Sizes, found: int, name: str) -> None:
     if found != sizes.entries:
-        raise FileError(f"{name} promises {sizes.entries} entries and has {found}. Copy it or write it again.")
+        raise FileError(f"{name} declares {sizes.entries} entries but contains {found}. Copy it or write it again.")
 
 
 def refuse_both_sides(row: NDArray[Any], column: NDArray[Any], sizes: Sizes, name: str) -> None:
@@ -239,6 +239,6 @@ def check_promise(sizes: Sizes, size: int, name: str) -> None:
     rest = max(size - sizes.start, 0) + 1
     if sizes.entries * shortest > rest:
         raise FileError(
-            f"{name} promises {sizes.entries} entries and has room for {rest // shortest} at most: it is cut off, or "
+            f"{name} declares {sizes.entries} entries but has room for {rest // shortest} at most: it is cut off, or "
             "its size line is wrong. Copy it again, or write it again."
         )

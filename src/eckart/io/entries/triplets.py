@@ -173,7 +173,7 @@ def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Ent
                     yield _table_block(batch, name, seen)
                 seen += len(batch)
             if seen != file.metadata.num_rows:
-                raise FileError(f"{name} promises {file.metadata.num_rows} rows and holds {seen}. Write it again.")
+                raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Write it again.")
 
     rows = columns = count = 0
     for row, column, _ in blocks():

@@ -55,7 +55,7 @@ def _capsule_reader(data: Any) -> Any:
     except pa.ArrowInvalid as error:
         kind = type(data).__name__
         raise InputError(
-            f"A {kind} is one column, and a table has rows and columns. Give a data frame, or reshape its numbers to "
+            f"A {kind} is one column, but a table has rows and columns. Give a data frame, or reshape its numbers to "
             "(-1, 1)."
         ) from error
 

@@ -22,7 +22,7 @@ from eckart.io.temporary_rows import TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool
 
-_NOTE = Note("spooled", "The rows came as a stream, and were kept in a temporary file while they were analysed.")
+_NOTE = Note("spooled", "The rows came as a stream and were kept in a temporary file during the analysis.")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Collector:
             )
         elif np.dtype(block.dtype) != self._dtype:
             raise InputError(
-                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, and {self._dtype} before. "
+                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, but {self._dtype} before. "
                 "Give all batches in one dtype."
             )
         self.rows += int(block.shape[0])

@@ -30,7 +30,7 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
         tables = [name for name in names if len(getattr(data[name], "shape", ())) == 2]
         key = "X" if "X" in names else tables[0] if len(tables) == 1 else None
     if key is None or key not in data:
-        raise InputError(f"The group holds {', '.join(map(repr, names[:20])) or 'nothing'}. Say which with {KEY}")
+        raise InputError(f"The group contains {', '.join(map(repr, names[:20])) or 'nothing'}. Choose one with {KEY}")
     return stored_object(data[key], None, memory)
 
 

@@ -27,7 +27,7 @@ def labelled_source(data: Any, key: str | None = None, row_names: str | None = "
         return _dataset(data, key, row_names)
     if data.ndim != 2:
         raise InputError(
-            f"The DataArray has dimensions {data.dims} of sizes {data.shape}, and a table has two. Stack some of them, "
+            f"The DataArray has dimensions {data.dims} of sizes {data.shape}, but a table has two. Stack some of them, "
             "for example data.stack(row=('lat', 'lon')), or select with .sel."
         )
     rows, columns = (_names(data, dimension) for dimension in data.dims)
@@ -51,7 +51,7 @@ def _names(data: Any, dimension: str) -> tuple[str, ...] | None:
 def _numbers(data: Any) -> Any:
     values = np.asarray(data.data)
     if values.dtype.kind not in "fiub":
-        raise InputError(f"The DataArray {data.name!r} holds {values.dtype} and not numbers. Convert it first.")
+        raise InputError(f"The DataArray {data.name!r} contains {values.dtype}, not numbers. Convert it first.")
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
@@ -67,7 +67,7 @@ def _dataset(data: Any, key: str | None, row_names: str | None) -> Any:
     dimensions = {data[name].dims for name in names}
     if len(dimensions) != 1 or len(next(iter(dimensions))) != 1:
         raise InputError(
-            f"The Dataset holds variables of several shapes: {listed(names)}. Say which with {KEY}, or select those "
+            f"The Dataset has variables of several shapes: {listed(names)}. Choose one with {KEY}, or select those "
             "of one dimension."
         )
     table = record_table(names, [data[name].values for name in names])

@@ -58,9 +58,13 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     if len(tables) == 1 and len(data) == 1:
         return data[tables[0]]
     if tables:
-        raise InputError(f"The mapping holds several arrays: {listed([str(n) for n in data])}. Say which with {KEY}")
+        raise InputError(
+            f"The mapping contains several arrays: {listed([str(n) for n in data])}. Choose one with {KEY}"
+        )
     if all(_dimensions(value) == 0 for value in data.values()):
-        raise InputError("The mapping holds single values. Give a column of values under each name, or a list of rows.")
+        raise InputError(
+            "The mapping contains single values. Give a column of values under each name, or a list of rows."
+        )
     return record_table(list(data), [_values(value) for value in data.values()])
 
 
@@ -86,6 +90,8 @@ def records_table(rows: Sequence[Mapping[Any, Any]]) -> Any:
     names: dict[Any, None] = {}
     for row in rows:
         if not isinstance(row, Mapping):
-            raise InputError(f"The list holds dicts and other values, such as a {type(row).__name__}. Give dicts only.")
+            raise InputError(
+                f"The list contains dicts and other values, such as a {type(row).__name__}. Give dicts only."
+            )
         names.update(dict.fromkeys(row))
     return record_table(list(names), [[row.get(name) for row in rows] for name in names])

@@ -60,9 +60,9 @@ def advice(cell: str, decimal: str) -> str:
             f", or say {DECIMAL_COMMA} if the comma is the decimal sign." if re.fullmatch(r"[^,]*,\d+", cell) else "."
         )
     if decimal == "." and is_number(cell, ","):
-        return f"It looks like a number with a decimal comma; say {DECIMAL_COMMA}."
+        return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
     if decimal == "," and is_number(cell, "."):
-        return "The other numbers have a decimal comma and this one a point; write them alike, or say decimal='.'."
+        return "The other numbers have a decimal comma, but this one has a point. Correct it, or use decimal='.'."
     if is_grouped(cell):
         return "Write its exponent with E."
     if re.match(AMOUNT, cell):

@@ -87,7 +87,7 @@ class Page:
         if len(self.columns) == 1:
             return " If lines above the table are a title, begin them with '#' or remove them."
         if self.layout.delimiter == "," and cells > len(self.columns):
-            return f" If the comma is a decimal sign, say {DECIMAL_COMMA}."
+            return f" If the comma is a decimal sign, use {DECIMAL_COMMA}."
         return ""
 
     def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
@@ -119,7 +119,7 @@ def refuse_stray_quote(data: bytes, body: int, delimiter: str, name: str, line: 
     found = Records(data, body, delimiter).stray_quote()
     if found is not None:
         raise FileError(
-            f"{name}, line {found + line - 1}: a quote opens here that is not closed, or stands inside a cell. "
+            f"{name}, line {found + line - 1}: a quote that opens here is not closed, or is inside a cell. "
             'Close it, or quote the whole cell and write the inner quote twice: "5"" pipe".'
         )
 
@@ -178,7 +178,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     notes = number_notes(names, numbers, matrix)
     column_roles = truth_roles(names, numbers) | dict.fromkeys(empty, EMPTY)
     if empty:
-        notes.append(Note("empty_columns", f"Without any value, and so left out: the column {listed(empty)}."))
+        notes.append(Note("empty_columns", f"Columns without any value, left out: {listed(empty)}."))
     texts.sort(key=lambda text: text.name not in naming)
     return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
 

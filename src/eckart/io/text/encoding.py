@@ -59,7 +59,7 @@ def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[
         line = data.count(b"\n", 0, error.start) + 1
         note = Note(
             "latin1",
-            f"The text is not UTF-8 (line {line}) and was read as Latin-1; say {ENCODING} if accents look wrong.",
+            f"The text is not UTF-8 (line {line}) and was read as Latin-1; use {ENCODING} if accents look wrong.",
         )
         try:
             return _recoded(data, "cp1252", name), [note]
@@ -83,10 +83,10 @@ def _recoded(data: bytes, encoding: str, name: str) -> bytes:
     try:
         text = data.decode(encoding)
     except LookupError as error:
-        raise ParameterError(f"The encoding {encoding!r} is not known. Say 'utf-8', 'utf-16' or 'latin-1'.") from error
+        raise ParameterError(f"The encoding {encoding!r} is not known. Use 'utf-8', 'utf-16' or 'latin-1'.") from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FileError(
-            f"{name}, line {line}: the bytes are not {encoding}. Say encoding=... with the right name, or use UTF-8."
+            f"{name}, line {line}: the bytes are not {encoding}. Give the right encoding=..., or convert it to UTF-8."
         ) from error
     return text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")

@@ -31,10 +31,10 @@ class TextOptions:
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
-            raise ParameterError(f"decimal={self.decimal!r} is not a decimal sign. Say '.' or ','.")
+            raise ParameterError(f"decimal={self.decimal!r} is not a decimal sign. Use '.' or ','.")
         mark = self.mark
         if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\n\r.-+' or mark.isalnum()):
-            raise ParameterError(f"delimiter={self.delimiter!r} is not one separating character. Say ',' or 'tab'.")
+            raise ParameterError(f"delimiter={self.delimiter!r} is not a single character. Use ',' or 'tab'.")
 
     @property
     def mark(self) -> str | None:
@@ -58,7 +58,7 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
     start, mark, comments = _preamble(data)
     records = sample_records(data, start, name)
     if not records:
-        raise FileError(f"{name} has no rows: it holds nothing but blank lines and comments.")
+        raise FileError(f"{name} has no rows: it contains only blank lines and comments.")
     delimiter = options.mark or mark or best_delimiter(records, options.decimal)
     _refuse_absent(options, records, name)
     if delimiter == " ":
@@ -84,7 +84,7 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
     if header is None and options.header is None:
-        notes.append(Note("no_header", "The first line holds data, not names, so the columns are numbered."))
+        notes.append(Note("no_header", "The first line contains data, not names, so the columns are numbered."))
     return Layout(data, delimiter, decimal, header, start, rows, notes)
 
 
@@ -167,9 +167,8 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     if re.search(rb"(?<![\d,.])(\d+,(\d{1,2}|\d{4,})|0\d*,\d+|\d{4,},\d+)(?![\d,.])", data):
         return ","
     raise FileError(
-        f"{name}: {commas[0]!r} may be a number with a thousands separator or one with a decimal comma, and no other "
-        f"cell tells which. Say {DECIMAL_COMMA} if the comma is the decimal sign; else write "
-        "the numbers without separators."
+        f"{name}: the comma in {commas[0]!r} may be a thousands separator or a decimal sign, and no other cell shows "
+        f"which. Use {DECIMAL_COMMA} if it is the decimal sign; otherwise write the numbers without separators."
     )
 
 
@@ -221,7 +220,7 @@ def _doubt(header: list[str], decimal: str) -> list[Note]:
         return [
             Note(
                 "doubtful_header",
-                f"The first line was read as names though some of them are numbers; say {HEADER} if it is data.",
+                f"The first line was read as names though some of them are numbers; use {HEADER} if it is data.",
             )
         ]
     return []

@@ -156,7 +156,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     options = with_tabs(options, head) if tab else options
     if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
         raise FileError(
-            f"{name} is not UTF-8, and a text of this size is read in blocks, which must be UTF-8. "
+            f"{name} is not UTF-8, but text files of this size must be UTF-8, because they are read in blocks. "
             "Convert it: iconv -t UTF-8."
         )
     layout = sniff(head, options, name)
@@ -277,8 +277,8 @@ class _Index:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)
             if cells.null_count < len(cells):
                 raise FileError(
-                    f"{self.name}: the column {column!r} has no value in the beginning of the text and has some from "
-                    f"line {line:,} on. A text of this size is read in blocks. Leave the column out of the file."
+                    f"{self.name}: the column {column!r} has no value at the beginning of the file, but has values "
+                    f"from line {line:,} on. A text of this size is read in blocks. Leave the column out of the file."
                 )
 
 

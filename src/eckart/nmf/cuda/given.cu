@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(32 * WARPS) given_rows(
         }
       }
     }
-    // The group has enough, or goes on, as one.
+    // All threads of the group stop or continue together.
     if (lane == 0) changes[sweep % 2][warp] = change;
     __syncthreads();
     change = 0;

@@ -63,7 +63,7 @@ class DeviceTransfer:
     def __init__(self, device: str) -> None:
         torch = require("torch", purpose="device='cuda'")
         if not torch.cuda.is_available():
-            raise InputError(f"device={device!r} is not there: PyTorch sees no GPU on this machine.")
+            raise InputError(f"device={device!r} is not available: PyTorch finds no GPU on this machine.")
         self.device, self._torch = device, torch
         self.prototype = torch.empty((0, 0), dtype=torch.float64, device=device)
         self._stream = torch.cuda.Stream(device)
@@ -163,6 +163,6 @@ class DeviceTransfer:
         """Say that a table does not fit, where it is needed as a whole."""
         raise MemoryBudgetError(
             f"The table of {shape[0]:,} x {shape[1]:,} would take more than half of the {self.free_bytes / 1e9:.3g} GB "
-            "that are free on the GPU, and this method needs it there whole. Leave device= out, and the host works on "
-            "it, in blocks where it must; 'pca' and 'svd' take such a table to the GPU block by block."
+            "that are free on the GPU, but this method needs the whole table there. Leave device= out to compute on "
+            "the host, or use 'pca' or 'svd', which copy such a table to the GPU in blocks."
         )

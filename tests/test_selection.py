@@ -121,7 +121,7 @@ def test_threshold_count_share_and_function():
     table = pd.DataFrame(own.history_)
     assert list(table.columns) == ["column", "name", "score", "kept"]
     assert table["column"].tolist() == [1, 2, 0]
-    with pytest.raises(ParameterError, match="exclude each other"):
+    with pytest.raises(ParameterError, match="cannot be combined"):
         ek.CorrelationFilter(threshold=0.5, n_features=1).fit(X, y)
     with pytest.raises(ParameterError, match="there are fewer"):
         ek.CorrelationFilter(n_features=4).fit(X, y)

@@ -128,7 +128,7 @@ def test_search_finds_rows_and_columns(browser: Browser, page: Path) -> None:
     browser.type("calif")
     assert browser.js("document.querySelectorAll('#find-hits li').length") == 1
     browser.press("Enter", 13)
-    assert browser.text("#told").startswith("California: PC1 ")
+    assert browser.text("#status").startswith("California: PC1 ")
     assert browser.text("#row-panel .row-name") == "California"
     browser.js("document.getElementById('find').select()")
     browser.type("a")
@@ -138,10 +138,10 @@ def test_search_finds_rows_and_columns(browser: Browser, page: Path) -> None:
     browser.js("document.getElementById('find').select()")
     browser.type("urban")
     browser.press("Enter", 13)
-    assert browser.text("#told").startswith("UrbanPop: PC1 0.278")
+    assert browser.text("#status").startswith("UrbanPop: PC1 0.278")
     browser.js("document.getElementById('find').select()")
     browser.type("nobody")
-    assert browser.text("#told") == "Nothing of this name is drawn."
+    assert browser.text("#status") == "No row or column of this name is drawn."
     assert browser.complaints == []
 
 

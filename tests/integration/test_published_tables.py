@@ -13,7 +13,7 @@ import eckart as ek
 from eckart.errors import ParameterError
 from eckart.text import Table
 
-DECATHLON = Path(__file__).parents[4] / "shared" / "data" / "decathlon.csv"
+DECATHLON = Path(__file__).parents[3] / "shared" / "data" / "decathlon.csv"
 EVENTS = (
     "100m",
     "Long.jump",

@@ -32,7 +32,7 @@ FATES = {
     "height": "analysed; 1 of 6 values was missing and imputed by the components",
     "weight": "analysed; 1 of 6 values was missing and imputed by the components",
     "member": "true and false: used as 1 and 0",
-    "constant": "analysed, but it does not vary: no part in any component",
+    "constant": "analysed, but constant: it enters no component",
     "empty": "without any value: left out",
     "note, extra": "text: used as a label (6 different)",
 }
@@ -177,8 +177,8 @@ class TestForms:
         assert Path("r.md").read_text(encoding="utf-8").startswith("# Principal")
 
     def test_two_forms_at_once_are_refused(self) -> None:
-        assert "exclude each other" in refused("report", ARRESTS, "--markdown", "--json")
-        assert "standard output already" in refused("report", ARRESTS, "--markdown", "-o", "-")
+        assert "cannot be combined" in refused("report", ARRESTS, "--markdown", "--json")
+        assert "already prints to standard output" in refused("report", ARRESTS, "--markdown", "-o", "-")
 
     def test_json_has_the_sections_of_the_page(self) -> None:
         document = json.loads(run("report", ARRESTS, "--scale", "--json").stdout)
@@ -215,8 +215,8 @@ def test_other_methods(method: str) -> None:
 
 
 def test_options_without_meaning_are_refused() -> None:
-    assert "--scale has no meaning for --method nmf" in refused("report", ARRESTS, "--method", "nmf", "--scale")
-    assert "--error has no meaning" in refused("report", ARRESTS, "--method", "isomap", "--error", "0.1")
+    assert "--scale does not apply to --method nmf" in refused("report", ARRESTS, "--method", "nmf", "--scale")
+    assert "--error does not apply" in refused("report", ARRESTS, "--method", "isomap", "--error", "0.1")
 
 
 def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:

@@ -15,7 +15,7 @@ from eckart.cli import main
 from eckart.errors import ParameterError
 from eckart.worked.messages import LANGUAGES, catalogue, preferred, tr, trn
 from eckart.worked.solution import Solution
-from tests.worked.test_forms import CASES
+from tests.worked.test_solution import CASES
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
 SOURCES = sorted(Path(eckart.worked.__file__).parent.rglob("*.py"))

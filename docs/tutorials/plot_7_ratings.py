@@ -1,0 +1,51 @@
+"""
+Recommend from ratings
+======================
+
+A table of ratings has more unknown entries than known ones. ``Ratings`` fits only the known entries and predicts the
+others. This tutorial fits a table, measures the error, and recommends films.
+"""
+
+# %%
+# A table with unknown entries
+# ----------------------------
+# Unknown entries are NaN, empty cells of a CSV file, or entries that a sparse matrix does not store. This table is
+# simulated: 200 users have rated about a third of 40 films.
+import numpy as np
+
+import eckart as ek
+
+rng = np.random.default_rng(1)
+tastes, genres = rng.normal(size=(200, 2)), rng.normal(size=(2, 40))
+truth = 3 + 0.7 * tastes @ genres + rng.normal(0, 0.3, 40)
+known = rng.random(truth.shape) < 1 / 3
+table = np.where(known, truth + rng.normal(0, 0.3, truth.shape), np.nan)
+print(f"{known.mean():.0%} of the entries are known")
+
+# %%
+# Measure the error
+# -----------------
+# ``evaluate`` hides a fifth of the known ratings, fits the rest, and predicts the hidden ones. Compare the error with
+# that of the biases alone, which ignores individual tastes.
+for k in (1, 2, 5):
+    print(k, ek.Ratings(n_components=k, rng=0).evaluate(table))
+
+# %%
+# Recommend
+# ---------
+# The ranking contains only films that the user has not rated.
+model = ek.Ratings(n_components=2, rng=0).fit(table)
+print(model.recommend(0, 3))
+print(f"predicted {model.predict(0, 5):.2f}, true {truth[0, 5]:.2f}")
+
+# %%
+# Rows without ratings
+# --------------------
+# For a user without ratings, the prediction falls back to the mean and the bias of each film. A note reports this.
+table[3] = np.nan
+fallback = ek.Ratings(n_components=2, rng=0).fit(table).recommend(3, 2)
+print(fallback.notes)
+
+# %%
+# On the command line, ``eckart recommend ratings.csv --row Ada`` recommends columns for a row, and
+# ``eckart recommend ratings.csv --evaluate 0.2`` measures the error.

@@ -1,0 +1,67 @@
+"""Rows like a row and columns like a column: cosines or dot products of coordinates, with bounds on request."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from eckart.arrays import Array, is_numpy, namespace, to_numpy
+from eckart.concept_space import proof as proofs
+from eckart.concept_space.best import Numbers
+from eckart.concept_space.geometry import Geometry
+from eckart.concept_space.names import Names
+from eckart.concept_space.ranking import directions, nothing, ranked
+from eckart.concept_space.results import NOTHING_SEEN, Query, Ranking
+from eckart.concept_space.stored_rows import StoredRowSet
+from eckart.concept_space.vectors import on_device_of
+
+By = Literal["cosine", "dot"]
+
+
+def direction(geometry: Geometry, query: Query) -> Numbers:
+    """Where it lies, at length 1; 0 if the concepts see nothing of it but rounding."""
+    seen = geometry.compared(query.coordinates[None, :])
+    return directions(seen, geometry.rounding(seen, query.square))[0]
+
+
+def rows_like(geometry: Geometry, rows: StoredRowSet, query: Query, n: int, *, by: By, proof: bool) -> Ranking:
+    """The stored rows that are most similar to a row; a stored row is not compared with itself."""
+    title = f"Rows like {query.name}"
+    own = direction(geometry, query) if by == "cosine" else geometry.compared(query.coordinates[None, :])[0]
+    if not own.any():
+        return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
+    candidates = rows.directions if by == "cosine" else rows.compared
+    scores = candidates @ (own.astype(candidates.dtype) if is_numpy(candidates) else on_device_of(own, candidates))
+    hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
+    bounded = None
+    if proof:
+        proofs.need_right_angles(geometry)
+        seen = geometry.compared(query.coordinates[None, :])[0]
+        bounded = proofs.bounds(rows.compared, rows.squares, seen, query.square, cosine=by == "cosine")
+    unit = _unit(geometry, by)
+    return ranked(title, scores, n, rows.names, hidden=hidden, notes=query.notes, bounded=bounded, unit=unit)
+
+
+def columns_like(
+    geometry: Geometry, columns: Names, place: int, coordinates: Array | None, n: int, *, by: By, proof: bool
+) -> Ranking:
+    """The columns that are most similar to one of them."""
+    label = columns.label(place)
+    vectors = geometry.columns(coordinates)
+    compared = directions(vectors, geometry.column_rounding(vectors)) if by == "cosine" else vectors
+    own = compared[place, :]
+    if by == "cosine" and not bool(namespace(own).any(own != 0)):
+        return nothing(f"Columns like {label}", (f"{label} is orthogonal to all concepts.",))
+    bounded = None
+    if proof:
+        proofs.need_right_angles(geometry)
+        squares, skew = proofs.column_squares(geometry), proofs.column_skew(geometry, place)
+        seen = to_numpy(vectors[place, :])
+        bounded = proofs.bounds(vectors, squares, seen, squares[place], cosine=by == "cosine", skew=skew)
+    unit = _unit(geometry, by)
+    return ranked(f"Columns like {label}", compared @ own, n, columns, hidden=[place], bounded=bounded, unit=unit)
+
+
+def _unit(geometry: Geometry, by: By) -> float:
+    return 1.0 if by == "cosine" else geometry.unit * geometry.unit

@@ -1,0 +1,88 @@
+"""What a method knows in addition to the fields of `Decomposition`; details of PCA and SVD, imputed values, words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from eckart.errors import InputError
+
+if TYPE_CHECKING:
+    from eckart.result import Decomposition
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a method knows in addition to the fields of `Decomposition`; each method has a subclass with its own."""
+
+
+@dataclass(frozen=True)
+class UnknownDetails(Details):
+    """Details read from a file of a method that is not installed, by name."""
+
+    fields: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Imputation:
+    """How missing values were imputed before a decomposition, and the model that imputes those of new rows."""
+
+    how: str
+    k: int
+    shrink: float
+    steps: int
+    converged: bool
+    error: float | None
+    """Root mean square error of held-out entries; None if none were held out."""
+    error_of_means: float | None
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    """The imputed values, one for each of `rows` and `columns`."""
+    errors: np.ndarray
+    """Their standard errors."""
+    mean: np.ndarray
+    scale: np.ndarray
+    loadings: np.ndarray
+    noise: np.ndarray
+    explained_variance_ratio: np.ndarray | None = None
+    """Of each component, allowing for the noise that imputed values lack; None for imputation by means."""
+
+
+@dataclass(frozen=True)
+class WordModel:
+    """The words of a collection of texts and their weights; see `TextConcepts`."""
+
+    weights: str
+    word_weights: np.ndarray
+    mean_length: float
+    names: tuple[str, ...]
+    snippets: tuple[str, ...]
+    added: np.ndarray
+    """Coordinates of documents that were added after the fit."""
+
+
+@dataclass(frozen=True)
+class SVDDetails(Details):
+    """PCA and SVD: lengths of columns and rows of the decomposed matrix, weights, imputed values."""
+
+    column_norms: np.ndarray | None = None
+    row_norms: np.ndarray | None = None
+    """Each times the root of the weight of its row; None unless left vectors are kept."""
+    row_weights: np.ndarray | None = None
+    missing: Imputation | None = None
+    words: WordModel | None = None
+    """Of a decomposition of texts."""
+
+
+K = TypeVar("K", bound=Details)
+"""Of functions that return a decomposition of the same method."""
+
+
+def details_of(d: Decomposition, kind: type[K]) -> K:
+    """The details of a decomposition, which must be of this kind."""
+    if isinstance(d.details, kind):
+        return d.details
+    raise InputError(f"{kind.__name__} were expected, and a decomposition by {d.method!r} has others.")

@@ -1,0 +1,25 @@
+"""Entries of Attributes sections that several classes share, written once and inserted when a class is defined."""
+
+from __future__ import annotations
+
+import re
+from inspect import cleandoc
+
+_SECTION = re.compile(r"\n([ ]*)Attributes\n\1-+\n(.*?)(?=\n\s*\n|\s*\Z)", re.DOTALL)
+_ENTRY = re.compile(r"^(?=\w+ :)", re.MULTILINE)
+
+
+def with_attributes(doc: str | None, shared: str) -> str | None:
+    """The docstring with those entries of `shared` that its Attributes section does not have, at the section's end.
+
+    A docstring without the section, such as that of a subclass elsewhere, stays as it is. So does an attribute that
+    has an entry of its own.
+    """
+    section = _SECTION.search(doc) if doc else None
+    if doc is None or section is None:
+        return doc
+    indent, entries = section.groups()
+    described = set(re.findall(rf"^{indent}(\w+)(?= :)", entries, re.MULTILINE))
+    added = [entry for entry in _ENTRY.split(cleandoc(shared)) if entry and entry.partition(" :")[0] not in described]
+    lines = "".join(f"\n{indent}{line}" for entry in added for line in entry.splitlines())
+    return doc[: section.end()] + lines + doc[section.end() :]

@@ -1,0 +1,207 @@
+"""The template of all estimators: what `fit`, `fit_transform`, `transform` and `inverse_transform` have in common.
+
+A subclass writes the steps: `_fit` (validated data -> fitted attributes), `_scores` (rows -> scores) and, if there is a
+way back, `_rows` (scores -> rows). Checks of parameters, input validation, devices, output containers and the
+documentation of methods and attributes are shared.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from eckart.arrays import Array
+from eckart.devices import is_off_host
+from eckart.estimators.constraints import validated
+from eckart.estimators.inputs import take, take_scores
+from eckart.estimators.shared_docs import with_attributes
+from eckart.result import Certificate, Decomposition, Plan
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+_ATTRIBUTES = """
+n_components_ : int
+    Number of components kept.
+n_features_in_ : int
+    Number of columns.
+feature_names_in_ : array of str
+    Column names. Defined only if the data had names.
+certificate_ : Certificate
+    Proved bounds of the explained share, the singular values and the subspace angle.
+plan_ : Plan
+    Solver, passes over the data, memory and the reason for the choice.
+decomposition_ : Decomposition
+    The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
+"""
+
+
+def _frames_wanted(estimator: Any) -> bool:
+    return "_sklearn_output_config" in estimator.__dict__ or get_config()["transform_output"] != "default"
+
+
+def _plain(method: Any) -> Callable[..., Any]:
+    """`set_output` makes frames of host numbers; arrays of other libraries come back as arrays, whatever it says."""
+
+    @functools.wraps(method)
+    def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        # Scores stay an array as long as nobody has asked for frames, and need no container then.
+        bare = is_off_host(X) or not _frames_wanted(self)
+        return (method.__wrapped__ if bare else method)(self, X, *args, **kwargs)
+
+    chosen.plain_elsewhere = True  # type: ignore[attr-defined]
+    return chosen
+
+
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn transformer around one decomposition, for arrays on every device."""
+
+    decomposition_: Decomposition
+    certificate_: Certificate | None
+    plan_: Plan | None
+    n_components_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__doc__ = with_attributes(cls.__doc__, _ATTRIBUTES)
+        for name in ("transform", "fit_transform"):
+            method = getattr(cls, name)
+            # scikit-learn has wrapped it by now; what it wrapped gives arrays.
+            if hasattr(method, "__wrapped__") and not getattr(method, "plain_elsewhere", False):
+                setattr(cls, name, _plain(method))
+
+    @validated
+    def fit(self, X: object, y: object = None) -> Self:
+        """Find the components of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter does not suit the data, such as more components than rows or columns.
+        MissingValuesError
+            If values are missing and the estimator does not treat them.
+        """
+        self._fit(X)
+        return self
+
+    @validated
+    def fit_transform(self, X: object, y: object = None) -> Array:
+        """Find the components of X and return the scores of its rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components_)
+            Scores of the rows.
+        """
+        return self._fitted_scores(self._fit(X))
+
+    def transform(self, X: object) -> Array:
+        """Compute the scores of the rows of X, in one pass over the data.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows with the columns of the fit, in the same order.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components_)
+            Scores, always dense.
+
+        Raises
+        ------
+        InputError
+            If the number or the names of the columns differ from those of the fit.
+        """
+        self._check_fitted()
+        return self._scores(self._take(X, reset=False))
+
+    @abstractmethod
+    def _fit(self, X: Any) -> Any:
+        """Set the fitted attributes; return the validated data."""
+
+    @abstractmethod
+    def _scores(self, data: Any) -> Array:
+        """The scores of validated rows."""
+
+    def _fitted_scores(self, data: Any) -> Array:
+        """The scores of the fitted rows, where the fit has them already."""
+        return self._scores(data)
+
+    def _take(self, X: Any, *, reset: bool) -> Any:
+        return take(self, X, reset=reset)
+
+    def _publish(self, d: Decomposition[Any]) -> None:
+        """Set the attributes that every estimator has."""
+        self.decomposition_ = d
+        self.certificate_, self.plan_ = d.certificate, d.plan
+        self.n_components_ = d.k
+
+    def _check_fitted(self) -> None:
+        if "decomposition_" not in self.__dict__:  # scikit-learn's own test takes as long as a small transform
+            check_is_fitted(self)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class InvertibleEstimator(Estimator):
+    """An estimator with a way back from scores to rows."""
+
+    def inverse_transform(self, X: object) -> Array:
+        """Reconstruct rows from their scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+            Scores (whitened scores if the estimator whitens), from the array library and device of the fit.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features_in_)
+            Rows in the units of the data.
+        """
+        self._check_fitted()
+        return self._rows(self._take_scores(X))
+
+    def _take_scores(self, X: Any) -> Any:
+        return take_scores(X, self)
+
+    @abstractmethod
+    def _rows(self, scores: Any) -> Array:
+        """The rows that scores stand for."""

@@ -1,0 +1,83 @@
+"""The options of `decompose` that are the same for every method: reading, progress, device; and their check."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from eckart.errors import MemoryBudgetError, ParameterError
+from eckart.formatting import counted
+from eckart.io.open_data import open_with
+from eckart.io.read_options import split_options
+from eckart.options import check_names, memory_bytes
+from eckart.progress import progress_bar
+from eckart.registry import Method
+from eckart.result import Decomposition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextlib.contextmanager
+def callback_with_bar(method: Method, options: dict[str, Any]) -> Iterator[None]:
+    """Replace the option `progress` by a callback that moves a bar."""
+    if not options.pop("progress", False):
+        yield
+        return
+    if "callback" not in method.streams:
+        raise ParameterError(f"method={method.name!r} makes no passes that could be counted: leave progress= out.")
+    with progress_bar(True, options.get("callback")) as callback:
+        options["callback"] = callback
+        yield
+
+
+def one_line(d: Decomposition, seconds: float) -> str:
+    """What was computed, for the log."""
+    solver = "" if d.plan is None else f", solver {d.plan.solver!r}"
+    passes = "" if d.info is None else f", {counted(d.info.passes, 'pass', 'passes')} over the data"
+    share = "" if d.certificate is None else f", {100 * d.certificate.explained[0]:.2f} % explained"
+    components = counted(d.k, "component")
+    return f"{d.method} of {d.rows:,} x {d.columns:,}: {components}{solver}{passes}, {seconds:.2f} s{share}."
+
+
+def opened_with(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The data opened with the reading options, where there are some, and the other options."""
+    reading, others = split_options(options)
+    if reading is not None:
+        data = open_with(data, reading, memory=memory_bytes(others.get("memory")), stream=others.get("stream"))
+    return data, others
+
+
+def check_options(method: Method, options: dict[str, Any]) -> None:
+    """Refuse names that the method does not know, unless its function takes any."""
+    names = _option_names(method.function("fit"))
+    if names is not None:
+        check_names("decompose", options, names)
+
+
+@lru_cache(maxsize=64)
+def _option_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Names of the options of a method's function; None if it takes any. Cached: reading a signature is slow."""
+    parameters = inspect.signature(function).parameters
+    if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
+        return None
+    return (*(name for name in parameters if name not in ("data", "method")), "device")
+
+
+def decompose_on(device: str, data: Any, method: Method, options: dict[str, Any]) -> Decomposition:
+    """Copy host data to a device, decompose them there and return the result to the host."""
+    if method.device == "none":
+        raise ParameterError(f"method={method.name!r} works on the host only: leave device= out.")
+    from eckart.engine.matrix import taken_to
+
+    try:
+        moved, metadata = taken_to(data, device)
+    except MemoryBudgetError:
+        if method.device != "blocks":
+            raise
+        in_blocks: Decomposition = method.function("fit")(data, device=device, **options)
+        return in_blocks
+    found: Decomposition = method.function("fit")(moved, **options)
+    return found.on_host().named(metadata.row_names, metadata.column_names)

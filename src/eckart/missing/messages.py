@@ -1,0 +1,80 @@
+"""Messages about imputation: refusals of tables that cannot be filled, and notes on what was filled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.matrix import Opened
+from eckart.errors import InputError
+from eckart.notes import Note
+
+if TYPE_CHECKING:
+    from eckart.missing.fill import Filled
+
+
+def refuse_blocks(opened: Opened) -> None:
+    if not opened.matrix.resident:
+        raise InputError(
+            "Missing values are imputed in memory, but this table is read in blocks. Give stream=False or more memory, "
+            "or impute the values first with eckart.fill_missing."
+        )
+
+
+def refuse(table: np.ndarray, gone: np.ndarray, opened: Opened) -> None:
+    if np.isinf(table).any():
+        refuse_not_finite(np.where(gone, 0.0, table), opened.metadata.column_names)
+    refuse_columns(np.flatnonzero(gone.all(axis=0)), opened)
+
+
+def refuse_columns(empty: np.ndarray, opened: Opened) -> None:
+    if not empty.size:
+        return
+    names = opened.metadata.column_names
+    listed = ", ".join(repr(names[j]) if names else str(j) for j in empty[:5])
+    raise InputError(
+        Note(
+            "empty_rows",
+            f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
+            "They cannot be imputed: leave them out.",
+        )
+    )
+
+
+def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | None) -> tuple[Note, ...]:
+    """What was filled, how, and how sure that is."""
+    count = len(filled.values)
+    if not count:
+        return ()
+    touched = len(np.unique(filled.columns))
+    cells = shape[0] * shape[1]
+    seen = f"{count:,} of {cells:,} values ({count / cells:.2%}) were missing, in {touched:,} of {shape[1]:,} columns"
+    notes = [Note("imputed", f"{seen}; {_way(filled)} Bounds are those of the filled table.")]
+    if gone is not None and (empty := int(gone.all(axis=1).sum())):
+        notes.append(
+            Note("empty_rows", f"{empty} row{'s' * (empty > 1)} without a single value: filled with the column means.")
+        )
+    if not filled.converged:
+        notes.append(
+            Note("imputation_unconverged", f"The filled values had not converged after {filled.steps} iterations.")
+        )
+    return tuple(notes)
+
+
+def _way(filled: Filled) -> str:
+    if filled.how == "mean":
+        return (
+            "they were filled with the means of their columns, which understates variances and correlations "
+            "(a filled value is off by about one standard deviation)."
+        )
+    components = f"{filled.k} component{'s' * (filled.k != 1)}"
+    model = f"all {components} and {filled.shrink:.2%} of noise" if filled.shrink else components
+    sentence = f"they were filled by EM with {model}, in {filled.steps} iterations."
+    if filled.error is None:
+        return sentence
+    return (
+        f"{sentence} Held-out values were predicted to within {filled.error:.2f} standard deviations of their "
+        f"column (column means: {filled.error_of_means:.2f})."
+    )

@@ -1,0 +1,85 @@
+"""project and reconstruct: scores of rows, and rows from scores, by the functions of the method."""
+
+from __future__ import annotations
+
+from eckart.arrays import Array
+from eckart.fitted import takes_fitted
+from eckart.registry import get_method
+from eckart.result import Decomposition
+
+
+@takes_fitted  # type: ignore[arg-type]
+def project(decomposition: Decomposition, data: object, **options: object) -> Array:
+    """Compute the scores of rows in one pass over the data.
+
+    Parameters
+    ----------
+    decomposition : Decomposition or fitted estimator
+        The model.
+    data : array-like, sparse matrix, data frame or path
+        Rows with the columns of the fit, in the same order.
+    **options : dict
+        Options of the method; ``whiten=True`` for PCA and SVD divides the scores by their standard deviation.
+
+    Returns
+    -------
+    array of shape (n_samples, k)
+        Scores; for PCA and SVD ``(data - mean) / scale @ right``.
+
+    Raises
+    ------
+    InputError
+        If the number of columns differs from that of the fit.
+
+    See Also
+    --------
+    reconstruct : The inverse.
+    project_to : Write the scores to a file.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+    >>> ek.project(d, [[1, 1], [2, 2]]).round(4)
+    array([[1.4142],
+           [2.8284]])
+    """
+    return get_method(decomposition.method).function("project")(decomposition, data, **options)
+
+
+@takes_fitted  # type: ignore[arg-type]
+def reconstruct(decomposition: Decomposition, scores: Array, **options: object) -> Array:
+    """Compute rows from their scores.
+
+    Parameters
+    ----------
+    decomposition : Decomposition or fitted estimator
+        The model.
+    scores : array-like of shape (n_samples, k)
+        Scores of the rows.
+    **options : dict
+        Options of the method; ``whiten=True`` for PCA and SVD if the scores are whitened.
+
+    Returns
+    -------
+    array of shape (n_samples, columns)
+        Rows; for PCA and SVD ``(scores @ right.T) * scale + mean``.
+
+    Raises
+    ------
+    InputError
+        If the method has no inverse, such as Isomap.
+
+    See Also
+    --------
+    project : The inverse.
+    reconstruct_to : Write the rows to a file.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+    >>> ek.reconstruct(d, ek.project(d, [[1, 2]])).round(4)
+    array([[1.5, 1.5]])
+    """
+    return get_method(decomposition.method).function("reconstruct")(decomposition, scores, **options)

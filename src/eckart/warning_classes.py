@@ -1,0 +1,59 @@
+"""Warnings; `eckart.errors` has them all."""
+
+from __future__ import annotations
+
+
+class EckartWarning(UserWarning):
+    """Base class of all warnings that Eckart issues on purpose.
+
+    See Also
+    --------
+    AccuracyWarning : Accuracy that is not proved.
+    DataWarning : Misleading data.
+
+    Examples
+    --------
+    >>> import warnings, eckart as ek
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", ek.errors.EckartWarning)
+    ...     model = ek.CUR(2).fit([[1.0, 1.0], [1.0, 1.0]])
+    >>> model.columns_
+    array([0])
+    """
+
+
+class AccuracyWarning(EckartWarning):
+    """The requested accuracy is not proved; the certificate contains what is.
+
+    See Also
+    --------
+    Certificate : Has the proved bounds.
+
+    Examples
+    --------
+    >>> import warnings, numpy as np, eckart as ek
+    >>> rows = np.random.default_rng(0).normal(size=(300, 200))
+    >>> with warnings.catch_warnings(record=True) as issued:
+    ...     warnings.simplefilter("always")
+    ...     d = ek.decompose(rows, k=5, solver="lanczos", max_passes=2)
+    >>> issued[0].category.__name__, d.certificate.proved
+    ('AccuracyWarning', False)
+    """
+
+
+class DataWarning(EckartWarning):
+    """The data make the result misleading.
+
+    See Also
+    --------
+    EckartWarning : Base class.
+
+    Examples
+    --------
+    >>> import warnings, eckart as ek
+    >>> with warnings.catch_warnings(record=True) as issued:
+    ...     warnings.simplefilter("always")
+    ...     model = ek.CUR(2).fit([[1.0, 1.0], [1.0, 1.0]])  # only one independent column
+    >>> issued[0].category.__name__
+    'DataWarning'
+    """

@@ -1,0 +1,1 @@
+"""Whole calls: what several modules must get right together."""

@@ -1,0 +1,1 @@
+"""Exercises, their sheets and their checks."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import logging
 import time
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_overloads, overload
+from typing import TYPE_CHECKING, Any, Literal, get_overloads, overload
 
 from eckart.errors import ParameterError
 from eckart.fit_options import callback_with_bar, check_options, decompose_on, one_line, opened_with
 from eckart.log import logger
+from eckart.options import Seed
 from eckart.registry import Method, get_method
 from eckart.result import Decomposition, Plan
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Unpack
 
-    import numpy as np
     from numpy.typing import ArrayLike
 
     from eckart.cur.details import CURDetails
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from eckart.kernel_pca.details import KernelPCADetails
     from eckart.nmf.details import NMFDetails
     from eckart.result import SVDDetails, Which
-
-    Seed: TypeAlias = int | np.random.Generator | Literal["entropy"] | None
 
 
 @overload
@@ -296,7 +294,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
 decompose.__signature__ = inspect.signature(get_overloads(decompose)[0])  # type: ignore[attr-defined]
 
 
-def plan(data: object, method: str = "pca", **options: Any) -> Plan:
+def plan(data: object, method: str = "pca", **options: object) -> Plan:
     """Predict what `decompose` will do: solver, passes, memory and the reason.
 
     Reads only the shape of the data.

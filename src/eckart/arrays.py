@@ -101,7 +101,7 @@ def float64(prototype: Array) -> Any:
     return namespace(prototype).float64
 
 
-def astype(array: Array, dtype: Any) -> Array:
+def astype(array: Array, dtype: object) -> Array:
     """`array` in another dtype, not copied when it has it already."""
     return array if array.dtype == dtype else namespace(array).astype(array, dtype)
 

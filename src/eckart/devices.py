@@ -52,7 +52,7 @@ def place_of(data: Any) -> Device:
     return Device("torch" if hasattr(data, "detach") else library, str(data.device))
 
 
-def is_off_host(data: Any) -> bool:
+def is_off_host(data: object) -> bool:
     """Whether `data` are an array, dense or sparse, of another library than NumPy."""
     if isinstance(data, np.generic):
         return False

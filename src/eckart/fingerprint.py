@@ -57,7 +57,7 @@ class FileState:
             )
 
 
-def fingerprint(states: Sequence[FileState], **content: Any) -> dict[str, Any]:
+def fingerprint(states: Sequence[FileState], **content: object) -> dict[str, Any]:
     """{"content": ..., "state": ...} of files and of all files in folders, in this order."""
     try:
         files = [(place, name, place.stat()) for state in states for place, name in _files(Path(state.path))]
@@ -99,12 +99,12 @@ def _sampled(place: Path, size: int, count: int) -> Iterator[bytes]:
             yield stream.read(_PIECE)
 
 
-def in_files(source: Any) -> bool:
+def in_files(source: object) -> bool:
     """Whether the rows of a source come from files."""
     return bool(_file_states(source))
 
 
-def paths_of(data: Any) -> list[str]:
+def paths_of(data: object) -> list[str]:
     """The files and folders that `data` is read from: a path, a source of rows, or an array that maps a file."""
     if isinstance(data, str | os.PathLike):
         return [os.fsdecode(os.fspath(data))]
@@ -133,7 +133,7 @@ def on_this_machine(source: _Source) -> _Source:
     return dataclasses.replace(source, **changed) if changed else source  # type: ignore[type-var]
 
 
-def _file_states(source: Any) -> dict[str, Any]:
+def _file_states(source: object) -> dict[str, Any]:
     """Fields that are states of files, tuples of them, or sources with such fields."""
     if not dataclasses.is_dataclass(source):
         return {}

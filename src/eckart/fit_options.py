@@ -42,7 +42,7 @@ def one_line(d: Decomposition, seconds: float) -> str:
     return f"{d.method} of {d.rows:,} x {d.columns:,}: {components}{solver}{passes}, {seconds:.2f} s{share}."
 
 
-def opened_with(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def opened_with(data: object, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The data opened with the reading options, where there are some, and the other options."""
     reading, others = split_options(options)
     if reading is not None:
@@ -66,7 +66,7 @@ def _option_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
     return (*(name for name in parameters if name not in ("data", "method")), "device")
 
 
-def decompose_on(device: str, data: Any, method: Method, options: dict[str, Any]) -> Decomposition:
+def decompose_on(device: str, data: object, method: Method, options: dict[str, Any]) -> Decomposition:
     """Copy host data to a device, decompose them there and return the result to the host."""
     if method.device == "none":
         raise ParameterError(f"method={method.name!r} works on the host only: leave device= out.")

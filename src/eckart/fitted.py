@@ -22,12 +22,12 @@ class FittedEstimator(Protocol):
     def decomposition_(self) -> Decomposition: ...
 
 
-def is_model(given: Any) -> bool:
+def is_model(given: object) -> bool:
     """Whether `given` is a Decomposition or an estimator, fitted or not, and not data."""
     return isinstance(given, Decomposition) or (hasattr(given, "fit") and hasattr(given, "get_params"))
 
 
-def decomposition_of(given: Any) -> Decomposition:
+def decomposition_of(given: object) -> Decomposition:
     """The Decomposition itself, or that of a fitted estimator, with the estimator's column names.
 
     Examples
@@ -65,7 +65,7 @@ def takes_fitted(
     return accepting
 
 
-def _refuse(given: Any) -> NoReturn:
+def _refuse(given: object) -> NoReturn:
     kind = type(given).__name__
     last = getattr(given, "steps", None)
     if isinstance(last, list) and last and hasattr(given, "named_steps"):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from eckart.errors import ParameterError
 from eckart.wording import either
+
+Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | Literal["entropy"] | None
+"""Seed of random numbers, or a generator of them; "entropy" takes a seed from the operating system."""
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -58,13 +61,13 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
         raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}.".replace("?.", "?"))
 
 
-def check_choice(name: str, given: Any, allowed: Sequence[str]) -> None:
+def check_choice(name: str, given: object, allowed: Sequence[str]) -> None:
     if not isinstance(given, str) or given not in allowed:
         listed = ", ".join(repr(choice) for choice in allowed)
         raise ParameterError(f"{name}={given!r} is not one of {listed}{near_match(str(given), allowed)}")
 
 
-def is_number(given: Any) -> bool:
+def is_number(given: object) -> bool:
     """Whether it is a real number, and not a truth value."""
     return isinstance(given, float | int | np.floating | np.integer) and not isinstance(given, bool)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from eckart.displays import html_facts
 from eckart.formatting import counted
@@ -55,7 +54,7 @@ class Plan:
     passes: int
     peak_bytes: int
     why: str
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, object] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
         facts = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.analyze import analyze
@@ -20,7 +20,7 @@ def report(
     data: object = None,
     labels: Mapping[str, Sequence[str]] | None = None,
     ranks: RankChoice | str | None = "auto",
-    **options: Any,
+    **options: object,
 ) -> str:
     """Create a report on a decomposition, a fitted estimator or data.
 
@@ -70,5 +70,6 @@ def report(
     >>> page[:15]
     '<!DOCTYPE html>'
     """
-    found = model if isinstance(model, Analysis) else analyze(model, data=data, labels=labels, ranks=ranks, **options)
+    more = cast("dict[str, Any]", options)
+    found = model if isinstance(model, Analysis) else analyze(model, data=data, labels=labels, ranks=ranks, **more)
     return found.report(path, title=title, overwrite=overwrite)

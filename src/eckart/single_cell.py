@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -12,29 +12,32 @@ from eckart.errors import InputError
 from eckart.io.objects.cells import is_anndata, mask_indices
 from eckart.io.open_data import open_with
 from eckart.io.read_options import ReadOptions
-from eckart.options import memory_bytes
+from eckart.options import Seed, memory_bytes
 from eckart.projecting import project
+from eckart.registry import get_method
 
 __all__ = ["pca"]
 
 _MOST = 50
+A = TypeVar("A")
+"""An AnnData object."""
 
 
 def pca(
-    adata: Any,
+    adata: A,
     n_comps: int | None = None,
     *,
     layer: str | None = None,
-    mask_var: Any = "auto",
+    mask_var: str | np.ndarray | None = "auto",
     zero_center: bool = True,
     scale: bool = False,
     key_added: str | None = None,
     copy: bool = False,
     dtype: str = "float32",
     memory: str | int | None = None,
-    rng: Any = None,
-    **options: Any,
-) -> Any:
+    rng: Seed = None,
+    **options: object,
+) -> A | None:
     """Compute a certified PCA of an AnnData object and store it there.
 
     Writes the same entries as ``scanpy.pp.pca``. Sparse matrices are centred and scaled without becoming dense, backed
@@ -94,32 +97,34 @@ def pca(
     """
     if not is_anndata(adata):
         raise InputError(f"Expected an AnnData object, but got {type(adata).__name__}. Use eckart.decompose instead.")
-    adata = adata.copy() if copy else adata
+    cells: Any = cast("Any", adata).copy() if copy else adata
     if isinstance(mask_var, str) and mask_var == "auto":
-        mask_var = "highly_variable" if "highly_variable" in adata.var else None
-    source = open_with(adata, ReadOptions(layer=layer, mask=mask_var), memory=memory_bytes(memory))
+        mask_var = "highly_variable" if "highly_variable" in cells.var else None
+    source = open_with(cells, ReadOptions(layer=layer, mask=mask_var), memory=memory_bytes(memory))
     most = min(source.shape) - 1
     k = min(_MOST, most) if n_comps is None else n_comps
-    d = decompose(source, "pca" if zero_center else "svd", k=k, scale=scale, memory=memory, rng=rng, **options)
+    d = decompose(
+        source, get_method("pca" if zero_center else "svd"), k=k, scale=scale, memory=memory, rng=rng, **options
+    )
     scores = to_numpy(project(d, source))
-    indices = list(range(adata.n_vars)) if mask_var is None else mask_indices(adata, mask_var)
-    loadings = np.zeros((adata.n_vars, d.k))
+    indices = list(range(cells.n_vars)) if mask_var is None else mask_indices(cells, mask_var)
+    loadings = np.zeros((cells.n_vars, d.k))
     loadings[indices] = to_numpy(d.right)
     variance = to_numpy(d.explained_variance) if zero_center else scores.var(axis=0, ddof=1)
     ratio = to_numpy(d.explained_variance_ratio)
     scores_key, loadings_key, key = ("X_pca", "PCs", "pca") if key_added is None else (key_added,) * 3
-    adata.obsm[scores_key] = scores.astype(dtype)
-    adata.varm[loadings_key] = loadings
+    cells.obsm[scores_key] = scores.astype(dtype)
+    cells.varm[loadings_key] = loadings
     params: dict[str, Any] = {"zero_center": zero_center, "scale": scale, "use_highly_variable": mask_var is not None}
     params |= {} if layer is None else {"layer": layer}
     params |= {"mask_var": mask_var} if isinstance(mask_var, str) else {}
-    adata.uns[key] = {
+    cells.uns[key] = {
         "params": params,
         "variance": np.asarray(variance, float),
         "variance_ratio": np.asarray(ratio, float),
     }
     if d.certificate is not None:
-        adata.uns[key]["certificate"] = {
+        cells.uns[key]["certificate"] = {
             "explained": np.asarray(d.certificate.explained), "lower": d.certificate.lower, "upper": d.certificate.upper
         }  # fmt: skip
-    return adata if copy else None
+    return cells if copy else None

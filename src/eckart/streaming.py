@@ -35,7 +35,7 @@ def project_to(
     overwrite: bool = False,
     callback: ProgressCallback | None = None,
     names: Sequence[str] | None = None,
-    **options: Any,
+    **options: object,
 ) -> int:
     """Write the scores of rows to a file, block by block.
 
@@ -87,7 +87,7 @@ def project_to(
     """
     names = names or [f"component {i + 1}" for i in range(decomposition.k)]
 
-    def step(block: Any) -> np.ndarray:
+    def step(block: object) -> np.ndarray:
         return to_numpy(project(decomposition, block, **options))
 
     return _write(data, path, step, len(names), names, decomposition, memory, overwrite, callback)
@@ -96,14 +96,14 @@ def project_to(
 @takes_fitted  # type: ignore[arg-type]
 def reconstruct_to(
     decomposition: Decomposition,
-    scores: Any,
+    scores: object,
     path: Path,
     *,
     memory: str | int | None = None,
     overwrite: bool = False,
     callback: ProgressCallback | None = None,
     from_data: bool = False,
-    **options: Any,
+    **options: object,
 ) -> int:
     """Write the rows that belong to given scores to a file, block by block.
 
@@ -159,14 +159,14 @@ def reconstruct_to(
     d = decomposition
     names = d.column_names or [f"column {i + 1}" for i in range(d.columns)]
 
-    def step(block: Any) -> np.ndarray:
+    def step(block: object) -> np.ndarray:
         given = project(d, block, **options) if from_data else block
         return to_numpy(reconstruct(d, given, **options))
 
     return _write(scores, path, step, d.columns, names, d, memory, overwrite, callback)
 
 
-def _stepped(step: Callable[[Any], np.ndarray], block: Any, matrix: Any) -> np.ndarray:
+def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: Any) -> np.ndarray:
     """The step; a gap is named by its row in the whole table, not in the block."""
     try:
         return step(block)
@@ -175,7 +175,7 @@ def _stepped(step: Callable[[Any], np.ndarray], block: Any, matrix: Any) -> np.n
 
 
 def _write(
-    data: Any, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Any, d: Decomposition,
+    data: object, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Any, d: Decomposition,
     memory: str | int | None, overwrite: bool, callback: ProgressCallback | None,
 ) -> int:  # fmt: skip
     if overwrite and (taken := own_input(path, paths_of(data))):

@@ -7,12 +7,14 @@ import io
 import math
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from eckart.displays import html_table
 from eckart.formatting import indices, number, shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     import rich.table
 
@@ -89,7 +91,7 @@ class Table:
         frame: pd.DataFrame = pandas.DataFrame(list(self.rows), columns=list(self.columns))
         return frame.set_index(self.columns[0])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Convert to plain values for JSON.
 
         Returns
@@ -186,9 +188,9 @@ class Table:
         notes = " ".join(line for line in (self._left_out(len(body), len(widths)), self.caption) if line)
         table = RichTable(title=Text(self.title) if self.title else None, caption=Text(notes), box=SIMPLE_HEAD)
         table.title_justify = table.caption_justify = "left"
-        words = [kind == "text" for kind in self.kinds] or [True, *[False] * len(self.columns)]
-        for i, name in enumerate(self.columns[: len(widths)]):
-            side: Literal["left", "right"] = "left" if words[i] else "right"
+        kinds = self.kinds or ("text", *("number",) * len(self.columns))
+        for i, (name, kind) in enumerate(zip(self.columns[: len(widths)], kinds, strict=False)):
+            side: Literal["left", "right"] = "left" if kind == "text" else "right"
             table.add_column(Text(name), justify=side, no_wrap=True, style="" if i else "bold")
         for row in body:
             table.add_row(*(Text(cell) for cell in row[: len(widths)]))
@@ -255,19 +257,20 @@ def _shown(cell: Cell, kind: str, decimals: int | None) -> str:
         return "-"
     if isinstance(cell, str):
         return shorten(cell, 200)
-    if kind == "count":
-        return f"{cell:,}"
-    if kind == "quantity":
-        return number(float(cell))
-    if kind == "percent":
-        return f"{100 * cell:.2f} %"
-    if kind == "chance":
-        return f"{cell:.4f}" if cell >= 1e-4 else f"{cell:.0e}"
-    if kind == "floor":
-        return f"{math.floor(cell * 1e5) / 1000:.3f} %"
-    if kind == "ceiling":
-        return f"{min(math.ceil(cell * 1e5) / 1000, 100.0):.3f} %"
+    if kind in _FORMATS:
+        return _FORMATS[kind](cell)
     return f"{cell:.3e}" if decimals is None else f"{cell:z,.{decimals}f}"
+
+
+_FORMATS: dict[str, Callable[[float], str]] = {
+    "count": lambda cell: f"{cell:,}",
+    "quantity": lambda cell: number(float(cell)),
+    "percent": lambda cell: f"{100 * cell:.2f} %",
+    "chance": lambda cell: f"{cell:.4f}" if cell >= 1e-4 else f"{cell:.0e}",
+    "floor": lambda cell: f"{math.floor(cell * 1e5) / 1000:.3f} %",
+    "ceiling": lambda cell: f"{min(math.ceil(cell * 1e5) / 1000, 100.0):.3f} %",
+}
+"""Kind of a column -> its numbers as text; bounds are rounded outwards."""
 
 
 def _wide(text: str) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from eckart.analysis.clusters import Clusters
 from eckart.analysis.column_roles import ColumnRole
@@ -73,10 +72,10 @@ class Analysis:
     outliers: Outliers = field(default_factory=Outliers)
     clusters: Clusters | None = None
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    data: Any = None
+    data: object = None
     reading: tuple[str, ...] = ()
     name: str = "data"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     requested: bool = False
 
     @property
@@ -169,7 +168,7 @@ class Analysis:
 
         return markdown(self, title or self.title)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the report as plain values for JSON.
 
         Returns

@@ -14,7 +14,7 @@ from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
 from eckart.analysis.recommendation import recommend
 from eckart.analysis.report.given_rows import at_edge
-from eckart.analysis.square_tables import inner_products, recognise
+from eckart.analysis.square_tables import SquareTable, inner_products, recognise
 from eckart.analysis.unusual import unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
@@ -47,7 +47,7 @@ def analyze(
     data: object = None,
     labels: Mapping[str, Sequence[str]] | None = None,
     ranks: RankChoice | str | None = "auto",
-    **options: Any,
+    **options: object,
 ) -> Analysis:
     """Decompose data once and gather what a report needs: the recommended number of components, roles, outliers.
 
@@ -106,7 +106,7 @@ def analyze(
     return _of_table(table, method, dict(labels or {}), ranks, others)
 
 
-def _plain(array: Any) -> Any:
+def _plain(array: object) -> Any:
     """An array as a source, where NumPy or SciPy hold it."""
     import numpy as np
 
@@ -114,7 +114,7 @@ def _plain(array: Any) -> Any:
 
 
 def _of_model(
-    model: Decomposition, data: Any, labels: dict[str, Sequence[str]], ranks: RankChoice | str | None
+    model: Decomposition, data: object, labels: dict[str, Sequence[str]], ranks: RankChoice | str | None
 ) -> Analysis:
     matrix, metadata, found = None, Metadata(), None
     if data is not None:
@@ -132,20 +132,17 @@ def _of_table(
     table: Any, method: str | Method | None, labels: dict[str, Sequence[str]], ranks: Any, options: dict[str, Any]
 ) -> Analysis:
     square = recognise(table) if method in (None, "pca") else None
-    if square is not None and square.kind == "distances" and method is None and hasattr(table, "metadata"):
-        kept = {name: value for name, value in options.items() if name not in ("scale", "which", "missing")}
-        options = {"k": min(table.shape[0] - 1, SHOWN), **kept, "kernel": "precomputed"}
+    chosen, taken = method if isinstance(method, Method) else get_method(method or "pca"), table
+    if square is not None and method is None and _has_distances(table, square):
+        options = _scaling_options(table, options)
         chosen, taken = get_method("kernel_pca"), inner_products(table)
         square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
-    else:
-        chosen, taken = get_method(method or "pca") if not isinstance(method, Method) else method, table
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     d, shown = _decomposed(taken, chosen, options, ranks)
     d, choice = _asked(d, taken, ranks, options)
     if shown is not None:
-        d = leading(d, shown if requested else max(shown, min(choice.k or 0, d.k) if choice is not None else 0))
-    if d.left is None and options.get("left", True) and d.rows * d.k <= _MOST_SCORES and shown is not None:
-        d = with_rows(d, taken)
+        shown = shown if requested else max(shown, min(_recommended(choice), d.k))
+        d = _shown(d, taken, shown, left=options.get("left", True))
     if square is not None:
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
@@ -156,7 +153,27 @@ def _of_table(
     )
 
 
-def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: Any) -> tuple[Decomposition, int | None]:
+def _has_distances(table: object, square: SquareTable) -> bool:
+    return square.kind == "distances" and hasattr(table, "metadata")
+
+
+def _recommended(choice: RankChoice | None) -> int:
+    return 0 if choice is None else choice.k or 0
+
+
+def _scaling_options(table: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Options of kernel PCA for a table of distances: those of columns have no meaning there."""
+    kept = {name: value for name, value in options.items() if name not in ("scale", "which", "missing")}
+    return {"k": min(table.shape[0] - 1, SHOWN), **kept, "kernel": "precomputed"}
+
+
+def _shown(d: Decomposition, table: Any, k: int, *, left: bool) -> Decomposition:
+    """The k leading components, with the scores of the rows unless there are too many."""
+    d = leading(d, k)
+    return with_rows(d, table) if d.left is None and left and d.rows * d.k <= _MOST_SCORES else d
+
+
+def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: object) -> tuple[Decomposition, int | None]:
     """The decomposition with as many components as the rules need, and the number to show (None: as computed)."""
     rows, columns = table.shape
     arguments = dict(options)
@@ -165,9 +182,7 @@ def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: Any)
     counts = (arguments.get("n_columns"), arguments.get("n_rows"))
     shown = arguments.pop("k", None)
     shown = default_number(table, method, counts) if shown is None else int(shown)
-    resident = not hasattr(table, "read")
-    nested = method.rank == "spectrum" and method.orthogonal and arguments.get("which", "largest") == "largest"
-    if not (ranks == "auto" and nested and resident and min(rows, columns) <= WHOLE):
+    if not (ranks == "auto" and min(rows, columns) <= WHOLE and _nested(table, method, arguments)):
         left = arguments.pop("left", True) and rows * shown <= _MOST_SCORES
         return decompose(table, method, **{**arguments, "k": shown, "left": left}), None
     center = arguments.get("center", method.name == "pca")
@@ -176,8 +191,14 @@ def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: Any)
     return decompose(table, method, **{**arguments, "k": wanted, "left": left}), shown
 
 
+def _nested(table: Any, method: Method, options: dict[str, Any]) -> bool:
+    """Whether fewer components are a part of more, and all are in memory."""
+    spectrum = method.rank == "spectrum" and method.orthogonal
+    return spectrum and options.get("which", "largest") == "largest" and not hasattr(table, "read")
+
+
 def _asked(
-    d: Decomposition, table: Any, ranks: RankChoice | str | None, options: dict[str, Any]
+    d: Decomposition, table: object, ranks: RankChoice | str | None, options: dict[str, Any]
 ) -> tuple[Decomposition, RankChoice | None]:
     """The answers of the rules on the number of components, if they are to be asked; why not, as a note."""
     if isinstance(ranks, RankChoice) or ranks is None:
@@ -190,16 +211,14 @@ def _asked(
         return replace(d, notes=(*d.notes, note)), None
 
 
-def _choice(d: Decomposition, table: Any, options: dict[str, Any]) -> RankChoice | None:
+def _choice(d: Decomposition, table: object, options: dict[str, Any]) -> RankChoice | None:
     """All rules; of a large table those that draw no other tables."""
     method = method_of(d)
     if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum":
         return None
     small = d.rows * d.columns <= _EVERY_RULE
-    weighted = options.get("sample_weight") is not None or svd_details(d).row_weights is not None
-    usual = (d.mean is not None) == (d.method == "pca") and options.get("ddof", 1) == 1
     seed, memory = options.get("rng"), options.get("memory")
-    if table is None or weighted or not usual or min(d.rows, d.columns) > WHOLE:
+    if table is None or _unusual(d, options) or min(d.rows, d.columns) > WHOLE:
         return choose_rank(d, "quick", rng=seed)
     imputed = svd_details(d).missing
     missing: Any = options.get("missing") or ("error" if imputed is None else imputed.how)
@@ -209,11 +228,17 @@ def _choice(d: Decomposition, table: Any, options: dict[str, Any]) -> RankChoice
     )  # fmt: skip
 
 
+def _unusual(d: Decomposition, options: dict[str, Any]) -> bool:
+    """Weights, means that were kept, or another divisor: rules that draw tables do not know them."""
+    weighted = options.get("sample_weight") is not None or svd_details(d).row_weights is not None
+    return weighted or (d.mean is not None) != (d.method == "pca") or options.get("ddof", 1) != 1
+
+
 def _gathered(
     d: Decomposition,
     choice: RankChoice | None,
     metadata: Metadata,
-    matrix: Any,
+    matrix: object,
     labels: dict[str, Sequence[str]],
     options: dict[str, Any],
     *,

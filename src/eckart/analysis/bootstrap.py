@@ -179,9 +179,9 @@ def bootstrap(
     count: int = 500,
     confidence: float = 0.95,
     sample_weight: object = None,
-    rng: Any = None,
-    rows: Any = None,
-    **options: Any,
+    rng: object = None,
+    rows: object = None,
+    **options: object,
 ) -> Bootstrap:
     """Compute bootstrap intervals of loadings and explained shares.
 
@@ -240,20 +240,11 @@ def bootstrap(
         if rows is None:
             raise ParameterError("A model does not keep its data. Give them as well: bootstrap(model, rows=data).")
         fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
-        data, method, options = rows, cast("Literal['pca', 'svd']", d.method), fitted | options
-    if not get_method(method).orthogonal:
-        raise ParameterError(f"method={method!r} cannot be resampled. Use 'pca' or 'svd'.")
-    if count < 2 or not 0 < confidence < 1:
-        raise ParameterError(
-            f"count={count!r}, confidence={confidence!r}: give a count of at least 2, and a confidence between 0 and 1."
-        )
-    opened = open_matrix(data)
-    if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("The data are read in blocks, but resampling needs them in memory. Use a sample of the rows.")
-    rows = opened.matrix.shape[0]
-    weights = check_weights(sample_weight, rows)
-    matrix = data if is_array(data) or is_sparse(data) else opened.matrix.matrix
-    first = decompose(data, method, sample_weight=weights, **options)
+        data, method, options = rows, cast("Literal['pca', 'svd']", d.method), {**fitted, **options}
+    _check(method, count, confidence)
+    matrix = _in_memory(data)
+    weights = check_weights(sample_weight, matrix.shape[0])
+    first = decompose(data, get_method(method), sample_weight=weights, **options)
     again = {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
     _, random = generator(rng)
     groups = close_groups(first)
@@ -261,6 +252,23 @@ def bootstrap(
     right, shares, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
     kept = tuple(tuple(i for i in group if i < first.k) for group in groups)
     return Bootstrap(first, right, shares, cosines, indices, float(confidence), tuple(g for g in kept if len(g) > 1))
+
+
+def _in_memory(data: object) -> Any:
+    """The data as a matrix whose rows can be drawn."""
+    opened = open_matrix(data)
+    if not isinstance(opened.matrix, RowBlocks):
+        raise InputError("The data are read in blocks, but resampling needs them in memory. Use a sample of the rows.")
+    return data if is_array(data) or is_sparse(data) else opened.matrix.matrix
+
+
+def _check(method: str, count: int, confidence: float) -> None:
+    if not get_method(method).orthogonal:
+        raise ParameterError(f"method={method!r} cannot be resampled. Use 'pca' or 'svd'.")
+    if count < 2 or not 0 < confidence < 1:
+        raise ParameterError(
+            f"count={count!r}, confidence={confidence!r}: give a count of at least 2, and a confidence between 0 and 1."
+        )
 
 
 def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:
@@ -293,7 +301,7 @@ def _draw(
     method: Literal["pca", "svd"],
     weights: NDArray[np.float64] | None,
     random: np.random.Generator,
-    options: dict[str, Any],
+    options: dict[str, object],
 ) -> tuple[Matrix, Matrix, Matrix, NDArray[np.intp]]:
     """One repetition, its components paired with those of the first fit."""
     rows = matrix.shape[0]
@@ -306,7 +314,7 @@ def _draw(
     k = min(first.k + 3, distinct, first.columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EckartWarning)
-        d = decompose(matrix, method, k=k, sample_weight=times, **options)
+        d = decompose(matrix, get_method(method), k=k, sample_weight=times, **options)
     right, shares = floats(d.right), floats(d.explained_variance_ratio)
     if k < first.k:  # few distinct rows were drawn: the other components explain nothing
         right = np.hstack([right, np.zeros((first.columns, first.k - k))])

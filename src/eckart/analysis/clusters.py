@@ -62,7 +62,7 @@ class Clusters:
 
 def clusters(d: Decomposition, k: int) -> Clusters | None:
     """Clusters of the rows on the first k components; None without coordinates of rows or with fewer than 12 rows."""
-    if d.left is None or d.rows < _FEWEST_ROWS or d.which != "largest" or not method_of(d).orthogonal or d.norm == 0:
+    if not _has_coordinates(d):
         return None
     k = max(1, min(k, d.k, _MOST_COMPONENTS))
     scores = row_scores(d, components=slice(k))
@@ -88,6 +88,12 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
         f"is {width:.2f}; samples of one normal distribution reach at most {reference:.2f}."
     )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
+
+
+def _has_coordinates(d: Decomposition) -> bool:
+    """Enough rows, with coordinates on the leading orthogonal components."""
+    leading = d.which == "largest" and method_of(d).orthogonal
+    return d.left is not None and d.rows >= _FEWEST_ROWS and leading and d.norm != 0
 
 
 def _best(points: Matrix) -> tuple[float, Codes]:

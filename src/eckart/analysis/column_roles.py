@@ -79,13 +79,10 @@ def dates_of(name: str, values: Sequence[str]) -> NDArray[np.float64] | None:
     present = [value.strip() for value in values if value.strip()]
     if len(set(present)) < 2:
         return None
-    for read in _readers(name):
-        if read(present[0]) is None:
-            continue
+    for read in (read for read in _readers(name) if read(present[0]) is not None):
         found = {value: read(value) for value in set(present)}
-        if all(number is not None for number in found.values()):
-            numbers = [found.get(value.strip()) for value in values]
-            return np.array([np.nan if number is None else number for number in numbers], np.float64)
+        if None not in found.values():
+            return np.array([found.get(value.strip(), np.nan) for value in values], np.float64)
     return None
 
 

@@ -19,9 +19,9 @@ def of_decomposition(d: Decomposition) -> dict[str, Any]:
     from eckart.analysis.tables.eigenvalues import eigenvalues
     from eckart.registry import method_of
 
-    table = eigenvalues(d).to_dict()
+    rows: Any = eigenvalues(d).to_dict()["rows"]
     if not method_of(d).additive:  # shares that overlap have no sum, and no bounds of their own
-        table["rows"] = [[*row[:3], None, None, None] for row in table["rows"]]
+        rows = [[*row[:3], None, None, None] for row in rows]
     keys = [
         "name",
         "variance" if d.mean is not None else "value",
@@ -39,7 +39,7 @@ def of_decomposition(d: Decomposition) -> dict[str, Any]:
         "centred": d.mean is not None,
         "scaled": d.scale is not None,
         "rank": d.rank,
-        "components": [dict(zip(keys, row, strict=True)) for row in table["rows"]],
+        "components": [dict(zip(keys, row, strict=True)) for row in rows],
         "loadings": {
             "columns": list(column_labels(d)),
             "components": list(component_labels(d)),
@@ -86,7 +86,7 @@ def of_plan(plan: Plan) -> dict[str, Any]:
     return {field.name: plain(getattr(plan, field.name)) for field in dataclasses.fields(plan)}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Lists, numbers, texts; null for what is not a finite number."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()

@@ -54,13 +54,9 @@ def sure(d: Decomposition) -> list[str]:
     c = d.certificate
     if c is None:
         return ["This result has no certificate: its numbers are as computed."]
-    lower, upper = explained(d)
-    axes = "this component explains" if d.k == 1 else f"these {d.k} components explain"
-    best = f"no {d.k} components" if d.k > 1 else "no single component"
     lines = [clean(c.summary)] if c.summary else []
     if d.which == "largest" and method_of(d).certifies_explained_variance:
-        proved = f"It is proved that {axes} at least {percent(lower, 3)} of the {total_name(d)}"
-        lines.append(f"{proved}, and that {best} can explain more than {interval(upper, upper, 3)}.")
+        lines.append(_proved(d))
     if not method_of(d).orthogonal:
         return [*lines, *_chance(c)]
     lines.append(
@@ -78,6 +74,14 @@ def sure(d: Decomposition) -> list[str]:
         *lines,
         f"The requested accuracy ({c.tolerance:.0e} of the {total_name(d)}) {reached} after {reads} over the data.",
     ]
+
+
+def _proved(d: Decomposition) -> str:
+    lower, upper = explained(d)
+    axes = "this component explains" if d.k == 1 else f"these {d.k} components explain"
+    best = f"no {d.k} components" if d.k > 1 else "no single component"
+    proved = f"It is proved that {axes} at least {percent(lower, 3)} of the {total_name(d)}"
+    return f"{proved}, and that {best} can explain more than {interval(upper, upper, 3)}."
 
 
 def _chance(c: Certificate) -> list[str]:
@@ -103,16 +107,20 @@ def carried(d: Decomposition) -> str:
 
 def doubts(d: Decomposition, said: Sequence[str] = (), door: Door = "python") -> list[str]:
     """What a reader must not overlook: no proof, undetermined components, and the notes that `said` does not have."""
-    found = []
-    if d.certificate is not None:
-        if not d.certificate.proved:
-            asked = percent(d.certificate.tolerance, 3)
-            found.append(f"The requested accuracy of the explained variance ({asked}) was NOT proved; the interval is.")
-        found += [_undetermined(d, first, last) for first, last in d.certificate.undetermined]
+    found = [] if d.certificate is None else _not_proved(d, d.certificate)
     notes = [line for line in d.notes if line not in said]
     if any(code_of(line) == "imputed" for line in notes):  # which counts the missing values too
         notes = [line for line in notes if code_of(line) != "missing_values"]
     return found + [clean(for_door(line, door)) for line in notes]
+
+
+def _not_proved(d: Decomposition, c: Certificate) -> list[str]:
+    """Accuracy that was not reached, and components that the data do not determine."""
+    lines = [_undetermined(d, first, last) for first, last in c.undetermined]
+    if c.proved:
+        return lines
+    asked = percent(c.tolerance, 3)
+    return [f"The requested accuracy of the explained variance ({asked}) was NOT proved; the interval is.", *lines]
 
 
 def has_weights(d: Decomposition) -> bool:
@@ -149,14 +157,17 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
         return ""
     for component, name in list(enumerate(component_labels(d)))[:components]:
         found = top_loadings(d, component, most=4)
-        signs = {value > 0 for _, value in found}
-        names = joined([shorten(column, 24) for column, _ in found])
-        against = joined([shorten(column, 24) for column, value in found if value < 0])
-        with_ = joined([shorten(column, 24) for column, value in found if value > 0])
-        single = len(signs) < 2
-        parts.append(f"{name} is dominated by {names}" if single else f"{name} contrasts {with_} with {against}")
+        parts.append(f"{name} {_led_by(found)}")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
+
+
+def _led_by(found: Sequence[tuple[str, float]]) -> str:
+    """The columns of one sign against those of the other, or all of them."""
+    sides = [[shorten(column, 24) for column, value in found if (value > 0) == positive] for positive in (True, False)]
+    if all(sides):
+        return f"contrasts {joined(sides[0])} with {joined(sides[1])}"
+    return f"is dominated by {joined(sides[0] or sides[1])}"
 
 
 def _degrees(sine: float) -> str:

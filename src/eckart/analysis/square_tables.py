@@ -30,14 +30,9 @@ def recognise(source: Any) -> SquareTable | None:
     """Whether a table in memory is a distance or a correlation matrix."""
     matrix = getattr(source, "matrix", source)
     rows, columns = source.shape
-    if rows != columns or not _FEWEST <= rows <= _MOST or not isinstance(matrix, np.ndarray):
+    if rows != columns or not _FEWEST <= rows <= _MOST or not isinstance(matrix, np.ndarray) or not _symmetric(matrix):
         return None
-    if not np.isfinite(matrix).all():
-        return None
-    size = float(np.abs(matrix).max())
-    diagonal = np.diagonal(matrix)
-    if size == 0 or not np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size):
-        return None
+    size, diagonal = float(np.abs(matrix).max()), np.diagonal(matrix)
     if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= rows:
         return SquareTable("distances", "The table is a matrix of distances: symmetric, not negative, zero diagonal.")
     if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
@@ -48,6 +43,14 @@ def recognise(source: Any) -> SquareTable | None:
         )
         return SquareTable("correlations", note)
     return None
+
+
+def _symmetric(matrix: np.ndarray) -> bool:
+    """Whether all numbers are finite, not all zero, and equal to those across the diagonal."""
+    if not np.isfinite(matrix).all():
+        return False
+    size = float(np.abs(matrix).max())
+    return size > 0 and np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size)
 
 
 def inner_products(source: Any) -> MemorySource:

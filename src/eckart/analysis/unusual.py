@@ -36,7 +36,7 @@ class Outliers:
     tables: dict[str, Table] = field(default_factory=dict)
 
 
-def unusual(d: Decomposition, data: Any, k: int) -> Outliers:
+def unusual(d: Decomposition, data: object, k: int) -> Outliers:
     """Rows beyond the 95 % limits of T2 or Q; empty where the method or the rows' lengths do not give them.
 
     `k` components are the model; one less if they leave no remainder, because Q measures the remainder.

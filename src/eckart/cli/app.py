@@ -39,7 +39,7 @@ def _terminated_in_order() -> Iterator[None]:
         yield
         return
 
-    def end(_number: int, _frame: Any) -> None:
+    def end(_number: int, _frame: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends it at once
         raise SystemExit(TERMINATED)
 
@@ -53,7 +53,7 @@ def _terminated_in_order() -> Iterator[None]:
 class Application(click.Group):
     """The group of all commands. Every way out of it goes through `main`."""
 
-    def main(self, *args: Any, **extra: Any) -> Any:
+    def main(self, *args: object, **extra: object) -> Any:
         console = Console()
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):

@@ -300,7 +300,7 @@ def _deliver_all(console: Console, space: Concepts, rankings: Rankings) -> None:
     assert space.rows is not None
     name = space.rows.names.label
     if console.json:
-        hits = rankings.to_dict()["rows"]
+        hits: Any = rankings.to_dict()["rows"]
         console.document(rows=[{"name": name(i), "hits": found} for i, found in enumerate(hits)])
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -43,7 +43,7 @@ class Console:
         for line in lines:
             self.say(f"Note: {for_door(line, 'cli')}")
 
-    def document(self, **content: Any) -> None:
+    def document(self, **content: object) -> None:
         """One JSON document on standard output."""
         whole = {"eckart": __version__, "format": FORMAT, "command": self.command, **content}
         click.echo(json.dumps(whole, indent=2, allow_nan=False))

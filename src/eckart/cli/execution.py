@@ -48,7 +48,7 @@ def execution(f: Command) -> Command:
     ])(f)  # fmt: skip
 
 
-def in_blocks(source: Any) -> bool:
+def in_blocks(source: object) -> bool:
     """Whether the rows of a source are read when they are asked for."""
     return hasattr(source, "read")
 
@@ -121,7 +121,7 @@ def written_in_blocks(source: Any, output: Output, columns: int, memory: int | N
 
 
 def write_blocks(
-    console: Console, d: Decomposition, source: Any, output: Output, memory: int | None, what: str, **options: Any
+    console: Console, d: Decomposition, source: Any, output: Output, memory: int | None, what: str, **options: object
 ) -> None:
     """Scores ("scores") or rows ("rows") of a table of any size, written as it is read."""
     from eckart.analysis.labels import component_labels

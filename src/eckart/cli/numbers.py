@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Any
 
 import click
 
@@ -13,7 +12,7 @@ _FRACTION = re.compile(r"([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE]-?[0-9]{1,3})?\s*(%?
 _LARGEST = 10**12
 
 
-def components(given: Any) -> int:
+def components(given: object) -> int:
     """A number of components: 5, 5.0 or 1e2, but not 50% (a share), 0.5 (a share) or 1,000 (one, or a thousand?)."""
     text = str(given).strip()
     if _WHOLE.fullmatch(text) and 1 <= Decimal(text) <= _LARGEST:
@@ -26,7 +25,7 @@ def components(given: Any) -> int:
     )
 
 
-def share(given: Any) -> float:
+def share(given: object) -> float:
     """A share between 0 and 1: 0.9, 0,9 or 90%."""
     text = str(given).strip()
     match = _FRACTION.fullmatch(text)
@@ -40,7 +39,7 @@ def share(given: Any) -> float:
     raise click.BadParameter(f"{text!r} is not a share: give a number between 0 and 1, such as 0.9 or 90%.")
 
 
-def memory(given: Any) -> int:
+def memory(given: object) -> int:
     """An amount of memory: 2GB, 1.5GiB or a number of bytes."""
     from eckart.errors import ParameterError
     from eckart.options import memory_bytes

@@ -54,7 +54,7 @@ memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_M
 class MethodChoice(click.Choice[str]):
     """A method; kernel-pca is kernel_pca."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return super().convert(str(value).replace("-", "_"), param, ctx)
 
 
@@ -175,7 +175,7 @@ def gathered(name: str, kind: type[Any], options: Sequence[Decorator]) -> Decora
 
     def decorate(f: Command) -> Command:
         @functools.wraps(f)
-        def gather(*args: Any, **given: Any) -> Any:
+        def gather(*args: object, **given: object) -> Any:
             own = {field.name: given.pop(field.name) for field in fields(kind)}
             return f(*args, **{name: kind(**own)}, **given)
 

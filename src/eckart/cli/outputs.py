@@ -29,7 +29,7 @@ _ROWS = 10_000
 class Sheet:
     """Numbers under column names, with row names where there are any."""
 
-    values: np.ndarray[Any, np.dtype[Any]]
+    values: np.ndarray
     columns: tuple[str, ...]
     rows: tuple[str, ...] | None
 
@@ -43,19 +43,25 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
     if kinds is not None and path.suffix.lower() not in kinds:
         raise Refused(f"{shown} should end in one of {' '.join(kinds)}, which determines the format.")
     try:
-        if path.is_dir() and path.suffix.lower() != ".zarr":
-            raise Refused(f"{shown} is a folder. Name a file in it.")
-        if not path.is_dir() and not is_replaceable(path):
-            raise Refused(f"{shown} is a pipe or a device, but Eckart writes only files. Name a file, or - to print.")
-        if os.path.lexists(path) and not output.force:
-            raise Refused(f"{shown} already exists, so nothing was written. Give --force to replace it.")
-        if taken := _input_at(path):
-            raise Refused(f"{shown} is {taken}, which is an input, so nothing was written. Name another file with -o.")
-        if not path.parent.is_dir():
-            raise Refused(f"{shown}: there is no folder {str(path.parent)!r}. Create it first.")
+        obstacle = _obstacle(path, shown, force=output.force)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Refused(f"{shown[:200]} cannot be written: {reason}. Check the name.") from error
+    if obstacle is not None:
+        raise Refused(obstacle)
+
+
+def _obstacle(path: Path, shown: str, *, force: bool) -> str | None:
+    """Why nothing can be written to `path`."""
+    if path.is_dir() and path.suffix.lower() != ".zarr":
+        return f"{shown} is a folder. Name a file in it."
+    if not path.is_dir() and not is_replaceable(path):
+        return f"{shown} is a pipe or a device, but Eckart writes only files. Name a file, or - to print."
+    if os.path.lexists(path) and not force:
+        return f"{shown} already exists, so nothing was written. Give --force to replace it."
+    if taken := _input_at(path):
+        return f"{shown} is {taken}, which is an input, so nothing was written. Name another file with -o."
+    return None if path.parent.is_dir() else f"{shown}: there is no folder {str(path.parent)!r}. Create it first."
 
 
 _INPUTS = (

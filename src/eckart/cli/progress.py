@@ -67,7 +67,7 @@ def _first_interrupt(console: Console, reporter: ProgressReporter) -> Iterator[N
         return
     before = signal.getsignal(signal.SIGINT)
 
-    def ask(_number: int, _frame: Any) -> None:
+    def ask(_number: int, _frame: object) -> None:
         reporter.stop = True
         signal.signal(signal.SIGINT, before)
         console.say("Stopping after this block; press Ctrl-C again to stop immediately.")

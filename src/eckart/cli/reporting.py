@@ -181,7 +181,7 @@ def short_form(method: Method) -> click.Command:
     hidden = {"method"} | special | (set(SHARED_OPTIONS) - method.takes)
     defaults = {name: getattr(FitOptions, name, None) for name in hidden} | {"method": method.name}
 
-    def call(**given: Any) -> Any:
+    def call(**given: object) -> Any:
         assert report.callback is not None
         return report.callback(**defaults, **given)
 

@@ -120,7 +120,8 @@ def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:
     snippets = [model.snippets_[place] for place in ranking.indices.tolist()]
     if console.json:
         found = ranking.to_dict()
-        for hit, snippet in zip(found["hits"], snippets, strict=True):
+        hits: Any = found["hits"]
+        for hit, snippet in zip(hits, snippets, strict=True):
             hit["snippet"] = snippet
         console.document(**found)
         return

@@ -27,7 +27,7 @@ _NESTED = "backward, random: also estimate the score for new rows by nested cros
 _JUDGE = "backward, random: model that scores sets of columns: linear or forest."
 
 
-def _size(given: Any) -> int:
+def _size(given: object) -> int:
     try:
         return numbers.components(given)
     except click.BadParameter:
@@ -121,22 +121,12 @@ def _split(
     import numpy as np
 
     from eckart.cli import tables
-    from eckart.io.roles import quoted
     from eckart.selection.correlation_filter import names_classes
 
     whole = tables.read(data, replace(reading, columns=(), drop=()), measurements=False)
     names = tables.column_names(whole)
-    if target in whole.metadata.labels:
-        goal, classes = np.array(whole.metadata.labels[target], dtype=object), True
-        if any(value == "" for value in goal):
-            raise Refused(f"The target {quoted(target)} is missing in some rows. Remove them first.")
-    elif target in names:
-        column = whole.matrix[:, [names.index(target)]]
-        goal = np.asarray(column.toarray() if whole.sparse else column).ravel()
-        if not np.isfinite(goal).all():
-            raise Refused(f"The target {quoted(target)} is missing in {int(np.sum(~np.isfinite(goal)))} rows.")
-    else:
-        raise Refused(_no_target(whole, target, names))
+    goal = _target(whole, target, names)
+    classes = True if target in whole.metadata.labels else classes
     indices = [j for j in tables._chosen(whole, reading) if names[j] != target]
     if not indices:
         raise Refused("No column is left besides the target.")
@@ -146,6 +136,26 @@ def _split(
         # Numbers read from a file are floats, so whole ones are taken for integers.
         classes = whole_numbers and names_classes(goal.astype(np.int64))
     return tables.keep(whole, indices), goal.astype(str) if classes else goal, classes, ambiguous
+
+
+def _target(whole: Source, target: str, names: tuple[str, ...]) -> np.ndarray:
+    """The column to predict, complete: texts or numbers."""
+    import numpy as np
+
+    from eckart.io.roles import quoted
+
+    if target in whole.metadata.labels:
+        words = np.array(whole.metadata.labels[target], dtype=object)
+        if any(value == "" for value in words):
+            raise Refused(f"The target {quoted(target)} is missing in some rows. Remove them first.")
+        return words
+    if target not in names:
+        raise Refused(_no_target(whole, target, names))
+    column = whole.matrix[:, [names.index(target)]]
+    goal = np.asarray(column.toarray() if whole.sparse else column).ravel()
+    if not np.isfinite(goal).all():
+        raise Refused(f"The target {quoted(target)} is missing in {int(np.sum(~np.isfinite(goal)))} rows.")
+    return goal
 
 
 def _no_target(whole: Source, target: str, names: tuple[str, ...]) -> str:
@@ -293,16 +303,23 @@ def _name_or_names(cell: Any, names: tuple[str, ...]) -> Any:
     return [names[j] for j in cell] if isinstance(cell, tuple) else names[int(cell)]
 
 
+def _scored(names: tuple[str, ...], history: dict[str, np.ndarray]) -> Any:
+    """The columns with their scores, best first."""
+    from eckart.text import Table
+
+    scored = [
+        (names[j], float(score), "kept" if kept else "")
+        for j, score, kept in zip(history["column"], history["score"], history["kept"], strict=True)
+    ]
+    return Table("", ("column", "score", "choice"), tuple(scored), kinds=("text", "number", "text"))
+
+
 def _table(source: Source, how: str, selector: Any) -> Any:
     from eckart.text import Table
 
     names, history = _names(source), selector.history_
     if how == "correlation":
-        scored = [
-            (names[j], float(score), "kept" if kept else "")
-            for j, score, kept in zip(history["column"], history["score"], history["kept"], strict=True)
-        ]
-        return Table("", ("column", "score", "choice"), tuple(scored), kinds=("text", "number", "text"))
+        return _scored(names, history)
     sets = history["dropped" if how == "backward" else "columns"]
     words = [", ".join(names[j] for j in columns) or "-" for columns in sets]
     figures = zip(history["n_columns"], history["score"], history["spread"], strict=True)

@@ -120,9 +120,6 @@ def _chosen(source: Source, reading: ReadingOptions) -> list[int]:
 
 def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
     """Where the named columns are; a name may hold a comma when it is given alone."""
-    from eckart.io.roles import listed, quoted
-    from eckart.options import near_match
-
     names = column_names(source)
     where = {name: j for j, name in enumerate(names)}
     words = [word for text in given for word in ([text] if text in where else text.split(","))]
@@ -130,18 +127,24 @@ def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
     for word in (word if word in where else word.strip() for word in words):
         if word in source.metadata.labels and option == "--drop":
             continue
-        if word in source.metadata.labels:
-            raise Refused(
-                f"{option}: the column {quoted(word)} of {source.metadata.name} is text, and a "
-                f"decomposition needs numbers."
-            )
         if word not in where:
-            near = near_match(word, names)
-            hint = near if near != "." else f". It has {listed(names)}."
-            raise Refused(f"{option}: {source.metadata.name} has no column {quoted(word)} of numbers{hint}")
+            raise Refused(_no_column(source, word, names, option))
         if where[word] not in indices:
             indices.append(where[word])
     return indices
+
+
+def _no_column(source: Source, word: str, names: Sequence[str], option: str) -> str:
+    """Why a name is not a column of numbers."""
+    from eckart.io.roles import listed, quoted
+    from eckart.options import near_match
+
+    title = source.metadata.name
+    if word in source.metadata.labels:
+        return f"{option}: the column {quoted(word)} of {title} is text, and a decomposition needs numbers."
+    near = near_match(word, names)
+    hint = near if near != "." else f". It has {listed(names)}."
+    return f"{option}: {title} has no column {quoted(word)} of numbers{hint}"
 
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
@@ -154,12 +157,7 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
     if wanted is None or names == tuple(wanted):
         return source, []
     if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
-        if source.shape[1] != len(wanted):
-            raise Refused(
-                f"{title} has {source.shape[1]} columns and {what} has {len(wanted)}. Without names the "
-                f"numbers of columns must be equal."
-            )
-        return source, [f"{title} has no column names; its columns are assumed to be in the order of {what}."]
+        return source, [_in_order(source, len(wanted), what)]
     extra = [name for name in names if name not in set(wanted)]
     if len(names) - len(extra) != len(wanted) or not all(map(is_identifier, extra)):
         raise Refused(_difference(source, names, wanted, what))
@@ -170,6 +168,17 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
         return keep(source, order), left
     moved = f"The columns of {title} were reordered by name to match {what}."
     return keep(source, order), [*left, moved]
+
+
+def _in_order(source: Source, count: int, what: str) -> str:
+    """The note on a table without column names, which must be as wide as the model."""
+    title = source.metadata.name
+    if source.shape[1] != count:
+        raise Refused(
+            f"{title} has {source.shape[1]} columns and {what} has {count}. Without names the "
+            f"numbers of columns must be equal."
+        )
+    return f"{title} has no column names; its columns are assumed to be in the order of {what}."
 
 
 def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> str:

@@ -63,11 +63,7 @@ class Tuning:
         """The arguments of decompose; what has no meaning for the method is refused."""
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         taken = TAKEN.get(method, {})
-        for name in given:
-            if name not in taken:
-                owners = " or ".join(f"--method {owner}" for owner, names in TAKEN.items() if name in names)
-                option = f"--{name.replace('_', '-')}"
-                raise click.UsageError(f"{option} does not apply to --method {method}: it is for {owners}.")
+        _refuse_meaningless([name for name in given if name not in taken], method)
         if "solver" in given and given["solver"] not in SOLVERS.get(method, ()):
             known = ", ".join(SOLVERS.get(method, ()))
             raise click.UsageError(f"--solver {given['solver']}: for --method {method} it is one of {known}.")
@@ -86,7 +82,14 @@ class Tuning:
         return "".join(words)
 
 
-def _width(given: Any) -> float | str:
+def _refuse_meaningless(names: list[str], method: str) -> None:
+    for name in names:
+        owners = " or ".join(f"--method {owner}" for owner, known in TAKEN.items() if name in known)
+        option = f"--{name.replace('_', '-')}"
+        raise click.UsageError(f"{option} does not apply to --method {method}: it is for {owners}.")
+
+
+def _width(given: object) -> float | str:
     text = str(given).strip()
     if text in ("median", "local"):
         return text

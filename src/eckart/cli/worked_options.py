@@ -14,7 +14,7 @@ class Numbers(click.ParamType[list[int]]):
 
     name = "numbers"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
         words = str(value).replace(",", " ").split()
         if not words or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words):
             self.fail(f"{value!r} is not a list of whole numbers such as 1,3.", param, ctx)

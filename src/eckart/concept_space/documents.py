@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from eckart.errors import FileError, InputError
 
@@ -50,13 +50,17 @@ class Documents:
         return beginning(self.texts[place])
 
 
+Texts: TypeAlias = str | os.PathLike[str] | Iterable[str] | Mapping[str, str] | Documents
+"""A path of a file or folder, texts, or texts by name."""
+
+
 def beginning(text: str) -> str:
     """The first words of a text on one line."""
     line = " ".join(text[: 4 * _SHOWN].split())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 3].rstrip() + "..."
 
 
-def read_documents(source: Any, *, column: str | None = None, names: Iterable[str] | None = None) -> Documents:
+def read_documents(source: Texts, *, column: str | None = None, names: Iterable[str] | str | None = None) -> Documents:
     """Documents from a path or from Python values.
 
     Parameters
@@ -78,12 +82,18 @@ def read_documents(source: Any, *, column: str | None = None, names: Iterable[st
         return found if names is None or name is not None else Documents(found.texts, tuple(map(str, names)))
     if isinstance(source, Mapping):
         return Documents(tuple(map(str, source.values())), tuple(map(str, source)))
-    texts = list(source.tolist() if hasattr(source, "tolist") else source)
-    wrong = next((text for text in texts if not isinstance(text, str)), None)
-    if wrong is not None:
-        raise InputError(f"Documents must be texts, but {str(wrong)[:40]!r} is of type {type(wrong).__name__}.")
+    texts = _texts(source.tolist() if hasattr(source, "tolist") else source)
     given = tuple(map(str, names)) if names is not None else tuple(str(i + 1) for i in range(len(texts)))
     return Documents(tuple(texts), given)
+
+
+def _texts(given: Iterable[object]) -> list[str]:
+    texts = []
+    for text in given:
+        if not isinstance(text, str):
+            raise InputError(f"Documents must be texts, but {str(text)[:40]!r} is of type {type(text).__name__}.")
+        texts.append(text)
+    return texts
 
 
 def _read(path: Path, column: str | None, name: str | None) -> Documents:
@@ -174,9 +184,7 @@ def _csv_rows(text: str, delimiter: str | None) -> list[dict[str, Any]]:
 
 def _records(records: list[dict[str, Any]], path: Path, column: str | None, name: str | None) -> Documents:
     keys = list(dict.fromkeys(key for record in records for key in record))
-    for given in (column, name):
-        if given is not None and given not in keys:
-            raise FileError(f"{path} has no column {given!r}. It has {', '.join(map(repr, keys[:8]))}.")
+    _refuse_unknown((column, name), keys, path)
     column = column or _text_key(records, keys, path)
     texts = [str(record.get(column) or "") for record in records]
     name = name or _name_key(records, keys, column)
@@ -184,13 +192,24 @@ def _records(records: list[dict[str, Any]], path: Path, column: str | None, name
     return Documents(tuple(texts), tuple(names))
 
 
+def _refuse_unknown(given: Iterable[str | None], keys: list[str], path: Path) -> None:
+    for name in given:
+        if name is not None and name not in keys:
+            raise FileError(f"{path} has no column {name!r}. It has {', '.join(map(repr, keys[:8]))}.")
+
+
 def _text_key(records: list[dict[str, Any]], keys: list[str], path: Path) -> str:
-    lengths = {key: sum(len(r[key]) for r in records if isinstance(r.get(key), str)) for key in keys}
+    lengths = {key: _length(records, key) for key in keys}
     if not any(lengths.values()):
         raise FileError(f"{path} has no column of text. Name one with column=.")
     called = next((key for word in _TEXT_KEYS for key in keys if key.lower() == word and lengths[key]), None)
     longest = max(lengths, key=lambda key: lengths[key])
     return called if called is not None and 4 * lengths[called] >= lengths[longest] else longest
+
+
+def _length(records: list[dict[str, Any]], key: str) -> int:
+    """Characters of text under a key."""
+    return sum(len(record[key]) for record in records if isinstance(record.get(key), str))
 
 
 def _name_key(records: list[dict[str, Any]], keys: list[str], column: str) -> str | None:

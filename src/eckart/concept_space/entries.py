@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -41,19 +41,23 @@ def of_dense(row: Numbers, name: str = "the given row") -> Entries:
     return Entries(columns, np.asarray(row, np.float64)[columns], name)
 
 
-def take(given: Any, names: Names, *, unknown: Unknown | None, vectorizer: Any) -> Entries:
+def take(given: object, names: Names, *, unknown: Unknown | None, vectorizer: object) -> Entries:
     """The entries of whatever was given, checked. Unknown names in a dict are an error, unknown words are not."""
     if unknown is not None:
         check_choice("unknown", unknown, ("error", "ignore"))
     if isinstance(given, str):
         return _of_text(given, names, unknown, vectorizer)
-    if not isinstance(given, Mapping) and hasattr(given, "to_dict") and getattr(given, "ndim", 0) == 1:
+    if hasattr(given, "to_dict") and getattr(given, "ndim", 0) == 1:
         given = given.to_dict()  # a pandas Series, by its index
     if isinstance(given, Mapping):
         return _of_mapping(given, names, unknown or "error")
-    if isinstance(given, list | tuple | set | frozenset) and given and all(isinstance(word, str) for word in given):
-        return _of_words(list(given), names, unknown or "ignore")
-    return _of_numbers(given, names)
+    return _of_words(list(given), names, unknown or "ignore") if _are_words(given) else _of_numbers(given, names)
+
+
+def _are_words(given: object) -> TypeGuard[Iterable[str]]:
+    if not isinstance(given, list | tuple | set | frozenset):
+        return False
+    return len(given) > 0 and all(isinstance(word, str) for word in given)
 
 
 def _of_mapping(given: Mapping[Any, Any], names: Names, unknown: Unknown) -> Entries:

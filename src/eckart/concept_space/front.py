@@ -15,12 +15,12 @@ from eckart.result import Decomposition
 
 
 def concepts(
-    model: Any,
-    rows: Any = None,
+    model: object,
+    rows: object = None,
     columns: Sequence[str] | None = None,
     *,
     row_names: Sequence[str] | None = None,
-    vectorizer: Any = None,
+    vectorizer: object = None,
 ) -> Concepts:
     """Search, recommend, compare and explain in the space of a decomposition.
 
@@ -78,7 +78,7 @@ def concepts(
     return Concepts(d, geometry, column_names, stored, vectorizer)
 
 
-def _column_names(d: Decomposition, model: Any, given: Sequence[str] | None, vectorizer: Any) -> Names:
+def _column_names(d: Decomposition, model: object, given: Sequence[str] | None, vectorizer: Any) -> Names:
     names: Any = given
     if names is None:
         names = d.column_names or getattr(model, "feature_names_in_", None)

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -35,10 +34,10 @@ class Names:
             return self.given[place]
         return f"x{place + 1}" if self.what == "column" else str(place + 1)
 
-    def labels(self, indices: Sequence[int] | np.ndarray[Any, Any]) -> tuple[str, ...]:
+    def labels(self, indices: Sequence[int] | np.ndarray) -> tuple[str, ...]:
         return tuple(self.label(int(place)) for place in indices)
 
-    def place(self, name: Any) -> int:
+    def place(self, name: object) -> int:
         """Where the name is; a whole number is a place already, counted from 0."""
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             if not 0 <= int(name) < self.count:

@@ -307,7 +307,7 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         return Names("column", len(self.column_bias_), self.column_names_)
 
 
-def _known(ratings: Any) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
+def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
     """Places and values of the known entries, the shape, and the names of rows and columns."""
     opened = open_with(ratings)
     metadata = getattr(opened, "metadata", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class Query:
     whole: bool = True
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Convert to plain values for JSON.
 
         Returns
@@ -187,7 +187,7 @@ class Ranking:
         order = f"the order of the first {self.proved} is certain" if self.proved else "the order is not certain"
         return f"{'proved: these are the ones; ' if self.set_proved else 'not proved; '}{order}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Convert to plain values for JSON.
 
         Returns
@@ -271,7 +271,7 @@ class Rankings:
     def __iter__(self) -> Iterator[Ranking]:
         return (self[row] for row in range(len(self)))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Convert to plain values for JSON.
 
         Returns

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -69,12 +69,12 @@ class Concepts:
     geometry: Geometry = field(repr=False)
     columns: Names = field(repr=False)
     rows: StoredRowSet | None = field(repr=False)
-    vectorizer: Any = field(default=None, repr=False)
+    vectorizer: object = field(default=None, repr=False)
     folded: Ledger = field(default_factory=Ledger)
 
     # A row in the space of the concepts
 
-    def query(self, row: Any, *, unknown: Unknown | None = None) -> Query:
+    def query(self, row: object, *, unknown: Unknown | None = None) -> Query:
         """Compute the coordinates of a row.
 
         Parameters
@@ -123,7 +123,7 @@ class Concepts:
         none = np.zeros(0)
         return Query(label, coordinates, none.astype(np.int64), none, square, unseen, place=place)
 
-    def fold_in(self, rows: Any, *, row_names: Any = None) -> Folded:
+    def fold_in(self, rows: object, *, row_names: Iterable[str] | None = None) -> Folded:
         """Project new rows on the concepts and store them.
 
         The concepts do not change.
@@ -163,7 +163,7 @@ class Concepts:
     # Columns for a row
 
     def recommend(
-        self, row: Any, n: int = 10, *, exclude_known: bool = True, unknown: Unknown | None = None
+        self, row: object, n: int = 10, *, exclude_known: bool = True, unknown: Unknown | None = None
     ) -> Ranking:
         """Recommend columns for a row: those with the highest predicted values.
 
@@ -197,7 +197,7 @@ class Concepts:
         known = query.columns if exclude_known else np.zeros(0, np.int64)
         return ranked(title, scores, n, self.columns, hidden=known, notes=query.notes)
 
-    def recommend_many(self, rows: Any = None, n: int = 10, *, exclude_known: bool = True) -> Rankings:
+    def recommend_many(self, rows: object = None, n: int = 10, *, exclude_known: bool = True) -> Rankings:
         """Recommend columns for many rows, in bounded memory.
 
         Parameters
@@ -227,7 +227,7 @@ class Concepts:
             self.columns,
         )
 
-    def explain(self, row: Any, column: str | int, *, unknown: Unknown | None = None) -> Explanation:
+    def explain(self, row: object, column: str | int, *, unknown: Unknown | None = None) -> Explanation:
         """Explain the predicted value of a row in a column.
 
         Parameters
@@ -249,7 +249,7 @@ class Concepts:
     # Similarity
 
     def similar_rows(
-        self, row: Any, n: int = 10, *, by: By = "cosine", proof: bool = False, unknown: Unknown | None = None
+        self, row: object, n: int = 10, *, by: By = "cosine", proof: bool = False, unknown: Unknown | None = None
     ) -> Ranking:
         """Find the stored rows that are most similar to a row.
 
@@ -362,7 +362,7 @@ class Concepts:
             )
         return self.rows
 
-    def _taken(self, row: Any, unknown: Unknown | None) -> Query:
+    def _taken(self, row: object, unknown: Unknown | None) -> Query:
         """A row by its name among the stored rows, or as in `query`."""
         return self.row(row) if isinstance(row, str) else self.query(row, unknown=unknown)
 
@@ -380,7 +380,7 @@ class Concepts:
         back = self.geometry.back
         return back @ on_device_of(self.geometry.forth(query.coordinates[None, :])[0], back)
 
-    def _concept(self, concept: Any) -> int:
+    def _concept(self, concept: object) -> int:
         if not isinstance(concept, int | np.integer) or isinstance(concept, bool) or not 0 <= concept < self.d.k:
             raise ParameterError(f"concept={concept!r} does not exist: give an index from 0 to {self.d.k - 1}.")
         return int(concept)

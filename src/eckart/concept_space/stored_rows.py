@@ -151,7 +151,7 @@ class StoredRowSet:
         return StoredRowSet(self.geometry, (*self.parts, rows), Names("row", before.count + count, together))
 
 
-def rows_of(geometry: Geometry, data: Any) -> tuple[Rows, tuple[str, ...] | None]:
+def rows_of(geometry: Geometry, data: object) -> tuple[Rows, tuple[str, ...] | None]:
     """Data -> rows with coordinates, in one pass, and their names."""
     if isinstance(data, str | os.PathLike):
         data = open_table(data)

@@ -6,14 +6,14 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from eckart.analysis.measures import svd_details
 from eckart.api import decompose
-from eckart.concept_space.documents import Documents, beginning, read_documents
+from eckart.concept_space.documents import Documents, Texts, beginning, read_documents
 from eckart.concept_space.evaluation import Evaluation, average_precision, first_ten
 from eckart.concept_space.front import concepts
 from eckart.concept_space.names import Names
@@ -23,7 +23,8 @@ from eckart.concept_space.stored_rows import Rows, StoredRowSet
 from eckart.concept_space.word_weights import WordWeights, weigh
 from eckart.errors import InputError, ModelFileError
 from eckart.options import check_count
-from eckart.result import Decomposition, SVDDetails, WordModel
+from eckart.projecting import project
+from eckart.result import Decomposition, WordModel
 from eckart.text import Table
 
 _MOST_CONCEPTS = 100
@@ -109,7 +110,14 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         self.min_df = min_df
         self.rng = rng
 
-    def fit(self, documents: Any, y: object = None, *, column: str | None = None, names: Any = None) -> TextConcepts:
+    def fit(
+        self,
+        documents: Texts,
+        y: object = None,
+        *,
+        column: str | None = None,
+        names: Iterable[str] | str | None = None,
+    ) -> TextConcepts:
         """Find the concepts of a collection.
 
         Parameters
@@ -206,7 +214,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         caption = "Words with the largest positive and negative weights; share of the weighted counts."
         return Table("Concepts", columns, tuple(rows), caption, ("text", "text", "text", "percent"))
 
-    def transform(self, documents: Any) -> np.ndarray:
+    def transform(self, documents: Texts) -> np.ndarray:
         """Compute the coordinates of documents in concept space.
 
         Parameters
@@ -220,12 +228,12 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
             One row for each document, one column for each concept.
         """
         check_is_fitted(self)
-        from eckart.projecting import project
-
         given = read_documents(documents)
         return np.asarray(project(self.decomposition_, self.counter_.transform(given.texts)))
 
-    def add(self, documents: Any, *, column: str | None = None, names: Any = None) -> TextConcepts:
+    def add(
+        self, documents: Texts, *, column: str | None = None, names: Iterable[str] | str | None = None
+    ) -> TextConcepts:
         """Add documents to the collection without changing the concepts (folding-in).
 
         Parameters
@@ -266,7 +274,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         return self
 
     def evaluate(
-        self, queries: Any, relevant: Sequence[Iterable[int | str]] | Mapping[Any, Iterable[Any]]
+        self, queries: Texts, relevant: Sequence[Iterable[int | str]] | Mapping[str, Iterable[int | str]]
     ) -> Evaluation:
         """Measure the precision of searches whose relevant documents are known.
 
@@ -390,8 +398,3 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
     def _take(self, d: Decomposition, counter: WordWeights) -> None:
         self.decomposition_, self.counter_ = d, counter
         self.space_ = concepts(d, vectorizer=counter)
-
-
-def svd_details(d: Decomposition) -> SVDDetails:
-    """The details of an SVD."""
-    return d.details if isinstance(d.details, SVDDetails) else SVDDetails()

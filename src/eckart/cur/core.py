@@ -64,7 +64,7 @@ class Core:
         """Number of rows and columns of U."""
         return int(self.left.shape[0]), int(self.right.shape[0])
 
-    def after(self, coordinates: Any) -> Array:
+    def after(self, coordinates: object) -> Array:
         """Multiply from the left: X U.
 
         Parameters
@@ -81,7 +81,7 @@ class Core:
         given = _like_factor(coordinates, left)
         return _as_given(((given @ left / left_values) @ middle / right_values) @ right.T, coordinates)
 
-    def before(self, rows: Any) -> Array:
+    def before(self, rows: object) -> Array:
         """Multiply from the right: U X.
 
         Parameters
@@ -98,13 +98,13 @@ class Core:
         part = middle @ ((right.T @ _like_factor(rows, left)) / right_values[:, None])
         return _as_given(left @ (part / left_values[:, None]), rows)
 
-    def __rmatmul__(self, coordinates: Any) -> Array:
+    def __rmatmul__(self, coordinates: object) -> Array:
         return self.after(coordinates)
 
-    def __matmul__(self, rows: Any) -> Array:
+    def __matmul__(self, rows: object) -> Array:
         return self.before(rows)
 
-    def _beside(self, prototype: Any) -> tuple[Array, ...]:
+    def _beside(self, prototype: object) -> tuple[Array, ...]:
         """The factors in the library and on the device of `prototype`."""
         factors = (self.left, self.left_values, self.middle, self.right_values, self.right)
         if not is_numpy(self.left) or not is_array(prototype) or is_numpy(prototype):
@@ -127,7 +127,7 @@ class Core:
         return dict(vars(self))
 
 
-def _like_factor(given: Any, factor: Array) -> Any:
+def _like_factor(given: object, factor: Array) -> Any:
     """What is multiplied by a factor in its dtype, where the library does not mix them."""
     return given if is_numpy(factor) or not is_array(given) else astype(given, factor.dtype)
 

@@ -4,6 +4,7 @@ one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,7 @@ from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take
 from eckart.estimators.template import InvertibleEstimator
+from eckart.options import Seed
 from eckart.projecting import project, reconstruct
 from eckart.result import Decomposition
 
@@ -166,7 +168,7 @@ class CUR(InvertibleEstimator):
 
     def __init__(
         self,
-        n_components: Any = None,
+        n_components: float | None = None,
         *,
         n_columns: int | None = None,
         n_rows: int | None = None,
@@ -175,7 +177,7 @@ class CUR(InvertibleEstimator):
         error: float | None = None,
         cutoff: float | None = None,
         tol: float = 0.0,
-        random_state: Any = None,
+        random_state: Seed = None,
         memory: str | int | None = None,
         device: str | None = None,
     ) -> None:
@@ -204,7 +206,7 @@ class CUR(InvertibleEstimator):
         selector = ColumnSelector(self)
         return selector.remember(self) if hasattr(self, "decomposition_") else selector
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Sequence[str] | np.ndarray | None = None) -> np.ndarray:
         """Get the names of the chosen columns.
 
         Parameters
@@ -242,7 +244,7 @@ class CUR(InvertibleEstimator):
         self._publish(d)
         return data
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         return project(self.decomposition_, data)
 
     def _rows(self, scores: Array) -> Array:
@@ -261,7 +263,7 @@ class CUR(InvertibleEstimator):
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(rank, share of the sum of squares): at most one of them."""
-        wanted: Any = self.n_components
+        wanted = self.n_components
         if wanted is None:
             return None, None
         if not isinstance(wanted, Integral):

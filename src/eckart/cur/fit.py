@@ -93,7 +93,7 @@ def decompose(
     return result
 
 
-def project(decomposition: Decomposition, data: Any) -> Array:
+def project(decomposition: Decomposition, data: object) -> Array:
     """Entries of each row in the chosen columns, times what these are scaled by; dense, rows x columns of C."""
     d, opened = decomposition, open_matrix(data)
     matrix = opened.matrix
@@ -171,7 +171,7 @@ def _rank(shape: tuple[int, int], k: int | None, n_columns: int | None, n_rows: 
 
 
 def _smallest_rank(
-    opened: Opened, wanted: CURSettings, given: Any, target: float, options: dict[str, Any]
+    opened: Opened, wanted: CURSettings, given: object, target: float, options: dict[str, Any]
 ) -> tuple[RankComponents, Found]:
     """The smallest k whose CUR leaves at most the target: none whose columns are fewer than the best rank can."""
     short = min(opened.matrix.shape)

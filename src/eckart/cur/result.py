@@ -75,7 +75,7 @@ def assemble(
 
 
 def _details(
-    opened: Opened, components: RankComponents, found: Found, wanted: CURSettings, norm: float, C: Any, R: Any
+    opened: Opened, components: RankComponents, found: Found, wanted: CURSettings, norm: float, C: object, R: object
 ) -> CURDetails:
     metadata, columns, rows = opened.metadata, found.columns, found.rows
     core = _core(found.core, opened.exponent, best=wanted.core == "best")

@@ -44,7 +44,7 @@ class Slice:
 
 
 def fold_slices(
-    matrix: Any,
+    matrix: object,
     columns: np.ndarray,
     right: Array,
     step: Callable[[Slice], Result],

@@ -21,7 +21,7 @@ class WholeNumber(Interval):  # type: ignore[misc]
     def __init__(self, least: int) -> None:
         super().__init__(Integral, least, None, closed="left")
 
-    def is_satisfied_by(self, val: Any) -> bool:
+    def is_satisfied_by(self, val: object) -> bool:
         if type(val) is int:
             return bool(val >= self.left)
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
@@ -53,7 +53,7 @@ def validated(method: Method) -> Method:
     """
 
     @functools.wraps(method)
-    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def checked(self: Any, *args: object, **kwargs: object) -> Any:
         given = self.__dict__
         for name, default, allowed in _constraints(cast("Any", type(self))):
             value = given.get(name, default)

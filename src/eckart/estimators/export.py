@@ -9,7 +9,7 @@ from eckart.arrays import is_array, to_numpy
 _INPUT = ("n_features_in_", "feature_names_in_")
 
 
-def with_attributes(theirs: Any, ours: Any, names: tuple[str, ...]) -> Any:
+def with_attributes(theirs: object, ours: object, names: tuple[str, ...]) -> Any:
     """`theirs` with copies of the fitted attributes of `ours`."""
     for name in (*names, *_INPUT):
         if hasattr(ours, name):
@@ -18,6 +18,6 @@ def with_attributes(theirs: Any, ours: Any, names: tuple[str, ...]) -> Any:
     return theirs
 
 
-def seed(random_state: Any) -> Any:
+def seed(random_state: object) -> Any:
     """scikit-learn refuses a Generator."""
     return None if hasattr(random_state, "bit_generator") else random_state

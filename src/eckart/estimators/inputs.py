@@ -50,7 +50,7 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
 
 
-def opened(X: Any, memory: int | None) -> Any:
+def opened(X: object, memory: int | None) -> Any:
     """X by the one opener; nested lists are left to scikit-learn's own checks, whose messages its users know."""
     if isinstance(X, list | tuple) and not (X and isinstance(X[0], str | os.PathLike | Mapping)):
         return X
@@ -63,12 +63,12 @@ def opened(X: Any, memory: int | None) -> Any:
         raise
 
 
-def _is_frame(given: Any) -> bool:
+def _is_frame(given: object) -> bool:
     """A data frame whose names scikit-learn checks itself."""
     return type(given).__module__.partition(".")[0] in _FRAMES and hasattr(given, "shape") and hasattr(given, "columns")
 
 
-def is_plain(X: Any) -> bool:
+def is_plain(X: object) -> bool:
     """Whether X is a two-dimensional NumPy array of float32 or float64 numbers, and no subclass: nothing to convert."""
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
 
@@ -81,7 +81,7 @@ def _is_plain_csr(X: Any) -> bool:
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-def _take_plain(estimator: Any, X: np.ndarray, *, reset: bool) -> bool:
+def _take_plain(estimator: object, X: np.ndarray, *, reset: bool) -> bool:
     """The width of X remembered or compared without scikit-learn's search for data frames; False: let that decide."""
     known = estimator.__dict__
     if reset:
@@ -95,7 +95,7 @@ def _take_plain(estimator: Any, X: np.ndarray, *, reset: bool) -> bool:
     )
 
 
-def same_device(estimator: Any, X: Any, *, reset: bool) -> None:
+def same_device(estimator: Any, X: object, *, reset: bool) -> None:
     """Refuse data of another library or device than those that were fitted; `reset` remembers theirs."""
     now = place_of(X)
     if reset:
@@ -104,7 +104,7 @@ def same_device(estimator: Any, X: Any, *, reset: bool) -> None:
         refuse_other_device(estimator._place, now, f"This {type(estimator).__name__}")
 
 
-def take_scores(X: Any, estimator: Any = None) -> Any:
+def take_scores(X: Any, estimator: object = None) -> Any:
     """Scores for the way back: arrays of other libraries as they are, everything else as a NumPy array."""
     if estimator is not None:
         same_device(estimator, X, reset=False)
@@ -116,7 +116,7 @@ def take_scores(X: Any, estimator: Any = None) -> Any:
     return check_array(X, dtype=[np.float64, np.float32], input_name="X", ensure_min_features=0)
 
 
-def take_weights(sample_weight: Any) -> Any:
+def take_weights(sample_weight: object) -> Any:
     """Row weights on the host, one number for a row, wherever they were."""
     return to_numpy(sample_weight) if is_array(sample_weight) else sample_weight
 

@@ -27,7 +27,7 @@ class Graph:
         self.constants.append(self.onnx.numpy_helper.from_array(np.array(value, dtype=dtype), name))
         return name
 
-    def add(self, kind: str, *inputs: str, **attributes: Any) -> str:
+    def add(self, kind: str, *inputs: str, **attributes: object) -> str:
         """A node with one output."""
         self._count += 1
         name = f"{self.prefix}t{self._count}"

@@ -43,7 +43,7 @@ decomposition_ : Decomposition
 """
 
 
-def _frames_wanted(estimator: Any) -> bool:
+def _frames_wanted(estimator: object) -> bool:
     return "_sklearn_output_config" in estimator.__dict__ or get_config()["transform_output"] != "default"
 
 
@@ -70,7 +70,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls.__doc__ = with_attributes(cls.__doc__, _ATTRIBUTES)
         for name in ("transform", "fit_transform"):
@@ -145,18 +145,18 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._scores(self._take(X, reset=False))
 
     @abstractmethod
-    def _fit(self, X: Any) -> Any:
+    def _fit(self, X: object) -> Any:
         """Set the fitted attributes; return the validated data."""
 
     @abstractmethod
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         """The scores of validated rows."""
 
-    def _fitted_scores(self, data: Any) -> Array:
+    def _fitted_scores(self, data: object) -> Array:
         """The scores of the fitted rows, where the fit has them already."""
         return self._scores(data)
 
-    def _take(self, X: Any, *, reset: bool) -> Any:
+    def _take(self, X: object, *, reset: bool) -> Any:
         return take(self, X, reset=reset)
 
     def _publish(self, d: Decomposition[Any]) -> None:
@@ -199,9 +199,9 @@ class InvertibleEstimator(Estimator):
         self._check_fitted()
         return self._rows(self._take_scores(X))
 
-    def _take_scores(self, X: Any) -> Any:
+    def _take_scores(self, X: object) -> Any:
         return take_scores(X, self)
 
     @abstractmethod
-    def _rows(self, scores: Any) -> Array:
+    def _rows(self, scores: object) -> Array:
         """The rows that scores stand for."""

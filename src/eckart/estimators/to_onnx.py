@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.options import check_choice
 
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
 
 class ToOnnx:
     """Export of `transform`."""
 
-    def to_onnx(self, dtype: str = "float32") -> Any:
+    def to_onnx(self, dtype: Literal["float32", "float64"] = "float32") -> ModelProto:
         """Export `transform` as an ONNX model, for runtimes without Python.
 
         Parameters
@@ -36,5 +39,5 @@ class ToOnnx:
         return self._onnx(dtype)
 
     @abstractmethod
-    def _onnx(self, dtype: str) -> Any:
+    def _onnx(self, dtype: str) -> ModelProto:
         """The model, of a fitted estimator."""

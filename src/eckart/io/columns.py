@@ -27,7 +27,7 @@ class ChosenColumns:
         return self.source.shape[0], len(self.indices)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return self.source.dtype
 
     @property

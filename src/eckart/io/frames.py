@@ -9,7 +9,6 @@ import sys
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
@@ -19,7 +18,7 @@ from eckart.io.text.cells import is_missing, is_number
 from eckart.notes import Note
 
 
-def frame_source(frame: Any, row_names: str | None = "auto") -> MemorySource | None:
+def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource | None:
     """A data frame in memory as a source; None for what is not one, lazy frames included."""
     if type(frame).__module__.partition(".")[0] in ("builtins", "numpy", "scipy"):
         return None
@@ -63,7 +62,7 @@ def _expanded(native: Any) -> Any:
     return native.select(*columns)
 
 
-def _arrow_table(frame: Any) -> Any:
+def _arrow_table(frame: object) -> Any:
     pa = sys.modules.get("pyarrow")
     if pa is not None and isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
@@ -74,7 +73,7 @@ def _arrow_table(frame: Any) -> Any:
     return frame
 
 
-def _is_pandas(frame: Any) -> bool:
+def _is_pandas(frame: object) -> bool:
     pd = sys.modules.get("pandas")
     return pd is not None and isinstance(frame, pd.DataFrame)
 
@@ -134,7 +133,7 @@ def _parts(native: Any, columns: list[str], frame: Any) -> Parts:
     return Parts(matrix, names, _checked(texts), _notes(kinds, series, names, matrix))
 
 
-def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matrix: NDArray[Any]) -> list[Note]:
+def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matrix: np.ndarray) -> list[Note]:
     truths = [name for name, kind in kinds.items() if kind == "truth"]
     left_out = [f"{name} ({series[name].dtype})" for name, kind in kinds.items() if kind == "other"]
     whole = [(j, name) for j, name in enumerate(names) if series[name].dtype.is_integer()]
@@ -155,7 +154,7 @@ def _one_block(frame: Any) -> bool:
     return len(kinds) == 1 and kinds <= {np.dtype(np.float32), np.dtype(np.float64)}
 
 
-def _stacked(numbers: list[NDArray[Any]]) -> NDArray[Any]:
+def _stacked(numbers: list[np.ndarray]) -> np.ndarray:
     single = all(column.dtype == np.float32 for column in numbers)
     if len(numbers) == 1 and numbers[0].dtype in (np.float32, np.float64):
         return numbers[0].reshape(-1, 1)
@@ -187,8 +186,8 @@ def _kind(name: str, series: Any) -> str:
     return "object" if dtype == nw.Object else "other"
 
 
-def _numbers(name: str, series: Any) -> NDArray[Any]:
-    values: NDArray[Any] = series.to_numpy()
+def _numbers(name: str, series: Any) -> np.ndarray:
+    values: np.ndarray = series.to_numpy()
     if values.dtype.kind == "O":
         return np.array([_number(name, row, value) for row, value in enumerate(values.tolist())], np.float64)
     if not (series.dtype.is_float() and values.dtype in (np.float32, np.float64)):
@@ -196,7 +195,7 @@ def _numbers(name: str, series: Any) -> NDArray[Any]:
     return values
 
 
-def _absent(value: Any) -> bool:
+def _absent(value: object) -> bool:
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
     )

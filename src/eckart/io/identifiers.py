@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eckart.io.columns import keep
 from eckart.io.roles import listed
@@ -34,21 +33,21 @@ def is_identifier(name: str) -> bool:
     return named and not name.lower().startswith(("unnamed", "column "))
 
 
-def identifier_columns(names: Sequence[str], matrix: NDArray[Any]) -> list[int]:
+def identifier_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
     """Positions of the columns that identify or count the rows."""
     if len(matrix) < _FEWEST:
         return []
     return [j for j, name in enumerate(names) if _identifies(name, matrix[:, j])]
 
 
-def year_columns(names: Sequence[str], matrix: NDArray[Any]) -> list[int]:
+def year_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
     """Positions of the columns that hold the year of each row, in steps of equal length."""
     if len(matrix) < _FEWEST:
         return []
     return [j for j, name in enumerate(names) if _YEAR.fullmatch(name) and _is_time(matrix[:, j])]
 
 
-def _identifies(name: str, column: NDArray[Any]) -> bool:
+def _identifies(name: str, column: np.ndarray) -> bool:
     if _SURE.fullmatch(name):
         return _steps(column) is not None
     if _POSSIBLE.fullmatch(name):
@@ -57,7 +56,7 @@ def _identifies(name: str, column: NDArray[Any]) -> bool:
     return False
 
 
-def _steps(column: NDArray[Any]) -> NDArray[Any] | None:
+def _steps(column: np.ndarray) -> np.ndarray | None:
     """Differences of the sorted values; None unless all are different integers."""
     ordered = np.sort(column)
     if not np.isfinite(ordered).all() or (ordered != np.rint(ordered)).any():
@@ -66,7 +65,7 @@ def _steps(column: NDArray[Any]) -> NDArray[Any] | None:
     return steps if (steps > 0).all() else None
 
 
-def _is_time(column: NDArray[Any]) -> bool:
+def _is_time(column: np.ndarray) -> bool:
     steps = _steps(column)
     return steps is not None and bool((steps == steps[0]).all()) and column.min() >= 1000 and column.max() <= 3000
 

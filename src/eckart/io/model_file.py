@@ -116,7 +116,7 @@ def _refuse_other_file(path: Path) -> None:
         )
 
 
-def _check_loadable(body: Any, arrays: dict[str, np.ndarray]) -> None:
+def _check_loadable(body: object, arrays: dict[str, np.ndarray]) -> None:
     """Refuse to write what `load` would refuse to read."""
     try:
         decode(json.loads(json.dumps(body, allow_nan=False)), arrays)

@@ -29,7 +29,7 @@ def allowed(dtype: np.dtype) -> bool:
     return dtype.kind in "fiu" and dtype.itemsize <= 8
 
 
-def encode(value: Any, where: str, arrays: dict[str, np.ndarray]) -> Any:
+def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
     """JSON for a value; arrays found on the way are put into `arrays` under the place where they were found."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -64,7 +64,7 @@ def _fields_of(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def _as_parts(value: Any) -> Any:
+def _as_parts(value: object) -> Any:
     """Details as a dict of their fields, those that are None left out: the file does not name their classes."""
     if isinstance(value, dict):
         return {key: _as_parts(item) for key, item in value.items()}
@@ -102,7 +102,7 @@ def _csr(parts: dict[str, Any]) -> Any:
     return found
 
 
-def _plain_array(value: Any, where: str) -> np.ndarray:
+def _plain_array(value: object, where: str) -> np.ndarray:
     try:
         array = to_numpy(value)
     except (AttributeError, BufferError, TypeError, ValueError, RuntimeError) as error:
@@ -116,7 +116,7 @@ def _plain_array(value: Any, where: str) -> np.ndarray:
     return array
 
 
-def decode(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+def decode(value: object, arrays: Mapping[str, np.ndarray]) -> Any:
     """The value that `encode` was given; anything else is refused."""
     if isinstance(value, list):
         return [decode(item, arrays) for item in value]
@@ -160,7 +160,7 @@ _RENAMED = {
 """(class, field in files written before fields were renamed) -> field."""
 
 
-def _as_notes(given: Any) -> Any:
+def _as_notes(given: object) -> Any:
     """Notes; those of older files are sentences without a code."""
     if not isinstance(given, tuple):
         return given
@@ -174,7 +174,7 @@ def _note(fields: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Note:
     return Note(code, text, {key: decode(item, arrays) for key, item in details.items()})
 
 
-def _details(method: Any, parts: Any) -> Details:
+def _details(method: object, parts: object) -> Details:
     """The details of a method from their fields."""
     if not isinstance(method, str) or not isinstance(parts, dict):
         raise ModelFileError("The model's JSON has no method, or no parts of it. The file is not loaded.")
@@ -185,7 +185,7 @@ def _details(method: Any, parts: Any) -> Details:
     return built
 
 
-def _nested(value: Any, hint: Any) -> Any:
+def _nested(value: object, hint: object) -> Any:
     """The dataclass that a hint asks for, from a dict of its fields; anything else as it is."""
     if not isinstance(value, dict):
         return value
@@ -219,7 +219,7 @@ def _build(cls: type, fields: dict[str, Any]) -> Any:
     return cls(**fields)
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def _fits(value: object, hint: object) -> bool:
     if hint is Any:
         return True
     if hint in (int, float):

@@ -41,10 +41,10 @@ def open_data(
     row_names: str | None = "auto",
     columns: Sequence[str | int] | None = None,
     layer: str | None = None,
-    mask: Any = None,
+    mask: object = None,
     memory: str | int | None = None,
     stream: bool | None = None,
-) -> Any:
+) -> Source | RowSource:
     """Open data of any kind with explicit reading options.
 
     Every function of Eckart that takes data accepts the result.
@@ -106,11 +106,12 @@ def open_data(
     2
     """
     options = ReadOptions(format, key, delimiter, decimal, encoding, header, row_names, columns, layer, mask)
-    return open_with(data, options, memory=memory_bytes(memory), stream=stream)
+    found: Source | RowSource = open_with(data, options, memory=memory_bytes(memory), stream=stream)
+    return found
 
 
 def open_with(
-    data: Any, options: ReadOptions | None = None, *, memory: int | None = None, stream: bool | None = None
+    data: object, options: ReadOptions | None = None, *, memory: int | None = None, stream: bool | None = None
 ) -> Any:
     """`open_data` with its options as one value."""
     options = _DEFAULT if options is None else options
@@ -122,7 +123,7 @@ def open_with(
     return found
 
 
-def _opened(data: Any, options: ReadOptions, memory: int | None, stream: bool | None) -> Any:
+def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool | None) -> Any:
     if isinstance(data, np.ndarray | Source | RowSource) or is_sparse(data):
         return plain_array(data) if isinstance(data, np.ndarray) else data
     if isinstance(data, str | os.PathLike):
@@ -149,7 +150,7 @@ def _path(place: str, options: ReadOptions, memory: int | None, stream: bool | N
     return open_table(place, memory=memory, stream=stream, options=options)
 
 
-def _labelled(data: Any, options: ReadOptions, memory: int | None) -> Any:
+def _labelled(data: object, options: ReadOptions, memory: int | None) -> Any:
     """AnnData and xarray."""
     from eckart.io.objects.cells import cell_source, is_anndata
     from eckart.io.objects.labelled import is_labelled, labelled_source
@@ -159,21 +160,21 @@ def _labelled(data: Any, options: ReadOptions, memory: int | None) -> Any:
     return labelled_source(data, options.key, options.row_names) if is_labelled(data) else None
 
 
-def _stored(data: Any, options: ReadOptions, memory: int | None) -> Any:
+def _stored(data: object, options: ReadOptions, memory: int | None) -> Any:
     """h5py and Zarr."""
     from eckart.io.objects.groups import is_stored, stored_object
 
     return stored_object(data, options.key, memory) if is_stored(data) else None
 
 
-def _frame(data: Any, options: ReadOptions, memory: int | None) -> Any:
+def _frame(data: object, options: ReadOptions, memory: int | None) -> Any:
     """Frames in memory: pandas, polars, pyarrow and what narwhals knows."""
     from eckart.io.frames import frame_source
 
     return None if is_array(data) else frame_source(data, options.row_names)
 
 
-def _stream(data: Any, options: ReadOptions, memory: int | None) -> Any:
+def _stream(data: object, options: ReadOptions, memory: int | None) -> Any:
     """Whatever gives Arrow batches, has the interchange protocol, or is a cursor."""
     from eckart.io.objects.arrow_stream import arrow_reader, interchange_table, reader_source
     from eckart.io.objects.batches import cursor_source, is_cursor
@@ -219,7 +220,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> Any:
     return None
 
 
-def _array_like(data: Any) -> Any:
+def _array_like(data: object) -> Any:
     """Lists, buffers and objects that convert to NumPy arrays; everything else is refused."""
     if isinstance(data, str | bytes) or data is None:
         _refuse(data)
@@ -232,7 +233,7 @@ def _array_like(data: Any) -> Any:
         raise InputError(f"The data are not a rectangular table of numbers: {error}") from error
 
 
-def _refuse(data: Any) -> NoReturn:
+def _refuse(data: object) -> NoReturn:
     kind = type(data)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
     hint = ""

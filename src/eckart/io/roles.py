@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,7 @@ class Text:
 class Parts:
     """What a reader found: a matrix with column names, text columns, and notes."""
 
-    matrix: NDArray[Any]
+    matrix: np.ndarray
     column_names: list[str]
     texts: list[Text] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)

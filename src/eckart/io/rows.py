@@ -96,14 +96,14 @@ class NpyRows:
 
     state: FileState
     shape: tuple[int, int]
-    stored: np.dtype[Any]
+    stored: np.dtype
     start: int
     fortran: bool = False
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
 
     @property
@@ -164,7 +164,7 @@ class MemoryRows:
         return int(rows), int(columns)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.matrix.dtype == np.float32 else np.float64)
 
     @property

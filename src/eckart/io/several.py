@@ -33,7 +33,7 @@ class SeveralRows:
         return self.edges[-1], self.sources[0].shape[1]
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.result_type(*(source.dtype for source in self.sources)))
 
     @property
@@ -85,7 +85,7 @@ def _as_rows(source: Any) -> Any:
     return MemoryRows(source.matrix, source.metadata) if hasattr(source, "matrix") else source
 
 
-def _difference(first: Any, second: Any) -> str:
+def _difference(first: object, second: object) -> str:
     names = set(column_names(first)) ^ set(column_names(second))
     return ", ".join(map(repr, sorted(names)[:6])) or "none, but their order differs"
 

@@ -27,7 +27,7 @@ class TemporaryRows(Generic[Rows]):
         return self.rows.shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return self.rows.dtype
 
     @property

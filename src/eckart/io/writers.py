@@ -33,9 +33,7 @@ def row_writer(
 
 
 @contextmanager
-def _npy(
-    target: Path, shape: tuple[int, int], dtype: np.dtype[Any], _names: list[str], overwrite: bool
-) -> Iterator[Write]:
+def _npy(target: Path, shape: tuple[int, int], dtype: np.dtype, _names: list[str], overwrite: bool) -> Iterator[Write]:
     with new_file(target, overwrite=overwrite) as file:
         header = {"descr": dtype.newbyteorder("<").str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
@@ -48,7 +46,7 @@ def _npy(
 
 @contextmanager
 def _parquet(
-    target: Path, _shape: tuple[int, int], dtype: np.dtype[Any], names: list[str], overwrite: bool
+    target: Path, _shape: tuple[int, int], dtype: np.dtype, names: list[str], overwrite: bool
 ) -> Iterator[Write]:
     import pyarrow as pa
     from pyarrow import parquet
@@ -64,9 +62,7 @@ def _parquet(
 
 
 @contextmanager
-def _zarr(
-    target: Path, shape: tuple[int, int], dtype: np.dtype[Any], _names: list[str], overwrite: bool
-) -> Iterator[Write]:
+def _zarr(target: Path, shape: tuple[int, int], dtype: np.dtype, _names: list[str], overwrite: bool) -> Iterator[Write]:
     zarr = require("zarr", extra="zarr", purpose="Zarr stores")
     rows = max(1, min(shape[0], 2**22 // max(1, shape[1] * dtype.itemsize)))
     done = 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.metrics.pairwise import _VALID_METRICS
@@ -18,11 +19,14 @@ from eckart.estimators.to_sklearn import ToSklearn
 from eckart.isomap import fit as method
 from eckart.isomap.details import IsomapDetails
 from eckart.isomap.export import sklearn_isomap
+from eckart.options import Seed
 from eckart.projecting import project
 from eckart.result import Decomposition
 
 if TYPE_CHECKING:
     from sklearn import manifold
+    from sklearn.decomposition import KernelPCA
+    from sklearn.neighbors import NearestNeighbors
     from sklearn.utils import Tags
 
 _ENGINE = {"auto": "auto", "arpack": "lanczos", "dense": "direct"}
@@ -146,18 +150,18 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         n_neighbors: int | None = 5,
         radius: float | None = None,
         n_components: int = 2,
-        eigen_solver: str = "auto",
+        eigen_solver: Literal["auto", "arpack", "dense"] = "auto",
         tol: float = 0,
         max_iter: int | None = None,
-        path_method: str = "auto",
-        neighbors_algorithm: str = "auto",
+        path_method: Literal["auto", "FW", "D"] = "auto",
+        neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
         n_jobs: int | None = None,
-        metric: Any = "minkowski",
+        metric: str | Callable[..., float] = "minkowski",
         p: float = 2,
-        metric_params: dict[str, Any] | None = None,
+        metric_params: Mapping[str, object] | None = None,
         n_landmarks: int | None = None,
         memory: str | int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
@@ -198,7 +202,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         return self._distances
 
     @property
-    def kernel_pca_(self) -> Any:
+    def kernel_pca_(self) -> KernelPCA:
         """Fitted ``sklearn.decomposition.KernelPCA`` with the eigenpairs of the precomputed kernel."""
         self._demand("kernel_pca_")
         from eckart.isomap.other_metrics import sklearn_kernel_pca
@@ -206,7 +210,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         return sklearn_kernel_pca(self)
 
     @property
-    def nbrs_(self) -> Any:
+    def nbrs_(self) -> NearestNeighbors:
         """Fitted ``sklearn.neighbors.NearestNeighbors`` with the rows."""
         self._demand("nbrs_")
         if self._nbrs is None:
@@ -218,7 +222,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
     def _sklearn(self) -> manifold.Isomap:
         return sklearn_isomap(self)
 
-    def _fit(self, X: Any) -> Any:
+    def _fit(self, X: object) -> Any:
         if self.n_neighbors is not None and self.radius is not None:
             raise ParameterError(
                 f"Both n_neighbors and radius are provided. Use Isomap(radius={self.radius}, n_neighbors=None) if "
@@ -235,7 +239,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         self.n_connected_components_ = d.details.connected_components
         self.landmarks_ = d.details.sources if self.n_landmarks is not None else None
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         """Connect each row to its neighbours among the fitted rows."""
         if self._euclidean:
             return project(self.decomposition_, data)
@@ -247,16 +251,16 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
     def _fitted_scores(self, data: object) -> Array:
         return self.embedding_
 
-    def _take(self, X: Any, *, reset: bool) -> Any:
+    def _take(self, X: object, *, reset: bool) -> Any:
         return super()._take(X, reset=reset) if self._euclidean else X
 
-    def _of_rows(self, X: Any) -> Decomposition[IsomapDetails]:
+    def _of_rows(self, X: object) -> Decomposition[IsomapDetails]:
         data = self._take(X, reset=True)
         rows = data.shape[0]
         asked = self._asked(rows)
         return method.decompose(data, n_neighbors=self.n_neighbors, radius=self.radius, **asked)
 
-    def _of_distances(self, X: Any) -> Decomposition[IsomapDetails]:
+    def _of_distances(self, X: object) -> Decomposition[IsomapDetails]:
         from eckart.isomap import other_metrics
 
         nbrs = self._nbrs = other_metrics.fitted_neighbours(self, X)

@@ -83,7 +83,7 @@ def decompose(
     return _keep_distances(made.named(opened.metadata.row_names, opened.metadata.column_names), made)
 
 
-def project(decomposition: Decomposition, data: Any) -> Array:
+def project(decomposition: Decomposition, data: object) -> Array:
     """Coordinates of rows, old or new: through their neighbours along the graph."""
     d = decomposition
     opened = open_matrix(data)
@@ -137,7 +137,7 @@ def checked(
     return Wish(check_count("k", k, most), n_landmarks, solver, tolerance, memory_bytes(memory), rng)
 
 
-def join_neighbours(points: Any, n_neighbors: Any, radius: Any) -> tuple[Graph, int]:
+def join_neighbours(points: Any, n_neighbors: object, radius: Any) -> tuple[Graph, int]:
     """The graph of the rows, in one piece, and of how many pieces it was."""
     rows = points.shape[0]
     if (n_neighbors is None) == (radius is None):

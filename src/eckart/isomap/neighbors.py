@@ -135,7 +135,7 @@ def _scan_with_numpy(tile: np.ndarray, first: int, scores: np.ndarray, indices: 
     scores[...] = np.take_along_axis(everything, order, axis=1)
 
 
-def _within_by_tiles(queries: Any, points: Any, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _within_by_tiles(queries: Any, points: object, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     queries, points, squares = _about_the_mean(queries, points)
     lengths = _squares(queries)
     slack = 1e-12 * (float(lengths.max(initial=0.0)) + float(squares.max(initial=0.0)))
@@ -151,7 +151,7 @@ def _within_by_tiles(queries: Any, points: Any, radius: float) -> tuple[np.ndarr
     return owners, indices, distances
 
 
-def _about_the_mean(queries: Any, points: Any) -> tuple[Any, Any, np.ndarray]:
+def _about_the_mean(queries: object, points: Any) -> tuple[Any, Any, np.ndarray]:
     """Both less the mean of the points, which leaves distances as they are; sparse rows stay as they are."""
     if not is_sparse(points):
         mean = points.mean(axis=0)

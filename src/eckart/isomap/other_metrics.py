@@ -18,7 +18,7 @@ from eckart.isomap.geodesic import Graph
 from eckart.isomap.neighbors import Neighbours, edges
 
 
-def fitted_neighbours(isomap: Any, X: Any) -> NearestNeighbors:
+def fitted_neighbours(isomap: Any, X: object) -> NearestNeighbors:
     return NearestNeighbors(
         n_neighbors=isomap.n_neighbors if isomap.n_neighbors is not None else 5,
         radius=isomap.radius if isomap.radius is not None else 1.0,
@@ -30,7 +30,7 @@ def fitted_neighbours(isomap: Any, X: Any) -> NearestNeighbors:
     ).fit(X)
 
 
-def graph(nbrs: NearestNeighbors, X: Any, n_neighbors: int | None, radius: float | None) -> tuple[Graph, int]:
+def graph(nbrs: NearestNeighbors, X: object, n_neighbors: int | None, radius: float | None) -> tuple[Graph, int]:
     """The graph of the rows, in one piece, and of how many pieces it was."""
     if radius is None:
         found = nbrs.kneighbors_graph(n_neighbors=n_neighbors, mode="distance")
@@ -51,7 +51,7 @@ def graph(nbrs: NearestNeighbors, X: Any, n_neighbors: int | None, radius: float
     return _joined(whole), pieces
 
 
-def seeds(nbrs: NearestNeighbors, X: Any, radius: float | None) -> Neighbours:
+def seeds(nbrs: NearestNeighbors, X: object, radius: float | None) -> Neighbours:
     """The neighbours of new rows among the fitted ones."""
     if radius is None:
         distances, indices = nbrs.kneighbors(X)

@@ -55,7 +55,7 @@ def rank_limit(size: int, settings: KernelSettings) -> int:
     return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))
 
 
-def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
+def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     """The components of F, and what they prove of K."""
     matrix = KernelMatrix(kernel, rows, keep=False)
     refuse_overflow(matrix.diagonal)

@@ -59,7 +59,7 @@ class Pivots:
             self._extend(indices[chosen], rows[chosen])
         return len(chosen)
 
-    def _extend(self, indices: np.ndarray, rows: Any) -> None:
+    def _extend(self, indices: np.ndarray, rows: object) -> None:
         self.points = rows if self.points is None else self.join([self.points, rows])
         self.indices = (*self.indices, *(int(place) for place in indices))
         kernel = self.tile(self.points, self.points)

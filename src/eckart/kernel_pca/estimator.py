@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -26,6 +27,7 @@ from eckart.kernel_pca.onnx_export import kernel_onnx
 from eckart.kernel_pca.options import table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
+from eckart.options import Seed
 from eckart.progress import progress_bar
 from eckart.result import Decomposition
 
@@ -177,7 +179,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
     decomposition_: Decomposition[KernelPCADetails]
     eigenvalues_: Array
     eigenvectors_: Array | None
-    gamma_: float | None
+    gamma_: float | Literal["median", "local"] | None
     approximation_error_: float
     correlations_: Array
     dual_coef_: Array
@@ -187,24 +189,24 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
 
     def __init__(
         self,
-        n_components: Any = None,
+        n_components: float | None = None,
         *,
-        kernel: Any = "linear",
-        gamma: Any = None,
+        kernel: str | Callable[..., float] = "linear",
+        gamma: float | Literal["median", "local"] | None = None,
         degree: float = 3,
         coef0: float = 1,
-        kernel_params: Any = None,
-        alpha: Any = "auto",
+        kernel_params: dict[str, object] | None = None,
+        alpha: float | Literal["auto"] = "auto",
         fit_inverse_transform: bool = False,
-        eigen_solver: str = "auto",
+        eigen_solver: Literal["auto", "dense", "arpack", "randomized", "lanczos", "cholesky"] = "auto",
         tol: float = 0,
         max_iter: int | None = None,
-        iterated_power: Any = "auto",
+        iterated_power: int | Literal["auto"] = "auto",
         remove_zero_eig: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         copy_X: bool = True,
         n_jobs: int | None = None,
-        preimage: str = "ridge",
+        preimage: Literal["ridge", "fixed_point", "neighbours"] = "ridge",
         approximation_error: float = 0.01,
         max_rank: int | None = None,
         memory: str | int | None = None,
@@ -254,10 +256,10 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         check_is_fitted(self)
         return self._preimages(self._take_scores(X), measure=True)
 
-    def _take_scores(self, X: Any) -> Any:
+    def _take_scores(self, X: object) -> Any:
         return take_scores(X)  # from any device: the model is copied to the scores
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         return project(self.decomposition_, data)
 
     def _preimages(self, scores: Any, *, measure: bool) -> Preimages:
@@ -300,26 +302,10 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel, because it contains no rows.")
         data = take(self, X, reset=True)
-        wanted: Any = self.n_components
-        count = int(wanted) if isinstance(wanted, Integral) else None
-        target_ratio = None if wanted is None or isinstance(wanted, Integral) else float(wanted)
         rows = table(open_matrix(data, stream=False))
         if self.copy_X:
             rows = rows.clone() if hasattr(rows, "clone") else rows.copy()
-        with progress_bar(self.progress, None) as callback:
-            d = decompose(
-                rows if self.device is None else taken_to(rows, self.device)[0],
-                k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree,
-                coef0=self.coef0, kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver],
-                tol=allowed.accuracy(self.tol), approximation_error=self.approximation_error, max_rank=self.max_rank,
-                left=True, rng=self.random_state, memory=self.memory, max_passes=self.max_iter or 100,
-                callback=callback,
-            )  # fmt: skip
-        d = d if self.device is None else d.on_host()
-        names = getattr(self, "feature_names_in_", None)
-        d = d.named(d.row_names, None if names is None else tuple(str(name) for name in names))
-        if self.remove_zero_eig:
-            d = without_zeros(d)
+        d = self._decomposed(rows)
         self._publish(d)
         self.eigenvalues_, self.eigenvectors_ = d.values**2, d.left
         self.gamma_ = d.details.gamma
@@ -333,6 +319,25 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         if self.fit_inverse_transform and not d.details.is_linear:
             self._learn(rows)
         return data
+
+    def _decomposed(self, rows: Any) -> Decomposition[KernelPCADetails]:
+        wanted = self.n_components
+        whole = isinstance(wanted, int | np.integer)
+        count = int(wanted) if wanted is not None and whole else None
+        target_ratio = None if wanted is None or whole else float(wanted)
+        with progress_bar(self.progress, None) as callback:
+            d = decompose(
+                rows if self.device is None else taken_to(rows, self.device)[0],
+                k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree,
+                coef0=self.coef0, kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver],
+                tol=allowed.accuracy(self.tol), approximation_error=self.approximation_error, max_rank=self.max_rank,
+                left=True, rng=self.random_state, memory=self.memory, max_passes=self.max_iter or 100,
+                callback=callback,
+            )  # fmt: skip
+        d = d if self.device is None else d.on_host()
+        names = getattr(self, "feature_names_in_", None)
+        d = d.named(d.row_names, None if names is None else tuple(str(name) for name in names))
+        return without_zeros(d) if self.remove_zero_eig else d
 
     def _learn(self, rows: Any) -> None:
         ridge = learn(self._fitted_scores(rows), rows, self.alpha, expansion_of(self.decomposition_).kernel)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -71,20 +71,10 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     """direct for small data or many components; Lanczos on tiles, kept or made again; Cholesky beyond that."""
     size, columns = shape
     k = size if settings.everything else settings.k
-    budget, most_work = settings.budget, _WORK if settings.card is None else _DEVICE_WORK
     given = kernel.name in ("precomputed", "function")
-    kept = 2 * size * (size + 1024)
-    many = k is not None and 4 * k >= size
-    work = 0.5 * float(size) ** 2 * (columns + 20) * _PASSES
-    solver = settings.solver
-    if solver == "auto":
-        small = size <= _SMALL[kernel.positive]
-        too_many = many and 6 * size * size > (settings.card or MEMORY)
-        beyond = not given and ((kept > budget and work > most_work) or too_many)
-        solver = "direct" if small or (many and not beyond) else "cholesky" if beyond else "lanczos"
-    elif solver == "lanczos" and many:
-        solver = "direct"
-    keep = kept <= budget and not given
+    kept = _tile_bytes(size)
+    solver = _solver(shape, kernel, settings, k)
+    keep = kept <= settings.budget and not given
     if solver == "direct":
         peak, passes, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
     elif solver == "lanczos":
@@ -100,14 +90,43 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
             f"The kernel is approximated by randomly pivoted Cholesky until {settings.approximation_error:.2%} of its "
             f"trace is missing, or {rank} rows were taken."
         )
+    _refuse_beyond_memory(solver, peak, settings)
+    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
+    return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
+
+
+def _tile_bytes(size: int) -> int:
+    """Memory of all tiles of the kernel in float32, half of them by symmetry."""
+    return 2 * size * (size + 1024)
+
+
+def _solver(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings, k: int | None) -> str:
+    """The solver asked for, or the cheapest exact one; the approximation where none fits."""
+    size, columns = shape
+    many = k is not None and 4 * k >= size
+    if settings.solver != "auto":
+        return "direct" if settings.solver == "lanczos" and many else settings.solver
+    beyond = kernel.name not in ("precomputed", "function") and _beyond_reach(size, columns, settings, many=many)
+    if size <= _SMALL[kernel.positive] or (many and not beyond):
+        return "direct"
+    return "cholesky" if beyond else "lanczos"
+
+
+def _beyond_reach(size: int, columns: int, settings: KernelSettings, *, many: bool) -> bool:
+    """Whether an exact solver would take too long or, for many components, too much memory."""
+    if many and 6 * size * size > (settings.card or MEMORY):
+        return True
+    work = 0.5 * float(size) ** 2 * (columns + 20) * _PASSES
+    return _tile_bytes(size) > settings.budget and work > (_WORK if settings.card is None else _DEVICE_WORK)
+
+
+def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> None:
     if settings.memory is not None and peak > settings.memory:
         raise MemoryBudgetError(
             f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), but only "
             f"{settings.memory:,} are allowed. Allow more memory, request fewer components, or approximate with "
             "solver='cholesky'."
         )
-    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
-    return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
 
 
 def _symmetric(matrix: Any) -> tuple[Array, tuple[Note, ...]]:
@@ -136,7 +155,7 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     given = kernel.name in ("function", "precomputed")
     single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)
-    matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
+    matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=bool(plan.settings["keep"]))
     if settings.callback is not None:
         matrix.after_pass = in_memory(settings.callback, matrix.size, plan.passes)
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
@@ -149,7 +168,8 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
         width = k or 32
         capacity = min(matrix.size, max(6 * width, 2 * width + 10 * block_width(width, matrix.size), 512))
         found = solve_few(
-            matrix, request, block=plan.settings["block"], capacity=capacity if k else min(matrix.size, 1024),
+            matrix, request, block=cast("int", plan.settings["block"]),
+            capacity=capacity if k else min(matrix.size, 1024),
             rng=array_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
         )  # fmt: skip
     values, notes = settle(found, settings)

@@ -111,7 +111,7 @@ def decompose(
     return result if left else replace(result, left=None)
 
 
-def _at_hand(opened: Opened, kernel: Any) -> tuple[Any, tuple[Note, ...]]:
+def _at_hand(opened: Opened, kernel: object) -> tuple[Any, tuple[Note, ...]]:
     """The rows where they are worked on, and a note where that is not where they were."""
     rows = table(opened)
     if isinstance(opened.matrix.matrix, DeviceCsr):
@@ -132,7 +132,7 @@ class _Columns:
     shape: tuple[int, int]
 
 
-def _opened(data: Any, memory: str | int | None, stream: bool | None) -> Opened:
+def _opened(data: object, memory: str | int | None, stream: bool | None) -> Opened:
     """Only what is on disk may be read in blocks automatically; what is in memory stays there unless `stream` is
     True.
     """
@@ -186,7 +186,7 @@ def median_gamma(rows: Any, kernel: str = "rbf", quantile: float = 0.5) -> float
     return (1.0 if kernel == "laplacian" else 0.5) / median if median > 0 else 1.0
 
 
-def project(decomposition: Decomposition[KernelPCADetails], data: Any) -> Array:
+def project(decomposition: Decomposition[KernelPCADetails], data: object) -> Array:
     """Scores of rows: k(x, support) dual - offset, tile by tile."""
     d = decomposition
     opened = open_matrix(data, stream=False)
@@ -318,7 +318,7 @@ def expansion_of(d: Decomposition) -> Expansion:
 
 
 def _with_correlations(
-    d: Decomposition[KernelPCADetails], rows: Any, kernel: Kernel
+    d: Decomposition[KernelPCADetails], rows: object, kernel: Kernel
 ) -> Decomposition[KernelPCADetails]:
     """Correlation of the scores with the original columns: what a component has to do with what was measured."""
     if kernel.name == "precomputed":

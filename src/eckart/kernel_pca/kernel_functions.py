@@ -47,7 +47,7 @@ class Points:
     def part(self, start: int, stop: int) -> Points:
         return self.chosen(slice(start, stop))
 
-    def chosen(self, index: Any) -> Points:
+    def chosen(self, index: object) -> Points:
         offset = None if self.offset is None else self.offset[index]
         left = chosen_rows(self.left, index)
         return Points(left, left if self.apart else chosen_rows(self.right, index), offset, self.apart)
@@ -72,7 +72,7 @@ class Kernel:
         series = self.name == "poly" and self.coef0 >= 0 and float(self.degree).is_integer()
         return self.name in POSITIVE or series
 
-    def for_products(self, data: Any) -> Kernel:
+    def for_products(self, data: object) -> Kernel:
         """The same kernel for products with centred vectors: lowered where most of it is near 1."""
         if self.name != "rbf":
             return self
@@ -80,7 +80,7 @@ class Kernel:
         spread = float(namespace(lengths).mean(lengths))
         return replace(self, lowered=bool(2.0 * self.gamma * spread < _WIDE))
 
-    def shift(self, data: Any) -> Array | None:
+    def shift(self, data: object) -> Array | None:
         """What may be taken off all rows: the mean, where distances alone count, so that squares keep their digits."""
         return None if self.name != "rbf" or is_sparse(data) else column_means(data)
 
@@ -180,7 +180,7 @@ class Kernel:
                 return power(argument, self.degree)
         return argument
 
-    def _laplacian(self, first: Any, second: Any) -> Array:
+    def _laplacian(self, first: object, second: object) -> Array:
         distances = _manhattan(_dense(first), _dense(second))
         distances *= -self.gamma
         return applied("exp", distances)

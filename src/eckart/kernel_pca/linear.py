@@ -136,7 +136,7 @@ def _padded(d: Decomposition, k: int, rng: np.random.Generator) -> Decomposition
     )  # fmt: skip
 
 
-def project_linear(d: Decomposition, data: Any) -> Array:
+def project_linear(d: Decomposition, data: object) -> Array:
     """(x - mean) right, of unit rows for the cosine."""
     if details_of(d, KernelPCADetails).kernel == "cosine":
         data = _directions(table(open_matrix(data, stream=False)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.manifold import trustworthiness
@@ -109,7 +109,7 @@ class KernelScan:
         """First trial."""
         return self.trials[0]
 
-    def estimator(self, **options: Any) -> KernelPCA:
+    def estimator(self, **options: object) -> KernelPCA:
         """Create an estimator with the best kernel and width.
 
         Parameters
@@ -122,7 +122,8 @@ class KernelScan:
         KernelPCA
             An estimator that is not fitted.
         """
-        return KernelPCA(self.n_components, kernel=self.best.kernel, gamma=self.best.gamma, **options)
+        more = cast("dict[str, Any]", options)
+        return KernelPCA(self.n_components, kernel=self.best.kernel, gamma=self.best.gamma, **more)
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert to a data frame.
@@ -149,7 +150,7 @@ class KernelScan:
 
 
 def scan_kernels(
-    X: Any,
+    X: object,
     *,
     kernels: Sequence[str] = ("linear", "cosine", "poly", "rbf", "laplacian"),
     gammas: Sequence[float] | None = None,
@@ -157,8 +158,8 @@ def scan_kernels(
     by: str = "preimage_error",
     n_neighbors: int = 5,
     max_rows: int = 1000,
-    random_state: Any = None,
-    **options: Any,
+    random_state: object = None,
+    **options: object,
 ) -> KernelScan:
     """Compare kernels and widths on the same rows.
 
@@ -228,7 +229,7 @@ def scan_kernels(
     return KernelScan(tuple(sorted(trials, key=rank)), by, n_components, tried.shape[0] + left_out.shape[0])
 
 
-def _drawn(X: Any, most: int, random_state: Any) -> tuple[Any, Any]:
+def _drawn(X: object, most: int, random_state: object) -> tuple[Any, Any]:
     """(rows to fit, rows left out)."""
     rows = numbers(open_matrix(X, stream=False))
     _, rng = generator(random_state)
@@ -239,7 +240,7 @@ def _drawn(X: Any, most: int, random_state: Any) -> tuple[Any, Any]:
     return rows[np.sort(order[cut:])], rows[np.sort(order[:cut])]
 
 
-def _widths(kernel: str, gammas: Sequence[float] | None, rows: Any) -> list[float | None]:
+def _widths(kernel: str, gammas: Sequence[float] | None, rows: object) -> list[float | None]:
     if kernel not in _WIDE:
         return [None]
     if gammas is not None:

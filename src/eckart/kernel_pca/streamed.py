@@ -101,7 +101,7 @@ class _Run:
         if self.shift is not None and opened.exponent:
             self.shift = np.ldexp(self.shift, -opened.exponent)
 
-    def tile(self, first: Any, second: Any) -> np.ndarray:
+    def tile(self, first: object, second: object) -> np.ndarray:
         points = self.kernel.points
         return np.asarray(self.kernel.tile(points(first, self.shift), points(second, self.shift)), np.float64)
 

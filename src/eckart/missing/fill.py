@@ -97,7 +97,7 @@ class Filled:
 
 
 def fill_missing(
-    data: object, how: How = "em", *, k: int | None = None, sample_weight: object = None, rng: Any = None
+    data: object, how: How = "em", *, k: int | None = None, sample_weight: object = None, rng: object = None
 ) -> Filled:
     """Impute missing values and estimate the error of each.
 
@@ -257,7 +257,7 @@ def _shares_note(of_filled: float, expected: float, k: int) -> Note:
     )
 
 
-def unmasked(data: Any) -> Any:
+def unmasked(data: object) -> Any:
     """A masked array with NaN where it is masked; anything else as it is."""
     if not isinstance(data, np.ma.MaskedArray):
         return data

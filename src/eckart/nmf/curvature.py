@@ -5,8 +5,6 @@ With W held, the divergence of column j has the Hessian sum_i (x_ij / (W H)_ij^2
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from eckart.nmf.statistics import fitted_entries
@@ -18,7 +16,7 @@ _SHRINK = 1e-3
 """No entry becomes smaller than this share of itself in one step: from nothing it could not come back."""
 
 
-def curvature(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> np.ndarray:
+def curvature(matrix: object, rows: np.ndarray, parts: np.ndarray) -> np.ndarray:
     """columns x k(k+1)/2: the upper triangles of the Hessians."""
     first, second = np.triu_indices(parts.shape[0])
     total = np.zeros((parts.shape[1], len(first)))

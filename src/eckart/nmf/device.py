@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eckart.arrays import Array, Matrix, astype, namespace, to_numpy
+from eckart.arrays import Array, astype, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back, pointer
 from eckart.engine.backends.cuda.graph import Recorded
 from eckart.errors import require
@@ -69,17 +69,8 @@ class DeviceSquares(Squares):
 class DeviceEntries(Entries):
     """`matrix` and its transpose `transposed` have data, indices (int32) and indptr (int64), as CuPy arrays."""
 
-    divergence: bool
-    observed: bool
-    sweeps: int
-    matrix: Matrix
-    transposed: Matrix
-    floor: float
-    constant: float
-    rounding: float
-
     def __init__(
-        self, matrix: Any, transposed: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int
+        self, matrix: Any, transposed: object, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int
     ) -> None:
         self.penalties = penalties
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps

@@ -61,7 +61,7 @@ class Entries:
         return self._step(self.transposed, self.penalties.columns, begin, other, old, extrapolation, score=False)
 
     def _step(
-        self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, extrapolation: float, *,
+        self, matrix: object, penalty: Penalty, begin: Array, other: Array, old: Array, extrapolation: float, *,
         score: bool, sweeps: int | None = None,
     ) -> FactorUpdate:  # fmt: skip
         prototype = begin
@@ -91,7 +91,7 @@ class Entries:
 class NewtonEntries(Entries):
     """Kullback-Leibler by Newton steps, one per call, or as many as a row needs."""
 
-    def __init__(self, matrix: Any, penalties: Penalties, *, observed: bool, row_tolerance: float) -> None:
+    def __init__(self, matrix: object, penalties: Penalties, *, observed: bool, row_tolerance: float) -> None:
         super().__init__(matrix, penalties, divergence=True, observed=observed, sweeps=1)
         self.row_tolerance = row_tolerance
 
@@ -140,17 +140,17 @@ def given_values(matrix: Any) -> Iterator[np.ndarray]:
             yield matrix.data[matrix.indptr[start] : matrix.indptr[stop]].astype(np.float64, copy=False)
 
 
-def squared_norm(matrix: Any) -> float:
+def squared_norm(matrix: object) -> float:
     """Sum of the squares of the known entries."""
     return float(sum(np.vdot(values, values) for values in given_values(matrix)))
 
 
-def known_entries(matrix: Any) -> int:
+def known_entries(matrix: object) -> int:
     """How many entries are given."""
     return sum(values.size for values in given_values(matrix))
 
 
-def of_data_alone(matrix: Any) -> tuple[float, float, float]:
+def of_data_alone(matrix: object) -> tuple[float, float, float]:
     """(floor of W H, sum of x log x - x, sum of x)."""
     count, sums, constant = 0, 0.0, 0.0
     for values in given_values(matrix):

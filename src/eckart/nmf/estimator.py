@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -28,6 +28,7 @@ from eckart.nmf.onnx_export import parts_onnx
 from eckart.nmf.options import LOSSES, STARTS
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
+from eckart.options import Seed
 from eckart.progress import progress_bar
 from eckart.result import Decomposition
 
@@ -179,20 +180,20 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
 
     def __init__(
         self,
-        n_components: Any = "auto",
+        n_components: int | Literal["auto"] | None = "auto",
         *,
-        init: str | None = None,
-        solver: str = "auto",
-        beta_loss: Any = "frobenius",
+        init: Literal["random", "nndsvd", "nndsvda", "nndsvdar", "custom"] | None = None,
+        solver: Literal["auto", "cd", "mu"] = "auto",
+        beta_loss: float | Literal["frobenius", "kullback-leibler", "itakura-saito"] = "frobenius",
         tol: float = 1e-4,
         max_iter: int = 200,
-        random_state: Any = None,
+        random_state: Seed = None,
         alpha_W: float = 0.0,
-        alpha_H: Any = "same",
+        alpha_H: float | Literal["same"] = "same",
         l1_ratio: float = 0.0,
-        verbose: Any = 0,
+        verbose: int = 0,
         shuffle: bool = False,
-        missing: str = "error",
+        missing: Literal["error", "mask"] = "error",
         n_runs: int = 1,
         device: str | None = None,
         progress: bool = False,
@@ -264,7 +265,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         """
         return self._fit(X, W, H)
 
-    def _fit(self, X: Any, W: Any = None, H: Any = None) -> Array:
+    def _fit(self, X: object, W: object = None, H: object = None) -> Array:
         data = self._take(X, reset=True)
         self._warn(W, H)
         options = {name: getattr(self, name) for name in _SETTINGS}
@@ -278,23 +279,20 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         if self.device is not None:
             d, rows, parts = d.on_host().named(metadata.row_names, metadata.column_names), to_host(rows), to_host(parts)
         if not d.details.converged and self.tol > 0:
-            warnings.warn(
-                f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            message = f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence."
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         self._stream: Stream | None = None
         self._keep(d, parts)
         return rows
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         """The non-negative coordinates that minimise the loss of each row for the given components."""
         return coordinates(data, self.components_, self.decomposition_.details.options)
 
-    def _take_scores(self, X: Any) -> Any:
+    def _take_scores(self, X: object) -> Any:
         return X if hasattr(X, "toarray") else take_scores(X, self)
 
-    def _rows(self, scores: Any) -> Array:
+    def _rows(self, scores: object) -> Array:
         return scores @ self.components_
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
@@ -331,7 +329,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         data = take(self, X, reset=False)
         rows = to_numpy(coordinates(data, self.components_, self.decomposition_.details.options))
         if self._stream is None:
-            self._stream = Stream(float(LOSSES.get(self.beta_loss, self.beta_loss)), to_numpy(self.components_))
+            loss = LOSSES[self.beta_loss] if isinstance(self.beta_loss, str) else float(self.beta_loss)
+            self._stream = Stream(loss, to_numpy(self.components_))
         parts = self._stream.take(data, rows)
         self._keep(self._stream.decomposition(self.decomposition_, parts), from_numpy(parts, self.components_))
         return self
@@ -364,7 +363,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self.n_iter_ = d.details.iterations
         self.runs_ = {"losses": d.details.runs, "agreement": d.details.agreement}
 
-    def _take(self, X: Any, *, reset: bool) -> Any:
+    def _take(self, X: object, *, reset: bool) -> Any:
         # Masked arrays as arrays with NaN, where that has a meaning.
         if self.missing == "mask" and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
@@ -377,7 +376,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
             return int(H.shape[0])
         return int(data.shape[1])
 
-    def _warn(self, W: Any, H: Any) -> None:
+    def _warn(self, W: object, H: object) -> None:
         if self.init != "custom" and (W is not None or H is not None):
             warnings.warn(
                 "When init!='custom', provided W or H are ignored. Set init='custom' to use them as a start.",

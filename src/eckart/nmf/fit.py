@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -75,8 +74,8 @@ def fit(
     settings: Settings,
     rng: np.random.Generator,
     *,
-    W: Any = None,
-    H: Any = None,
+    W: object = None,
+    H: object = None,
     callback: IterationCallback | None = None,
 ) -> Fitted:
     """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
@@ -202,8 +201,8 @@ def _descend(
 ) -> tuple[Outcome, int]:  # fmt: skip
     if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
         by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
-        limits: dict[str, Any] = {"max_iter": settings.max_iter, "tol": settings.tol}
-        return alternate(problem, left, right, **limits, by_loss=by_loss, callback=callback), 0
+        most, tol = settings.max_iter, settings.tol
+        return alternate(problem, left, right, max_iter=most, tol=tol, by_loss=by_loss, callback=callback), 0
     used = 0
     extrapolation = _EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
@@ -286,7 +285,12 @@ def _svd_solver(table: NonnegativeTable) -> str:
 
 
 def _start(
-    table: NonnegativeTable, settings: Settings, svd: Decomposition | None, rng: np.random.Generator, W: Any, H: Any
+    table: NonnegativeTable,
+    settings: Settings,
+    svd: Decomposition | None,
+    rng: np.random.Generator,
+    W: object,
+    H: object,
 ) -> tuple[Array, Array]:
     rows, columns = table.matrix.shape
     k = settings.k

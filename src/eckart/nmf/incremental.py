@@ -8,7 +8,6 @@ incremental EM).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ class Stream:
         self.parts = np.asarray(parts, dtype=np.float64)
         self.seen: SufficientStatistics | None = None
 
-    def take(self, data: Any, rows: np.ndarray) -> np.ndarray:
+    def take(self, data: object, rows: np.ndarray) -> np.ndarray:
         """Parts (k x columns) after the rows of `data`, whose coordinates are `rows`."""
         new = statistics_of(data, np.asarray(rows, dtype=np.float64), self.parts, self.beta)
         self.seen = new if self.seen is None else self.seen + new

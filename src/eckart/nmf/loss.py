@@ -24,7 +24,7 @@ _DEVICE_TILE_BYTES = 2**28
 _UNIT = float(np.finfo(np.float64).eps) / 2
 
 
-def exact_squares(matrix: Any, left: Array, right: Array, squared_norm: float) -> tuple[float, float]:
+def exact_squares(matrix: object, left: Array, right: Array, squared_norm: float) -> tuple[float, float]:
     """(|A - W H|^2 / 2, bound of its rounding)."""
     squared = squared_error(matrix, left, right)
     root, k = squared**0.5, int(right.shape[1])

@@ -56,7 +56,7 @@ class MultiplicativeEntries(Entries):
     """beta = 1, stored entries only: W <- W ((A / W H) H^T) / (sums of H)."""
 
     def _step(
-        self, matrix: Any, penalty: Penalty, begin: np.ndarray, other: np.ndarray, old: np.ndarray,
+        self, matrix: object, penalty: Penalty, begin: np.ndarray, other: np.ndarray, old: np.ndarray,
         extrapolation: float, *, score: bool, sweeps: int | None = None,
     ) -> FactorUpdate:  # fmt: skip
         from eckart.nmf import compiled_entries as nmf_entries
@@ -90,7 +90,7 @@ class MultiplicativeBeta:
     least: float
     gamma: float
 
-    def __init__(self, matrix: Any, penalties: Penalties, beta: float, mean: float, *, observed: bool) -> None:
+    def __init__(self, matrix: object, penalties: Penalties, beta: float, mean: float, *, observed: bool) -> None:
         self.penalties, self.beta, self.observed = penalties, beta, observed
         self.constant = self.reference = 0.0
         self.matrix, self.transposed = matrix, transposed(matrix)

@@ -95,7 +95,7 @@ def decompose(
 
 
 def factorise(
-    data: Any, *, k: int | None, rng: Any, keep_left: bool, W: Any = None, H: Any = None,
+    data: Any, *, k: int | None, rng: object, keep_left: bool, W: object = None, H: object = None,
     callback: ProgressCallback | None = None, **options: Any,
 ) -> tuple[Decomposition[NMFDetails], Array, Array]:  # fmt: skip
     """(decomposition, W, H) in the dtype of the data, their library and where they are."""
@@ -112,7 +112,7 @@ def factorise(
     return result, rows, transposed(columns)
 
 
-def project(d: Decomposition, data: Any) -> Array:
+def project(d: Decomposition, data: object) -> Array:
     """Coordinates of rows: the non-negative combination of the parts that comes nearest, each row independently."""
     details = details_of(d, NMFDetails)
     lengths = from_numpy(to_numpy(details.lengths), d.right)
@@ -120,7 +120,7 @@ def project(d: Decomposition, data: Any) -> Array:
     return found * _like(lengths, found)
 
 
-def coordinates(data: Any, H: Array, options: CoordinateOptions) -> Array:
+def coordinates(data: object, H: Array, options: CoordinateOptions) -> Array:
     """W for given parts H (k x columns), in the library of the data and where they are."""
     table = open_nonnegative(data, missing=options.missing)
     k, columns = H.shape
@@ -157,7 +157,7 @@ def _given_back(factor: Array, table: NonnegativeTable) -> Array:
     return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.dtype)
 
 
-def _like(array: Array, prototype: Array, dtype: Any = None) -> Array:
+def _like(array: Array, prototype: Array, dtype: object = None) -> Array:
     """An array of the host on the device of `prototype`, in its dtype; those that are already there stay what they
     are.
     """
@@ -235,7 +235,7 @@ def _root_error(fitted: Fitted) -> float:
     return float(max(np.sqrt(2.0 * high) - root, root - np.sqrt(2.0 * low)))
 
 
-def _as_given(losses: Any, table: NonnegativeTable, settings: Settings, root: float = 1.0) -> Any:
+def _as_given(losses: object, table: NonnegativeTable, settings: Settings, root: float = 1.0) -> Any:
     """Losses (or their roots) of the data as they were given; infinite where they are beyond the range of numbers."""
     factor = np.exp2(-table.exponent * settings.beta * root)
     return np.where(losses == 0.0, 0.0, losses * factor)

@@ -48,7 +48,7 @@ class SufficientStatistics:
         return float(self.own - self.fitted + self.sums @ parts.sum(axis=1))
 
 
-def statistics_of(data: Any, rows: np.ndarray, parts: np.ndarray, beta: float) -> SufficientStatistics:
+def statistics_of(data: object, rows: np.ndarray, parts: np.ndarray, beta: float) -> SufficientStatistics:
     """The sums of one block."""
     return statistics_of_table(open_nonnegative(data, missing="error").on_host(), rows, parts, beta)
 
@@ -99,7 +99,7 @@ def fitted_entries(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> Iterator
             yield entries, model, rows[offset + start : offset + stop]
 
 
-def _numerators(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> tuple[np.ndarray, float]:
+def _numerators(matrix: object, rows: np.ndarray, parts: np.ndarray) -> tuple[np.ndarray, float]:
     """(H * (W^T (X / W H)), sum of x log(w h)) over the stored entries."""
     total, fitted = np.zeros(parts.shape), 0.0
     for entries, model, own in fitted_entries(matrix, rows, parts):

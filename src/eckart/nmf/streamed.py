@@ -48,7 +48,7 @@ class PartsTask:
     name: str
     kind: str = "sums"
 
-    def __call__(self, block: Any, start: int, stop: int) -> list[np.ndarray]:
+    def __call__(self, block: object, start: int, stop: int) -> list[np.ndarray]:
         table = _table(block, self.name, start, stop)
         with np.errstate(under="ignore", over="ignore"):
             left = rows_for(table, self.settings, np.ascontiguousarray(self.parts.T)) / 2.0**table.exponent
@@ -78,7 +78,7 @@ class TotalsTask:
     values: np.ndarray
     name: str
 
-    def __call__(self, block: Any, start: int, stop: int) -> list[np.ndarray]:
+    def __call__(self, block: object, start: int, stop: int) -> list[np.ndarray]:
         table = _table(block, self.name, start, stop)
         scale = 2.0**-table.exponent
         total = table.mean * scale * (stop - start) * self.right.shape[0]
@@ -174,7 +174,7 @@ class Streamed:
 
 
 def fit_blocks(
-    matrix: Any, settings: Settings, rng: np.random.Generator, *, H: Any = None, executor: Any = None
+    matrix: Any, settings: Settings, rng: np.random.Generator, *, H: Any = None, executor: object = None
 ) -> Streamed:
     """The best of `n_runs` runs; each reads the rows once per iteration."""
     _refuse(settings)
@@ -259,7 +259,7 @@ def _singular_vectors(matrix: Any, settings: Settings, executor: Any) -> list[np
 
 def _start(
     settings: Settings, svd: list[np.ndarray] | None, halves: list[np.ndarray], mean: float, columns: int,
-    rng: np.random.Generator, H: Any,
+    rng: np.random.Generator, H: object,
 ) -> np.ndarray:  # fmt: skip
     """H turned. Of the left singular vectors only the lengths of their halves matter: two rows stand for them."""
     if settings.init == "custom":

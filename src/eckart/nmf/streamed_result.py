@@ -28,7 +28,7 @@ _EXPECTED = 40
 """Reads that a factorisation takes as a rule, for the time that is left."""
 
 
-def blocks_of(data: Any, memory: str | int | None, *, stream: bool | None) -> Opened | None:
+def blocks_of(data: object, memory: str | int | None, *, stream: bool | None) -> Opened | None:
     """The data where their rows are read in blocks; None where they are, or fit, in memory."""
     elsewhere = isinstance(data, str | os.PathLike | RowSource) or is_dask(data)
     if stream is False or not (stream or elsewhere):
@@ -39,8 +39,8 @@ def blocks_of(data: Any, memory: str | int | None, *, stream: bool | None) -> Op
 
 
 def factorise_blocks(
-    opened: Opened, *, k: int | None, rng: Any, keep_left: bool, H: Any, checkpoint: Any, callback: Any, executor: Any,
-    **options: Any,
+    opened: Opened, *, k: int | None, rng: object, keep_left: bool, H: object, checkpoint: Any, callback: object,
+    executor: object, **options: Any,
 ) -> Decomposition[NMFDetails]:  # fmt: skip
     matrix = opened.matrix
     settings = check_settings(matrix.shape, k=matrix.shape[1] if k is None else k, **options)

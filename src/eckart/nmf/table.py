@@ -110,7 +110,7 @@ class NonnegativeTable:
         return sparse.csr_matrix(parts, shape=self.matrix.shape)
 
 
-def open_nonnegative(data: Any, *, missing: str) -> NonnegativeTable:
+def open_nonnegative(data: object, *, missing: str) -> NonnegativeTable:
     """Take `data` as it is where possible; refuse negative, missing and infinite entries, with their number."""
     masked = missing == "mask"
     opened = open_matrix(_unknown_as_nan(data) if masked else data, stream=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from sklearn.utils._param_validation import Options, StrOptions
@@ -16,6 +16,7 @@ from eckart.estimators.cut import cut
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.to_sklearn import ToSklearn
 from eckart.missing.fill import imputation_of
+from eckart.options import Seed
 from eckart.pca.export import sklearn_pca
 from eckart.pca.null_space import settle
 from eckart.pca.probabilistic import ProbabilisticMixin
@@ -27,7 +28,7 @@ from eckart.pca.projection import (
     zeros_like_mean,
 )
 from eckart.rank.minka import minka_rank
-from eckart.result import Decomposition, Imputation
+from eckart.result import Decomposition, Imputation, Which
 
 if TYPE_CHECKING:
     from sklearn import decomposition
@@ -165,22 +166,22 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
 
     def __init__(
         self,
-        n_components: Any = None,
+        n_components: float | Literal["mle"] | None = None,
         *,
         copy: bool = True,
         whiten: bool = False,
-        svd_solver: str = "auto",
+        svd_solver: Literal["auto", "full", "covariance_eigh", "arpack", "randomized"] = "auto",
         tol: float = 0.0,
-        iterated_power: Any = "auto",
+        iterated_power: int | Literal["auto"] = "auto",
         n_oversamples: int = 10,
-        power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
+        power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto",
+        random_state: Seed = None,
         center: bool = True,
         scale: bool = False,
         ddof: int = 1,
-        which: Any = "largest",
+        which: Which = "largest",
         memory: str | int | None = None,
-        missing: Any = "error",
+        missing: Literal["error", "mean", "em"] = "error",
         device: str | None = None,
         progress: bool = False,
     ) -> None:
@@ -280,7 +281,7 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
             self.n_components_ = cast(int, np.intp(d.k))  # found from the data: a NumPy integer, as in scikit-learn
 
 
-def _axes(k: int | None, shape: tuple[int, int], weights: Any) -> int | None:
+def _axes(k: int | None, shape: tuple[int, int], weights: object) -> int | None:
     """How many components rows with integer weights have: as many as the same rows repeated."""
     if weights is None or k is not None:
         return k

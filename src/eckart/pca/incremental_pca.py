@@ -113,7 +113,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
 
     def __init__(
         self,
-        n_components: Any = None,
+        n_components: int | None = None,
         *,
         whiten: bool = False,
         copy: bool = True,
@@ -128,7 +128,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         self.device = device
         self.progress = progress
 
-    def _fit(self, X: Any) -> Any:
+    def _fit(self, X: object) -> Any:
         data = self._there(take(self, X, reset=True))
         opened = open_matrix(data)
         rows, columns = opened.matrix.shape
@@ -289,7 +289,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         """Mean of the variances left out."""
         return noise_variance(self.decomposition_)
 
-    def _there(self, data: Any) -> Any:
+    def _there(self, data: object) -> Any:
         """The batch where it is added up."""
         return data if self.device is None else taken_to(data, self.device)[0]
 

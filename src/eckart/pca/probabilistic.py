@@ -69,7 +69,7 @@ class ProbabilisticMixin:
         rest = 1.0 / noise if d.k < d.columns else 0.0
         return _rotated(d, 1.0 / variances, rest, None if scale is None else 1.0 / scale)
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: object) -> Array:
         """Compute the log-likelihood of each row under the probabilistic PCA model.
 
         Parameters
@@ -98,7 +98,7 @@ class ProbabilisticMixin:
         constant = d.columns * math.log(2.0 * math.pi) + logarithm
         return astype(-0.5 * (xp.concat(pieces) + constant), data.dtype)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: object, y: object = None) -> float:
         """Compute the mean log-likelihood of the rows under the probabilistic PCA model.
 
         Parameters

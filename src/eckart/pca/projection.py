@@ -19,7 +19,7 @@ from eckart.result import Decomposition
 class Projection(ToOnnx, InvertibleEstimator):
     """scores = (X - mean) / scale right, and back: X ~ (scores right^T) scale + mean."""
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         return project_on_components(self.decomposition_, data, whiten=getattr(self, "whiten", False))
 
     def _rows(self, scores: Array) -> Array:
@@ -88,7 +88,7 @@ class WeightedProjection(Projection):
         return self._scores(self._fit(X, sample_weight))
 
     @abstractmethod
-    def _fit(self, X: Any, sample_weight: Any = None) -> Any: ...
+    def _fit(self, X: object, sample_weight: object = None) -> Any: ...
 
 
 def components_as_rows(d: Decomposition) -> Array:

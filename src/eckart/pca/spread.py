@@ -7,8 +7,6 @@ are formed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
@@ -22,7 +20,7 @@ _CANCELLED = 1e-5
 """A variance below this share of the mean square has lost too many digits."""
 
 
-def spread(d: Decomposition, data: Any, weights: Any = None) -> tuple[np.ndarray, float]:
+def spread(d: Decomposition, data: object, weights: object = None) -> tuple[np.ndarray, float]:
     """(standard deviation of the scores on each component, root of the variance of all columns), divisor n."""
     opened = open_matrix(data)
     if weights is not None:

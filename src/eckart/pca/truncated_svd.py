@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -14,6 +14,7 @@ from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.to_sklearn import ToSklearn
+from eckart.options import Seed
 from eckart.pca.export import sklearn_truncated_svd
 from eckart.pca.null_space import settle
 from eckart.pca.projection import WeightedProjection, components_as_rows
@@ -107,13 +108,13 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection):
 
     def __init__(
         self,
-        n_components: Any = 2,
+        n_components: float = 2,
         *,
-        algorithm: str = "randomized",
+        algorithm: Literal["randomized", "arpack"] = "randomized",
         n_iter: int = 5,
         n_oversamples: int = 10,
-        power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
+        power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto",
+        random_state: Seed = None,
         tol: float = 0.0,
         memory: str | int | None = None,
         device: str | None = None,
@@ -165,7 +166,7 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection):
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(number of components, share of the sum of squares): exactly one of them."""
-        wanted: Any = self.n_components
+        wanted = self.n_components
         if not isinstance(wanted, Integral):
             return None, float(wanted)
         if int(wanted) > min(shape):

@@ -196,7 +196,7 @@ def needed(rows: int, columns: int, options: Options, *, center: bool) -> int:
 
 
 def of_data(
-    data: Any, opened: Opened, options: Options, *, center: bool, scale: bool, known: Decomposition | None = None
+    data: object, opened: Opened, options: Options, *, center: bool, scale: bool, known: Decomposition | None = None
 ) -> Evidence:
     """The moments in one pass, the leading components, and all singular values where there are few enough of them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eckart.displays import html_table
 
@@ -221,7 +221,7 @@ class RankChoice:
     def __getitem__(self, rule: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Convert to plain values for JSON.
 
         Returns

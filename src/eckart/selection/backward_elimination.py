@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from eckart.errors import ParameterError
@@ -82,16 +84,16 @@ class BackwardElimination(Search):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
-        n_features_to_select: Any = None,
-        step: Any = 1,
-        scoring: Any = None,
-        cv: Any = 5,
+        n_features_to_select: float | None = None,
+        step: float = 1,
+        scoring: str | Callable[..., float] | None = None,
+        cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] | None = 5,
         patience: int | None = 10,
         nested: bool = False,
         n_jobs: int | None = None,
-        progress: Callable[[dict[str, Any]], None] | None = None,
+        progress: Callable[[dict[str, object]], None] | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
@@ -120,7 +122,7 @@ class BackwardElimination(Search):
 
     def _round(self, folds: Folds, current: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
         """The columns that are missed least, and the scores without them."""
-        wanted = self.step if isinstance(self.step, Integral) else int(self.step * len(current))
+        wanted = self.step if isinstance(self.step, int | np.integer) else int(self.step * len(current))
         count = min(max(1, int(wanted)), len(current) - least)
         scores = folds.scores([np.delete(current, place) for place in range(len(current))])
         # A stable sort: of equal ones the first, as max() takes it.
@@ -151,7 +153,7 @@ class BackwardElimination(Search):
         wanted = self.n_features_to_select
         if wanted is None:
             return 1
-        least = int(wanted) if isinstance(wanted, Integral) else max(1, int(columns * wanted))
+        least = int(wanted) if isinstance(wanted, int | np.integer) else max(1, int(columns * wanted))
         if least >= columns:
             raise ParameterError(
                 f"n_features_to_select must be < n_features: {least} of {columns} columns leave nothing to remove."

@@ -58,7 +58,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     support_: np.ndarray
     history_: History
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls.__doc__ = with_attributes(cls.__doc__, _SELECTION)
 
@@ -85,7 +85,7 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
     nested_score_: float | None
     n_features_: int
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         cls.__doc__ = with_attributes(cls.__doc__, _SEARCH)
         super().__init_subclass__(**kwargs)
 
@@ -128,7 +128,7 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
     def _search(self, folds: Folds) -> tuple[np.ndarray, float, History]:
         """(columns, their mean score, the sets that were tried)."""
 
-    def _folds(self, X: Any, y: Any, groups: Any) -> Folds:
+    def _folds(self, X: object, y: object, groups: object) -> Folds:
         tags = get_tags(self.estimator).input_tags
         X, y = validate_data(
             self,
@@ -142,7 +142,7 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
         )
         return Folds.of(self.estimator, X, y, groups, scoring=self.scoring, cv=self.cv, n_jobs=self.n_jobs)
 
-    def _nested(self, folds: Folds, groups: Any) -> float:
+    def _nested(self, folds: Folds, groups: object) -> float:
         """Mean score on rows that took no part in the search: the whole search again without each fold."""
         if not (isinstance(self.cv, Integral) or self.cv is None or hasattr(self.cv, "split")):
             raise ParameterError(

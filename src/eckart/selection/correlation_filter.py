@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -79,12 +80,12 @@ class CorrelationFilter(Selector):
 
     def __init__(
         self,
-        score_func: Any = "pearson",
+        score_func: Literal["pearson", "spearman", "mutual_info"] | Callable[..., object] = "pearson",
         *,
         threshold: float | None = None,
-        n_features: Any = None,
-        target: str = "auto",
-        random_state: Any = None,
+        n_features: float | None = None,
+        target: Literal["auto", "numbers", "classes"] = "auto",
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.score_func = score_func
         self.threshold = threshold
@@ -131,7 +132,7 @@ class CorrelationFilter(Selector):
         )
         return self
 
-    def _scores(self, X: Any, y: np.ndarray) -> np.ndarray:
+    def _scores(self, X: object, y: np.ndarray) -> np.ndarray:
         classes = self.target == "classes" or (self.target == "auto" and names_classes(y))
         self.target_ = "classes" if classes else "numbers"
         if not classes:

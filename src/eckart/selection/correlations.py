@@ -85,5 +85,5 @@ def _or_one(largest: np.ndarray) -> np.ndarray:
     return np.where(largest > 0, largest, 1.0)
 
 
-def _dense(part: Any) -> Any:
+def _dense(part: object) -> Any:
     return part.toarray() if hasattr(part, "toarray") else part

@@ -35,7 +35,9 @@ class Folds:
     n_jobs: int | None = None
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, groups: Any, *, scoring: Any, cv: Any, n_jobs: int | None) -> Folds:
+    def of(
+        cls, estimator: object, X: object, y: object, groups: object, *, scoring: object, cv: object, n_jobs: int | None
+    ) -> Folds:
         splitter = check_cv(cv, y, classifier=is_classifier(estimator))
         splits = tuple(splitter.split(X, y, groups))
         return cls(estimator, X, y, splits, check_scoring(estimator, scoring=scoring), n_jobs)
@@ -80,7 +82,7 @@ def _scores(folds: Folds, columns: np.ndarray, *, checked: bool = False) -> np.n
     return found
 
 
-def _score(folds: Folds, part: Any, train: np.ndarray, test: np.ndarray) -> float:
+def _score(folds: Folds, part: object, train: np.ndarray, test: np.ndarray) -> float:
     model = clone(folds.estimator)
     if folds.y is None:
         model.fit(_safe_indexing(part, train))

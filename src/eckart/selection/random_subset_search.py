@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from eckart.engine.settings import generator
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
+from eckart.options import Seed
 from eckart.selection.base import History, Search, best_set, table
 from eckart.selection.folds import Folds
 
@@ -84,16 +87,16 @@ class RandomSubsetSearch(Search):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         n_iter: int = 100,
-        subset_size: Any = None,
-        scoring: Any = None,
-        cv: Any = 5,
-        random_state: Any = None,
+        subset_size: tuple[float, float] | None = None,
+        scoring: str | Callable[..., float] | None = None,
+        cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] | None = 5,
+        random_state: Seed = None,
         nested: bool = False,
         n_jobs: int | None = None,
-        progress: Callable[[dict[str, Any]], None] | None = None,
+        progress: Callable[[dict[str, object]], None] | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_iter = n_iter
@@ -113,7 +116,8 @@ class RandomSubsetSearch(Search):
             part = sets[start : start + _TOGETHER]
             rows += [_row(columns, found) for columns, found in zip(part, folds.scores(part), strict=True)]
             if self.progress is not None:
-                self.progress({"tried": len(rows), "of": len(sets), **max(rows, key=lambda row: row["score"])})
+                leader = max(rows, key=lambda row: float(row["score"]))
+                self.progress({"tried": len(rows), "of": len(sets), **leader})
         order = sorted(range(len(rows)), key=lambda i: (-rows[i]["score"], rows[i]["n_columns"], i))
         first = best_set(np.array([row["score"] for row in rows]), np.array([row["n_columns"] for row in rows]))
         order = [first, *(i for i in order if i != first)]
@@ -143,7 +147,7 @@ def _row(columns: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _draw(columns: int, count: int, smallest: int, largest: int, seed: Any) -> list[np.ndarray]:
+def _draw(columns: int, count: int, smallest: int, largest: int, seed: object) -> list[np.ndarray]:
     """`count` different sets; fewer where the sizes allow no more, or where chance finds no new one."""
     _, rng = generator(seed)
     found: dict[tuple[int, ...], None] = {}

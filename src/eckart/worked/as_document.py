@@ -40,7 +40,7 @@ def _table(table: SolutionTable) -> dict[str, Any]:
     return {"headings": [text_name(heading) for heading in table.headings], "rows": rows}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value as {exact, decimal}; exact is null where there is only a decimal."""
     if isinstance(value, bool):
         return value

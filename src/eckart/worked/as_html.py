@@ -114,7 +114,7 @@ def _table(table: SolutionTable) -> str:
     return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, str):
         return prose_html(value)
     shown = text_number(value) if is_exact(value) else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import sympy as sp
 
@@ -110,7 +109,7 @@ def equation_latex(equation: Equation) -> str:
     return rf"{name} = {exact}{unit} {sign} {near}{unit}"
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """A cell of a table."""
     if isinstance(value, str):
         return latex_prose(value)

@@ -137,7 +137,7 @@ def _in_blocks(value: Any, show: Callable[[Any], str], room: int) -> list[str]:
     return lines
 
 
-def _decimals(value: Any, room: int) -> list[str]:
+def _decimals(value: object, room: int) -> list[str]:
     """As many digits as fit."""
     value = without_dust(value)
     for digits in (6, 4, 3):
@@ -179,7 +179,7 @@ def _beside(*blocks: Sequence[str]) -> list[str]:
     return [" ".join(parts) for parts in zip(*columns, strict=True)]
 
 
-def cell(value: Any, digits: int) -> str:
+def cell(value: object, digits: int) -> str:
     """A cell of a table: words as they are, numbers exact if short."""
     if isinstance(value, str):
         return text_prose(value)

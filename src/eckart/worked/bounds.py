@@ -22,7 +22,7 @@ from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import canonical, details, factors, truncation_step
 
 
-def bounds(given: Any, k: int = 1, *, other: Any = None) -> Solution:
+def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     """Compare the best approximation of rank k with another one.
 
     Parameters
@@ -123,7 +123,7 @@ def _levels_step(values: list[Any], squares: list[Any]) -> Step:
     return Step(statement, "‖A - A_k‖_F^2 = σ_{k+1}^2 + … + σ_r^2,  ‖A - A_k‖_2 = σ_{k+1}", (table,))
 
 
-def _other_step(a: Any, b: Any, error: Any, own: bool, k: int) -> Step:
+def _other_step(a: object, b: object, error: object, own: bool, k: int) -> Step:
     numbers = (Equation("B", b), Equation("‖A - B‖_F^2", error), Equation("‖A - B‖_F", tidy_root(error)))
     statement = tr("Another matrix of the same rank, as given.")
     if own:

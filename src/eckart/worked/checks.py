@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from eckart.errors import ParameterError
 
 
-def whole(name: str, given: Any, least: int, most: int) -> int:
+def whole(name: str, given: object, least: int, most: int) -> int:
     """A whole number from `least` to `most`.
 
     >>> whole("k", 2, 1, 3)

@@ -18,7 +18,7 @@ from eckart.worked.svd import canonical
 from eckart.worked.written_out import written
 
 
-def correlation(given: Any) -> Solution:
+def correlation(given: object) -> Solution:
     """Compare PCA of the covariance matrix with PCA of the correlation matrix.
 
     Parameters

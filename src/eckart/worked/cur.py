@@ -26,7 +26,7 @@ CORES = ("intersection", "best")
 
 
 def cur(
-    given: Any,
+    given: object,
     r: int = 2,
     *,
     rows: Sequence[int] | None = None,
@@ -141,7 +141,7 @@ def _probability_steps(a: Any, q: list[Any], p: list[Any]) -> tuple[Step, Step]:
     )
 
 
-def cores(a: Any, w: Any, taken: Drawn, kept: Drawn, kind: str) -> tuple[Any, Any]:
+def cores(a: Any, w: object, taken: Drawn, kept: Drawn, kind: str) -> tuple[Any, Any]:
     """U and C U R. In the product every scale meets itself again, so it holds fractions only."""
     right, left = sp.diag(*taken.scales), sp.diag(*kept.scales)
     some_columns = a.extract(list(range(a.rows)), taken.indices)
@@ -154,7 +154,7 @@ def cores(a: Any, w: Any, taken: Drawn, kept: Drawn, kind: str) -> tuple[Any, An
     return (right * plain * left).applyfunc(sp.radsimp), product.applyfunc(lambda value: sp.expand(sp.radsimp(value)))
 
 
-def _scale_step(c: Any, bottom: Any) -> Step:
+def _scale_step(c: object, bottom: object) -> Step:
     statement = tr(
         "Divide each drawn column by $sqrt(c q_j)$ and each drawn row by $sqrt(r p_i)$, where $c$"
         " and $r$ are the numbers of draws. One drawn $m$ times is kept once and multiplied by "
@@ -164,7 +164,7 @@ def _scale_step(c: Any, bottom: Any) -> Step:
     return Step(statement, formula, (Equation("C", c), Equation("R", bottom)))
 
 
-def _core_step(w: Any, taken: Drawn, kept: Drawn, middle: Any, kind: str) -> Step:
+def _core_step(w: object, taken: Drawn, kept: Drawn, middle: object, kind: str) -> Step:
     scaled = sp.diag(*kept.scales) * w * sp.diag(*taken.scales)
     if kind == "best":
         statement = tr("The best core for these rows and columns: no other $U$ leaves a smaller error.")
@@ -185,7 +185,7 @@ def _inverse_details(w: Any) -> Callable[[], tuple[Step, ...]] | None:
     return partial(reduction_steps, sp.Matrix.hstack(w, sp.eye(w.rows)))
 
 
-def _error_steps(a: Any, product: Any, error: Any) -> tuple[Step, ...]:
+def _error_steps(a: object, product: Any, error: object) -> tuple[Step, ...]:
     found = factors(a)
     k = product.rank()
     best = found.error_squared(k)

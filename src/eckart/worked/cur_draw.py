@@ -49,7 +49,7 @@ def drawn(chances: list[Any], given: Sequence[int] | None, r: int, generator: An
     return Drawn(draws, [j - 1 for j in indices], times, squares, chances, numbers)
 
 
-def place_of(u: Any, chances: list[Any]) -> int:
+def place_of(u: object, chances: list[Any]) -> int:
     """The first place, from 1, whose running total of probabilities reaches u: a draw by hand.
 
     >>> place_of(sp.Rational(1, 2), [sp.Rational(1, 4), sp.Rational(1, 2), sp.Rational(1, 4)])

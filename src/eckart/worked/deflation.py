@@ -22,7 +22,7 @@ from eckart.worked.svd import canonical
 METHODS = ("auto", "hotelling", "wielandt")
 
 
-def deflation(given: Any, *, method: str = "auto") -> Solution:
+def deflation(given: object, *, method: str = "auto") -> Solution:
     """Find all eigenpairs one after another by deflation.
 
     Parameters
@@ -136,7 +136,7 @@ def _wielandt(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
     return steps, values, unit
 
 
-def _iterates(matrix: Any, value: Any, name: str) -> Callable[[], tuple[Step, ...]] | None:
+def _iterates(matrix: object, value: object, name: str) -> Callable[[], tuple[Step, ...]] | None:
     """Where a pair comes from: power iteration from the first start that leads to it."""
     a = np.array(sp.N(matrix).tolist(), dtype=float)
     for start in (np.ones(len(a)), np.arange(1.0, len(a) + 1), np.eye(len(a))[0]):

@@ -19,7 +19,7 @@ from eckart.worked.solution import Equation, Solution, Step
 RULE = "det(A) = det(B) / a_11^{n-2},  b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} a_{i+1,1}"
 
 
-def determinant(given: Any) -> Solution:
+def determinant(given: object) -> Solution:
     """Compute a determinant by condensation, with every matrix and every swap.
 
     Parameters
@@ -89,7 +89,7 @@ def condensed(a: Any) -> Any:
     return sp.Matrix(n, n, lambda i, j: sp.expand(a[0, 0] * a[i + 1, j + 1] - a[0, j + 1] * a[i + 1, 0]))
 
 
-def _last(work: Any, sign: int, divisor: Any) -> tuple[Any, Step]:
+def _last(work: Any, sign: int, divisor: object) -> tuple[Any, Step]:
     if work.rows == 1:
         small, formula = work[0, 0], "det(a) = a"
     else:
@@ -105,7 +105,7 @@ def _last(work: Any, sign: int, divisor: Any) -> tuple[Any, Step]:
     )
 
 
-def _solution(a: Any, steps: list[Step], value: Any, last: Any) -> Solution:
+def _solution(a: Any, steps: list[Step], value: object, last: object) -> Solution:
     if 3 <= a.rows <= 4:
         statement = tr("Check: the same determinant by Sarrus or by cofactors.")
         more = partial(expansion_steps, a, "det(A)")

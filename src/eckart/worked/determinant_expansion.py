@@ -97,6 +97,6 @@ def product_steps(left: Any, right: Any, name: str, result: Any = None) -> tuple
     )
 
 
-def _factor(entry: Any) -> str:
+def _factor(entry: object) -> str:
     """An entry as a factor of a product, in parentheses so that signs and sums stay together."""
     return f"({text_number(entry)})"

@@ -20,7 +20,7 @@ from eckart.worked.spectrum import Root, Spectrum, spectrum
 from eckart.worked.svd import canonical
 
 
-def diagonalize(given: Any, power: int = 3) -> Solution:
+def diagonalize(given: object, power: int = 3) -> Solution:
     """Diagonalise a matrix as V D V^-1 and compute a power of it.
 
     Parameters
@@ -105,7 +105,7 @@ def _inverse_rows(right: Root, left: Root) -> Any:
     return ((y * x).applyfunc(_plain).inv() * y).applyfunc(_plain)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     value = sp.expand(value)
     return sp.expand(sp.radsimp(value)) if is_exact(value) else value
 
@@ -119,7 +119,7 @@ def raised_to(a: Any, found: Spectrum, power: int, d: Any, v: Any, inverse: Any)
     return sum(terms, sp.zeros(*a.shape)).applyfunc(lambda value: canonical(_plain(value)))
 
 
-def _factor_step(v: Any, d: Any, inverse: Any, symmetric: bool) -> Step:
+def _factor_step(v: Any, d: object, inverse: object, symmetric: bool) -> Step:
     if symmetric:
         statement = tr(
             "Put the unit eigenvectors in the columns of $V$. They are orthogonal, so the inverse is the transpose."
@@ -133,7 +133,7 @@ def _factor_step(v: Any, d: Any, inverse: Any, symmetric: bool) -> Step:
     return Step(statement, "A V = V D,  A = V D V^{-1}", numbers, more=more)
 
 
-def _power_step(a: Any, raised: Any, power: int, more: Callable[[], tuple[Step, ...]]) -> Step:
+def _power_step(a: Any, raised: object, power: int, more: Callable[[], tuple[Step, ...]]) -> Step:
     name = "V^T" if a.is_symmetric() else "V^{-1}"
     statement = tr(
         "Powers are now easy, because inner factors cancel: raise the eigenvalues to the power {power}.",

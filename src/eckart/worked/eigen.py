@@ -13,7 +13,7 @@ from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Spectrum, spectrum
 
 
-def eigen(given: Any) -> Solution:
+def eigen(given: object) -> Solution:
     """Find all eigenvalues and eigenvectors of a square matrix.
 
     Parameters

@@ -15,7 +15,7 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.svd import canonical, details, factors
 
 
-def energy(given: Any, share: float = 0.9) -> Solution:
+def energy(given: object, share: float = 0.9) -> Solution:
     """Find the smallest rank that explains a share of the energy.
 
     Parameters

@@ -73,7 +73,7 @@ class Eigenpair:
         inverse = reciprocal(squared)
         return sp.Matrix([_signed_root(self.at_root(y), self.at_root(y * y * inverse)) for y in entries])
 
-    def through(self, matrix: Any, squared: Element | None = None) -> Any:
+    def through(self, matrix: object, squared: Element | None = None) -> Any:
         """A x / ‖x‖, or A x / sqrt(squared): scores, left singular vectors."""
         return self.scaled(self.image(matrix), self.squared_length if squared is None else squared)
 
@@ -104,11 +104,11 @@ class Eigenpair:
         return sum((x * self.lift(a) for a, x in zip(row, self.entries, strict=True)), zero)
 
 
-def _itself(number: Any) -> Any:
+def _itself(number: object) -> Any:
     return number
 
 
-def _settled_root(value: Any) -> Any:
+def _settled_root(value: object) -> Any:
     return sp.expand(sp.radsimp(sp.expand(value)))
 
 
@@ -145,7 +145,7 @@ def tidy_root(square: Any) -> Any:
     return root if square.is_Rational else sp.radsimp(sp.sqrtdenest(root))
 
 
-def _signed_root(value: Any, square: Any) -> Any:
+def _signed_root(value: object, square: Any) -> Any:
     if value == 0:
         return sp.Integer(0)
     if square.has(sp.Float):

@@ -17,7 +17,7 @@ from eckart.worked.svd import canonical
 from eckart.worked.written_out import dot_line, squares, written
 
 
-def gram_schmidt(given: Any) -> Solution:
+def gram_schmidt(given: object) -> Solution:
     """Orthonormalise the columns of a matrix: A = Q R.
 
     Parameters

@@ -128,7 +128,7 @@ class _Reader:
             raise self.refuse(tr("It has more than 30 digits."))
         return sp.Rational(token)
 
-    def root(self, value: Any) -> Any:
+    def root(self, value: object) -> Any:
         if sp.N(value) < 0:
             raise self.refuse(tr("It has the root of a negative number, and matrices here are real."))
         return sp.sqrt(value)

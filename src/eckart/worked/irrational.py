@@ -17,7 +17,7 @@ from eckart.worked.spectrum import LAMBDA, Root, Spectrum, factor_roots, kernel,
 _LARGEST_FIELD = 4
 
 
-def irrational_spectrum(matrix: Any, symmetric: bool) -> Spectrum:
+def irrational_spectrum(matrix: object, symmetric: bool) -> Spectrum:
     """Exact in the field of the entries if that is small, else numbers."""
     found = _exact_spectrum(matrix, symmetric) if is_exact(matrix) else None
     return found or numeric_spectrum(matrix, symmetric)
@@ -56,7 +56,7 @@ def _values(factor: Any) -> list[Any]:
     return [sp.expand((-b + width) / 2), sp.expand((-b - width) / 2)]
 
 
-def _root(over: Any, roots: list[Any], value: Any, factor: Any, times: int, symmetric: bool) -> Root | None:
+def _root(over: Any, roots: list[Any], value: Any, factor: object, times: int, symmetric: bool) -> Root | None:
     """The eigenvectors of one eigenvalue, in the field of the entries and the eigenvalue."""
     more = [root for root in value.atoms(sp.Pow) if root not in roots]
     field = sp.QQ.algebraic_field(*roots, *more)
@@ -64,7 +64,7 @@ def _root(over: Any, roots: list[Any], value: Any, factor: Any, times: int, symm
         return None
     shifted = over.convert_to(field) - DomainMatrix.eye(over.shape[0], field) * field.from_sympy(value)
 
-    def at_root(element: Any) -> Any:
+    def at_root(element: object) -> Any:
         return _number(field, element)
 
     eigenpairs = tuple(
@@ -102,15 +102,15 @@ def numeric_spectrum(matrix: Any, symmetric: bool) -> Spectrum:
     return Spectrum(polynomial, tuple((root.factor, 1) for root in roots), tuple(roots))
 
 
-def _same(entry: Any) -> Any:
+def _same(entry: object) -> Any:
     return entry
 
 
-def _real(value: Any) -> bool:
+def _real(value: object) -> bool:
     return bool(sp.im(value) == 0)
 
 
-def _sympy(number: Any) -> Any:
+def _sympy(number: object) -> Any:
     """An mpmath number as a SymPy one; real if the imaginary part is rounding."""
     import mpmath
 

@@ -24,7 +24,7 @@ from eckart.worked.written_out import squares as sum_of_squares
 from eckart.worked.written_out import written
 
 
-def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
+def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     """Compute Isomap coordinates of a few points.
 
     Parameters

@@ -31,7 +31,14 @@ FORMULAS = {
 
 
 def kernel_pca(
-    given: Any, k: int = 2, *, kernel: str = "poly", gamma: Any = 1, degree: int = 2, coef0: Any = 1, new: Any = None
+    given: object,
+    k: int = 2,
+    *,
+    kernel: str = "poly",
+    gamma: object = 1,
+    degree: int = 2,
+    coef0: object = 1,
+    new: object = None,
 ) -> Solution:
     """Compute kernel PCA of a few points, term by term.
 
@@ -122,7 +129,7 @@ def kernel_pca(
     )
 
 
-def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: Any, degree: int) -> Any:
+def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: object, degree: int) -> Any:
     """The kernel of two points; exact where it is a fraction or a root, else to 40 digits."""
     product = sp.expand((x * y.T)[0])
     if kernel == "linear":
@@ -169,7 +176,7 @@ def centring(gram: Any) -> tuple[Any, Any, Any, Any]:
     return left, right, both, (gram - left - right + both).applyfunc(sp.expand)
 
 
-def _weight(pair: Eigenpair, centred: Any) -> Any:
+def _weight(pair: Eigenpair, centred: object) -> Any:
     """x^T K~ x = λ x^T x."""
     terms = [x * y for x, y in zip(pair.entries, pair.image(centred), strict=True)]
     return sum(terms[1:], terms[0])
@@ -186,7 +193,7 @@ def _centring_step(terms: tuple[Any, Any, Any, Any]) -> Step:
     return Step(statement, "K~ = K - 1K - K1 + 1K1", numbers, remark)
 
 
-def _scale_step(weights: Any, scores: Any) -> Step:
+def _scale_step(weights: object, scores: object) -> Step:
     statement = tr(
         "A component is $∑ a_i φ(x_i)$, and its squared length is $a^T K~ a$. To make this 1, "
         "divide each unit eigenvector by the square root of its eigenvalue. The scores of the "

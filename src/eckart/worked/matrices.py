@@ -33,7 +33,7 @@ REMEDIES = {
 """For each exact solution, what does the same on large data."""
 
 
-def matrix(given: Any, task: str, *, rows: int, columns: int) -> Any:
+def matrix(given: object, task: str, *, rows: int, columns: int) -> Any:
     """The exact matrix, at most rows x columns.
 
     >>> matrix("1 2; 1/3 sqrt(2)", "svd", rows=9, columns=9)
@@ -62,7 +62,7 @@ def matrix(given: Any, task: str, *, rows: int, columns: int) -> Any:
     return sp.Matrix([[_entry(cell) for cell in row] for row in cells])
 
 
-def square(given: Any, task: str, *, side: int) -> Any:
+def square(given: object, task: str, *, side: int) -> Any:
     """The exact matrix, and square."""
     found = matrix(given, task, rows=side, columns=side)
     if found.rows != found.cols:
@@ -79,7 +79,7 @@ def square(given: Any, task: str, *, side: int) -> Any:
     return found
 
 
-def vector(given: Any, name: str, length: int) -> Any:
+def vector(given: object, name: str, length: int) -> Any:
     """A column of this length."""
     cells = [cell for row in _cells(given) for cell in row]
     if len(cells) != length:
@@ -91,7 +91,7 @@ def vector(given: Any, name: str, length: int) -> Any:
     return sp.Matrix([_entry(cell) for cell in cells])
 
 
-def _cells(given: Any) -> list[list[Any]]:
+def _cells(given: object) -> list[list[Any]]:
     if isinstance(given, str):
         return text_cells(given)
     if isinstance(given, sp.MatrixBase):
@@ -171,7 +171,7 @@ def _split(line: str) -> list[str]:
     return [cell for cell in [*cells, line[start:]] if cell]
 
 
-def _entry(cell: Any) -> Any:
+def _entry(cell: object) -> Any:
     if isinstance(cell, str):
         if not cell.strip():
             raise MissingValuesError(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eckart.options import check_choice
@@ -17,7 +15,7 @@ from eckart.worked.svd import canonical, check_k
 
 
 def minor_components(
-    given: Any, k: int = 1, *, center: bool = True, scale: bool = False, divide: str = "n-1"
+    given: object, k: int = 1, *, center: bool = True, scale: bool = False, divide: str = "n-1"
 ) -> Solution:
     """Find the components along which the rows vary least.
 

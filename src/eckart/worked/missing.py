@@ -25,7 +25,7 @@ _SHOWN = 10
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def missing(given: Any, k: int = 1, *, iterations: int = 100) -> Solution:
+def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     """Impute missing entries by expectation-maximisation with k components.
 
     Parameters
@@ -104,7 +104,7 @@ def missing(given: Any, k: int = 1, *, iterations: int = 100) -> Solution:
     return Solution(tr("Missing entries by EM with principal components"), steps, answer, parts)
 
 
-def _cells(given: Any) -> list[list[Any]]:
+def _cells(given: object) -> list[list[Any]]:
     """The cells, None where an entry is missing."""
     if isinstance(given, str):
         rows: list[list[Any]] = [list(row) for row in text_cells(given)]
@@ -115,7 +115,7 @@ def _cells(given: Any) -> list[list[Any]]:
     return [[None if _is_unknown(cell) else cell for cell in row] for row in rows]
 
 
-def _is_unknown(cell: Any) -> bool:
+def _is_unknown(cell: object) -> bool:
     if isinstance(cell, str):
         return cell.strip().lower() in UNKNOWN
     return cell is None or (isinstance(cell, float) and cell != cell) or cell is sp.nan

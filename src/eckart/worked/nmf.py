@@ -36,14 +36,14 @@ OBJECTIVES = {
 
 
 def nmf(
-    given: Any,
+    given: object,
     k: int = 2,
     *,
     loss: str = "euclidean",
     iterations: int = 50,
     seed: int = 0,
-    w: Any = None,
-    h: Any = None,
+    w: object = None,
+    h: object = None,
 ) -> Solution:
     """Compute a non-negative factorisation by multiplicative updates.
 
@@ -238,7 +238,7 @@ def _start(a: Any, k: int, seed: int, w: Any, h: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _check(a: Any, k: Any, iterations: Any) -> None:
+def _check(a: Any, k: Any, iterations: object) -> None:
     if any(entry < 0 for entry in a):
         raise InputError(tr("The matrix has a negative entry, and non-negative factors cannot make one. Use svd."))
     whole("k", k, 1, min(a.shape))

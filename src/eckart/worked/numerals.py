@@ -16,7 +16,7 @@ GUARD = 40
 """Digits that are carried where a number has no closed form."""
 
 
-def is_exact(value: Any) -> bool:
+def is_exact(value: object) -> bool:
     """No entry is a decimal: fractions and roots only.
 
     >>> is_exact(sp.sqrt(2)), is_exact(sp.Float("1.5"))
@@ -27,7 +27,7 @@ def is_exact(value: Any) -> bool:
     return not sp.sympify(value).has(sp.Float)
 
 
-def is_plain(value: Any) -> bool:
+def is_plain(value: object) -> bool:
     """An integer, or a matrix of them: no decimal is needed."""
     if isinstance(value, sp.MatrixBase):
         return all(is_plain(entry) for entry in value)
@@ -54,7 +54,7 @@ def figure(value: float, digits: int = DIGITS) -> str:
     return _localised(f"{value:.{digits}g}")
 
 
-def relation(value: Any) -> str:
+def relation(value: object) -> str:
     """ "=" if the decimals shown are the value itself, as for 3/2 = 1.5, else "≈"."""
     entries = list(value) if isinstance(value, sp.MatrixBase) else [sp.sympify(value)]
     return "=" if all(_is_short_decimal(entry) for entry in entries) else "≈"
@@ -65,7 +65,7 @@ def _is_short_decimal(value: Any) -> bool:
     return all(bool(part.is_Rational) and sp.Rational(f"{float(part):.{DIGITS}g}") == part for part in parts)
 
 
-def latex_decimal(value: Any) -> str:
+def latex_decimal(value: object) -> str:
     """A decimal in LaTeX, where a decimal comma needs braces to be set without a space."""
     text = decimal(value).replace(",", "{,}")
     return re.sub(r"10\^(-?\d+)", r"10^{\1}", text).replace("·", r" \cdot ")
@@ -78,7 +78,7 @@ def _localised(text: str) -> str:
     return text.replace(".", ",") if comma() else text
 
 
-def decimal(value: Any, digits: int = DIGITS) -> str:
+def decimal(value: object, digits: int = DIGITS) -> str:
     """A few significant digits, without trailing zeros.
 
     >>> decimal(2 + sp.sqrt(3)), decimal(sp.Rational(1, 3)), decimal(sp.Integer(58)), decimal(sp.I / 3)
@@ -94,7 +94,7 @@ def decimal(value: Any, digits: int = DIGITS) -> str:
     return "0" if float(text) == 0 or abs(number.real) < 1e-25 else _localised(text)
 
 
-def text_number(value: Any) -> str:
+def text_number(value: object) -> str:
     """The exact number in one line.
 
     >>> text_number(3 * sp.sqrt(2) / 2), text_number(sp.sqrt(2 + sp.sqrt(3))), text_number(sp.I * 2)
@@ -115,7 +115,7 @@ def text_number(value: Any) -> str:
     return re.sub(r"\*", "", re.sub(r"(?<=[\w)])\*(?=\d)", "·", text))
 
 
-def latex_number(value: Any) -> str:
+def latex_number(value: object) -> str:
     """The exact number in LaTeX; a decimal where there is no exact form."""
     value = sp.sympify(value)
     if not is_exact(value):

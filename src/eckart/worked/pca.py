@@ -23,7 +23,7 @@ from eckart.worked.svd import canonical, check_k
 
 
 def pca(
-    given: Any,
+    given: object,
     k: int | None = None,
     *,
     center: bool = True,

@@ -106,7 +106,7 @@ def _svd(data: Prepared) -> tuple[Step, ...]:
     return (Step(statement, "σ_i = sqrt(λ_i),  u_i = X v_i / σ_i,  T = X V = U Σ", (*numbers, Equation("U", left))),)
 
 
-def _unit_scores(data: Prepared, pair: Any, value: Any) -> Any:
+def _unit_scores(data: Prepared, pair: Any, value: object) -> Any:
     image = pair.image(data.seen_by(pair))
     squares = [y * y for y in image]
     return pair.scaled(image, sum(squares[1:], squares[0]))

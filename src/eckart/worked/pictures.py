@@ -23,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 BLUE, ORANGE, GREEN, GREY = "#1f5a8a", "#c8561b", "#3c7d3f", "#8a8a8a"
 
 
-def unit_circle(given: Any) -> Figure:
+def unit_circle(given: object) -> Figure:
     """A = U Σ V^T as three moves of the unit circle (2 x 2) or sphere (3 x 3): turn, stretch, turn."""
     a = _numbers(given)
     if a.shape not in {(2, 2), (3, 3)}:
@@ -48,7 +48,7 @@ def unit_circle(given: Any) -> Figure:
     return _localised(figure)
 
 
-def drops(given: Any, *, center: bool = True) -> Figure:
+def drops(given: object, *, center: bool = True) -> Figure:
     """Points of a two-column table, the principal axes, and the drops to the first one."""
     x = _numbers(given)
     if x.shape[1] != 2:
@@ -82,7 +82,7 @@ def drops(given: Any, *, center: bool = True) -> Figure:
     return _localised(figure)
 
 
-def scree(given: Any, *, center: bool = True, scale: bool = False) -> Figure:
+def scree(given: object, *, center: bool = True, scale: bool = False) -> Figure:
     """The share of variance of each axis, and the running total."""
     x = _numbers(given)
     x = x - x.mean(axis=0) if center else x
@@ -156,7 +156,7 @@ def sphere(*, points: int = 600, gamma: float = 3.0, seed: int = 0) -> Figure:
     return _localised(figure)
 
 
-def graph(given: Any, edges: tuple[tuple[int, int], ...]) -> Figure:
+def graph(given: object, edges: tuple[tuple[int, int], ...]) -> Figure:
     """Points of a two-column table and the edges of their neighbours, each with its length."""
     x = _numbers(given)
     figure = _figure(5.5, 4.2)
@@ -235,7 +235,7 @@ def _deep(axes: Any, stage: Array, vt: Array, reach: float, title: str) -> None:
     axes.tick_params(labelsize=6)
 
 
-def _numbers(given: Any) -> Array:
+def _numbers(given: object) -> Array:
     return np.array(matrix(given, "pca", rows=2000, columns=50).tolist(), dtype=float)
 
 

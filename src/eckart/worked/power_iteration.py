@@ -32,7 +32,7 @@ class Run:
     converged: bool
 
 
-def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: int = 200) -> Solution:
+def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, most: int = 200) -> Solution:
     """Find the dominant eigenpair by power iteration.
 
     Parameters
@@ -137,7 +137,7 @@ def iteration_table(run: Run, name: str = "A") -> SolutionTable:
     return SolutionTable(("t", *[f"[{j}]" for j in range(1, size + 1)], f"x^T {name} x", "δ"), tuple(rows))
 
 
-def _iteration_step(a: Any, start: Any, run: Run, eps: float) -> Step:
+def _iteration_step(a: object, start: object, run: Run, eps: float) -> Step:
     statement = tr(
         "Multiply by $A$ and divide by the length, again and again, until the direction changes by at most {eps}.",
         eps=f"${figure(eps)}$",
@@ -160,7 +160,7 @@ def _first_multiplication(a: Any, start: Any) -> tuple[Step, ...]:
     return (replace(step, numbers=(*step.numbers, Equation("‖A x_0‖", length), Equation("x_1", image / length))),)
 
 
-def _outcome(a: Any, start: Any, found: Spectrum, run: Run, most: int) -> Step:
+def _outcome(a: object, start: object, found: Spectrum, run: Run, most: int) -> Step:
     top = leaders(found)
     count = len(run.iterates) - 1
     if run.converged:
@@ -176,7 +176,7 @@ def _outcome(a: Any, start: Any, found: Spectrum, run: Run, most: int) -> Step:
     return Step(" ".join([words, *_reasons(a, start, top, found)]))
 
 
-def _reasons(a: Any, start: Any, top: list[Root], found: Spectrum) -> list[str]:
+def _reasons(a: object, start: object, top: list[Root], found: Spectrum) -> list[str]:
     reasons = []
     if len(top) > 1:
         if top[0].real:
@@ -226,7 +226,7 @@ def leaders(found: Spectrum) -> list[Root]:
     return [root for root, size in zip(found.roots, sizes, strict=True) if size >= max(sizes) * (1 - 1e-12)]
 
 
-def is_blind(a: Any, start: Any, root: Root) -> bool:
+def is_blind(a: Any, start: object, root: Root) -> bool:
     """No left eigenvector of this eigenvalue meets the start."""
     same = next(r for r in spectrum(a.T, symmetric=False).roots if abs(complex(sp.N(r.value - root.value))) < 1e-12)
     return all(abs(complex(sp.N((pair.direction.T * start)[0], 20))) < 1e-15 for pair in same.eigenpairs)

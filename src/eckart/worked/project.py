@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import sympy as sp
 
@@ -20,7 +19,7 @@ from eckart.worked.svd import canonical, check_k
 from eckart.worked.written_out import squares, written
 
 
-def project(given: Any, new: Any, k: int = 1) -> Solution:
+def project(given: object, new: object, k: int = 1) -> Solution:
     """Project new rows on the components of a table.
 
     Parameters

@@ -21,7 +21,7 @@ from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.svd import details, factors
 
 
-def pseudo_inverse(given: Any) -> Solution:
+def pseudo_inverse(given: object) -> Solution:
     """Compute the pseudo-inverse through the singular value decomposition.
 
     Parameters

@@ -16,7 +16,7 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.svd import canonical, check_k, details, factors
 
 
-def query(given: Any, q: Any, k: int | None = None) -> Solution:
+def query(given: object, q: object, k: int | None = None) -> Solution:
     """Map a new row to the concepts of a matrix and find similar rows.
 
     Parameters

@@ -13,7 +13,7 @@ from eckart.worked.row_reduction import minus, reduction_steps
 from eckart.worked.solution import Equation, Solution, Step
 
 
-def rank(given: Any) -> Solution:
+def rank(given: object) -> Solution:
     """Find the rank of a matrix and rows that form a basis.
 
     Parameters
@@ -124,7 +124,7 @@ def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
     return tuple(steps), work, pivots
 
 
-def _closing(a: Any, echelon: Any, count: int) -> tuple[Step, ...]:
+def _closing(a: Any, echelon: object, count: int) -> tuple[Step, ...]:
     zero = a.rows - count
     remark = ""
     if zero:

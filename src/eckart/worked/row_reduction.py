@@ -58,7 +58,7 @@ def reduced(a: Any) -> tuple[list[Reduction], Any, list[int]]:
     return found, work, pivots
 
 
-def reduction_steps(a: Any) -> tuple[Step, ...]:
+def reduction_steps(a: object) -> tuple[Step, ...]:
     """One step for each pivot."""
     steps, _, _ = reduced(a)
     return tuple(
@@ -107,11 +107,11 @@ def _sum(terms: list[tuple[bool, str]]) -> str:
     return text + "".join(f" {'-' if negative else '+'} {term}" for negative, term in rest)
 
 
-def _times(factor: Any) -> str:
+def _times(factor: object) -> str:
     return "-" if factor == -1 else f"({text_number(factor)}) "
 
 
-def minus(factor: Any) -> str:
+def minus(factor: object) -> str:
     """A multiple that is subtracted: -3 is written + 3."""
     negative, term = _term(factor, "")
     return f"{'+' if negative else '-'} {term.strip()} ".replace("-  ", "- ").replace("+  ", "+ ")
@@ -135,5 +135,5 @@ def _as_matrix(rows: list[list[Any]], shown: Callable[[Any], Any]) -> Any:
     return sp.Matrix([[shown(entry) for entry in row] for row in rows])
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return sp.expand(sp.radsimp(sp.expand(value)))

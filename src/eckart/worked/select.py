@@ -15,7 +15,7 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.written_out import dot_line, written
 
 
-def select(given: Any, target: Any, *, count: int | None = None, threshold: float | None = None) -> Solution:
+def select(given: object, target: object, *, count: int | None = None, threshold: float | None = None) -> Solution:
     """Select the columns that correlate most with a target.
 
     Parameters

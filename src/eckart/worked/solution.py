@@ -75,7 +75,7 @@ class SolutionTable:
     """
 
     headings: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[object, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ class Solution:
 
         return pdf(self.latex())
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Convert to plain values, for JSON and other programs.
 
         Returns

@@ -24,7 +24,7 @@ _WIDEST = 6
 
 
 def spectral_steps(
-    m: Any, found: Spectrum, name: str = "M", *, vectors: bool = True, zero: bool = True
+    m: object, found: Spectrum, name: str = "M", *, vectors: bool = True, zero: bool = True
 ) -> tuple[Step, ...]:
     """From M to its eigenpairs; without the vectors, or without those of the eigenvalue 0, if they are not needed."""
     exact_polynomial = not found.polynomial.as_expr().has(sp.Float)
@@ -95,7 +95,7 @@ def _more_about_roots(found: Spectrum) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _more_about_vectors(shifted: Any, eigenpairs: tuple[Eigenpair, ...]) -> tuple[Step, ...]:
+def _more_about_vectors(shifted: object, eigenpairs: tuple[Eigenpair, ...]) -> tuple[Step, ...]:
     """The system, its reduction, the length of each solution, and the sign that was chosen."""
     steps = list(null_space_steps(shifted))
     if len(eigenpairs) > 1 and all((a.direction.T * b.direction)[0] == 0 for a, b in combinations(eigenpairs, 2)):
@@ -199,7 +199,7 @@ def _by_letter(root: Root, name: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     shown = text_number(value)
     return shown if len(shown) < 40 else decimal(value)
 

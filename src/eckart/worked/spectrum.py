@@ -167,7 +167,7 @@ def _identity(matrix: Any) -> list[list[Any]]:
     return DomainMatrix.eye(matrix.shape[1], matrix.to_field().domain).to_list()  # type: ignore[no-any-return]
 
 
-def _is_real(value: Any) -> bool:
+def _is_real(value: object) -> bool:
     return bool(sp.im(value) == 0)
 
 

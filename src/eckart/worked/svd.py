@@ -74,7 +74,7 @@ def canonical(value: Any) -> Any:
     return near if abs(value - near) < sp.Float("1e-30") * (1 + abs(value)) else value
 
 
-def svd(given: Any, k: int | None = None, *, form: str = "compact") -> Solution:
+def svd(given: object, k: int | None = None, *, form: str = "compact") -> Solution:
     """Compute the singular value decomposition of a matrix.
 
     Parameters
@@ -180,12 +180,12 @@ def _factor_steps(parts: Factors, values: list[Any], left: Any) -> list[Step]:
     ]
 
 
-def details(a: Any) -> tuple[Step, ...]:
+def details(a: object) -> tuple[Step, ...]:
     """The SVD of a matrix with every step, for solutions that only use it."""
     return inner_steps(svd(a))
 
 
-def _image(pair: Eigenpair, a: Any) -> tuple[list[Any], Any]:
+def _image(pair: Eigenpair, a: object) -> tuple[list[Any], Any]:
     image = pair.image(a)
     squares = [y * y for y in image]
     return image, sum(squares[1:], squares[0])
@@ -230,7 +230,7 @@ def truncation_step(parts: Factors, k: int) -> Step:
     return Step(statement, f"A_{k} = ∑ σ_i u_i v_i^T,  ‖A - A_{k}‖_F^2 = ∑ σ_i^2, i > {k}", numbers, remark)
 
 
-def check_k(k: Any, largest: int) -> None:
+def check_k(k: object, largest: int) -> None:
     """No more axes than there are."""
     if k is not None:
         whole("k", k, 1, max(largest, 1))

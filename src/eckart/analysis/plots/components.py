@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -221,11 +221,7 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
     check_orthogonal(d, "Plots of one row")
     place = place_of(d, row)
     scores, right = row_scores(d, slice(place, place + 1))[0], floats(d.right)
-    ks = sorted({1, min(2, d.k), d.k} if ks is None else set(ks))
-    if not all(1 <= k <= d.k for k in ks):
-        raise ParameterError(
-            f"k={list(ks)}: the decomposition has {counted(d.k, 'component')}; give numbers from 1 to {d.k}."
-        )
+    ks = _numbers_of_components(d, ks)
     whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
     rebuilt = {k: right[:, :k] @ scores[:k] for k in ks}
     size = np.abs(rebuilt[ks[-1]] if whole is None else whole)
@@ -234,11 +230,7 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
     x = np.arange(len(shown))
     if whole is not None:
         ax.bar(x, whole[shown], color="#c9c9c9", width=0.75, label="the row")
-    looks: Any = zip(ks, ("v", "s", "o", "D", "P"), (ORANGE, VERMILLION, BLUE, GREY, "black"), strict=False)
-    for k, shape, color in looks:
-        words = f"{k} component{'' if k == 1 else 's'}"
-        ax.plot(x, rebuilt[k][shown], marker=shape, color=color, linestyle="none", markersize=6, label=words)
-    ax.axhline(0, color=GREY, linewidth=0.6)
+    _draw_rebuilt(ax, {k: rebuilt[k][shown] for k in ks})
     names = column_labels(d)
     turned = 90 if len(shown) > 8 else 0
     ax.set_xticks(x, [shorten(names[j], 20) for j in shown], rotation=turned, parse_math=False)
@@ -247,6 +239,26 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
     plain([ax.set_title(f"{shorten(row_labels(d)[place], 40)}, reconstructed from {count}")])
     ax.legend(frameon=False)
     return ax
+
+
+def _numbers_of_components(d: Decomposition, ks: Sequence[int] | None) -> list[int]:
+    chosen = sorted({1, min(2, d.k), d.k} if ks is None else set(ks))
+    if not all(1 <= k <= d.k for k in chosen):
+        raise ParameterError(
+            f"k={chosen}: the decomposition has {counted(d.k, 'component')}; give numbers from 1 to {d.k}."
+        )
+    return chosen
+
+
+def _draw_rebuilt(ax: Axes, rebuilt: dict[int, Matrix]) -> None:
+    """The row from 1, 2, ... components, one marker for each number."""
+    for (k, values), shape, color in zip(
+        rebuilt.items(), "vsoDP", (ORANGE, VERMILLION, BLUE, GREY, "black"), strict=False
+    ):
+        words = f"{k} component{'' if k == 1 else 's'}"
+        x = np.arange(len(values))
+        ax.plot(x, values, marker=shape, color=color, linestyle="none", markersize=6, label=words)
+    ax.axhline(0, color=GREY, linewidth=0.6)
 
 
 def _columns(table: Table) -> list[Matrix]:

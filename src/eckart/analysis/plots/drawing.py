@@ -171,13 +171,18 @@ def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, 
         chosen[i] = place
     chosen += geometry.arrange(choices[must:], [*held, *obstacles, _OUTSIDE])
     for text, point, place in zip(texts, at, chosen, strict=True):
-        if place is None:
-            text.remove()
-            continue
-        across, up = _sides(point)[place]
-        text.set_position((across * _GAP, up * _GAP))
-        text.set_horizontalalignment({1: "left", 0: "center", -1: "right"}[across])
-        text.set_verticalalignment({1: "bottom", 0: "center", -1: "top"}[up])
+        _put(text, point, place)
+
+
+def _put(text: Any, point: Matrix, place: int | None) -> None:
+    """A label at one of the eight places around its point; removed where none is free."""
+    if place is None:
+        text.remove()
+        return
+    across, up = _sides(point)[place]
+    text.set_position((across * _GAP, up * _GAP))
+    text.set_horizontalalignment({1: "left", 0: "center", -1: "right"}[across])
+    text.set_verticalalignment({1: "bottom", 0: "center", -1: "top"}[up])
 
 
 def _indices(ax: Axes, text: Any, point: Matrix) -> list[geometry.Box]:

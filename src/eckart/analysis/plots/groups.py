@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -41,9 +41,28 @@ class Group:
 
 
 def groups(
-    points: Matrix, labels: Sequence[Any], weights: Matrix, *, around: Around = "rows", share: float = 0.95
+    points: Matrix, labels: Sequence[object], weights: Matrix, *, around: Around = "rows", share: float = 0.95
 ) -> list[Group]:
     """Largest group first, at most 7 and the rest together; rows without a label are in none."""
+    _check(points, labels, around, share)
+    words = np.array([_word(label) for label in labels], dtype=object)
+    counts = Counter(word for word in words if word is not None).most_common()
+    shown = len(counts) if len(counts) <= MOST_GROUPS + 1 else MOST_GROUPS
+    named = [word for word, _ in counts[:shown]]
+    found = [(name, np.flatnonzero(words == name)) for name in named]
+    if len(named) < len(counts):
+        known = {*named, None}
+        rest = np.array([i for i, word in enumerate(words) if word not in known], dtype=np.intp)
+        found.append((f"{OTHERS} ({len(counts) - len(named)})", rest))
+    return [_group(name, members, points, weights, around, share) for name, members in found]
+
+
+def _word(label: object) -> str | None:
+    """The name of a group; None and NaN are missing."""
+    return None if label is None or label != label else str(label)
+
+
+def _check(points: Matrix, labels: Sequence[object], around: str, share: float) -> None:
     if len(labels) != len(points):
         message = f"{len(labels):,} group labels were given for {len(points):,} rows. Give one label per row."
         raise InputError(message)
@@ -51,15 +70,6 @@ def groups(
         raise ParameterError(f"around={around!r} is not known: give 'rows', 'means' or None.")
     if not 0 < share < 1:
         raise ParameterError(f"share={share!r} is not a share of the rows: give a number between 0 and 1.")
-    words = np.array([None if label is None or label != label else str(label) for label in labels], dtype=object)
-    counts = Counter(word for word in words if word is not None).most_common()
-    named = [word for word, _ in counts] if len(counts) <= MOST_GROUPS + 1 else [w for w, _ in counts[:MOST_GROUPS]]
-    found = [(name, np.flatnonzero(words == name)) for name in named]
-    if len(named) < len(counts):
-        known = {*named, None}
-        rest = np.array([i for i, word in enumerate(words) if word not in known], dtype=np.intp)
-        found.append((f"{OTHERS} ({len(counts) - len(named)})", rest))
-    return [_group(name, members, points, weights, around, share) for name, members in found]
 
 
 def _group(

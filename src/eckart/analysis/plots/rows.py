@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def scores(
     components: tuple[int, int] = (0, 1),
     ax: Axes | None = None,
     *,
-    by: Sequence[Any] | None = None,
+    by: Sequence[object] | None = None,
     around: Around | None = "rows",
     share: float = 0.95,
     supplementary: Table | None = None,
@@ -201,7 +201,7 @@ def _draw_groups(
     ax: Axes,
     points: Matrix,
     drawn: NDArray[np.intp],
-    by: Sequence[Any],
+    by: Sequence[object],
     weights: Matrix,
     around: Around | None,
     share: float,
@@ -240,7 +240,7 @@ def _arrow_scale(ax: Axes, stretch: float) -> None:
         axis.tick_params(colors=VERMILLION, labelsize=8)
 
 
-def _paint(drawn: Sequence[Any] | NDArray[Any]) -> float:
+def _paint(drawn: Sequence[object] | np.ndarray) -> float:
     """Thin paint for many points, so that the crowd shows as such."""
     return 0.8 if len(drawn) <= 300 else 0.4
 

@@ -41,7 +41,7 @@ def column_statistics(found: Analysis) -> dict[str, Table]:
 def sampled(found: Analysis) -> NDArray[np.float64] | None:
     """The first columns of the table; rows in equal steps if there are many. None if the table is not in memory."""
     data, d = found.data, found.decomposition
-    if data is None or tuple(data.shape) != (d.rows, d.columns) or d.method not in ("pca", "svd"):
+    if data is None or tuple(getattr(data, "shape", ())) != (d.rows, d.columns) or d.method not in ("pca", "svd"):
         return None
     step = -(-d.rows // _MOST_ROWS)
     return some(data, np.arange(0, d.rows, step), np.arange(min(d.columns, MOST_COLUMNS)))

@@ -30,7 +30,7 @@ from eckart.text import Table
 if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
     from eckart.rank.verdict import RankChoice
-    from eckart.result import Decomposition
+    from eckart.result import Certificate, Decomposition
 
 _COMPONENTS_EXPLAINED = 8
 ROWS, COLUMNS = 200, 500
@@ -119,17 +119,21 @@ def facts(d: Decomposition) -> Table:
     if d.plan is not None:
         found.append(("Planned", str(d.plan)))
         found += [(f"Setting: {key}", str(value)) for key, value in d.plan.settings.items()]
-    if d.certificate is not None:
-        c = d.certificate
-        angle = "not known" if c.angle >= 1 else f"at most {number(c.angle)}"
-        chance = "0 (deterministic)" if c.failure_probability == 0 else f"at most {number(c.failure_probability)}"
-        found += [("Requested accuracy", f"{number(c.tolerance)} of the explained variance"),
-                  ("Proved", "yes" if c.proved else "NO"),
-                  ("Sine of the angle to the true subspace", angle),
-                  ("Largest residual", number(float(max(c.residuals, default=0.0)))),
-                  ("Probability that a bound fails", chance)]  # fmt: skip
+    found += [] if d.certificate is None else _certificate_facts(d.certificate)
     found += [(name.capitalize() if name == "python" else name, version) for name, version in libraries().items()]
     return Table("How it was computed", ("what", "value"), tuple(found), kinds=("text", "text"))
+
+
+def _certificate_facts(c: Certificate) -> list[tuple[str, str]]:
+    angle = "not known" if c.angle >= 1 else f"at most {number(c.angle)}"
+    chance = "0 (deterministic)" if c.failure_probability == 0 else f"at most {number(c.failure_probability)}"
+    return [
+        ("Requested accuracy", f"{number(c.tolerance)} of the explained variance"),
+        ("Proved", "yes" if c.proved else "NO"),
+        ("Sine of the angle to the true subspace", angle),
+        ("Largest residual", number(float(max(c.residuals, default=0.0)))),
+        ("Probability that a bound fails", chance),
+    ]
 
 
 def rank_table(choice: RankChoice | None) -> Table | None:
@@ -199,7 +203,7 @@ def full(found: Sequence[Section]) -> dict[str, Table]:
 def for_script(table: Table) -> dict[str, Any]:
     """A table for the page's script: names clean and not too long, numbers with nine digits."""
 
-    def cell(value: Any) -> Any:
+    def cell(value: object) -> Any:
         if isinstance(value, float):
             return float(f"{value:.9g}") if math.isfinite(value) else None
         return shorten(value, 200) if isinstance(value, str) else value

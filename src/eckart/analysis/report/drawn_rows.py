@@ -87,6 +87,6 @@ def _spread(scores: Matrix) -> dict[str, Any]:
     }
 
 
-def short(numbers: Any) -> list[float | None]:
+def short(numbers: object) -> list[float | None]:
     """Six digits; None for what is not finite."""
     return [float(f"{x:.6g}") if np.isfinite(x) else None for x in np.asarray(numbers, dtype=np.float64).tolist()]

@@ -10,7 +10,7 @@ from eckart.arrays import from_numpy, namespace, to_numpy
 from eckart.devices import is_off_host, to_host
 
 
-def at_edge(data: Any) -> Any:
+def at_edge(data: object) -> Any:
     """Sparse matrices of a GPU on the host, once; everything else as it is."""
     sparse = is_off_host(data) and (hasattr(data, "toarray") or "sparse" in str(getattr(data, "layout", "")))
     return to_host(data) if sparse else data

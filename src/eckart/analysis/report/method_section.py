@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def _figures(d: Decomposition) -> dict[str, Table]:
     return {"method": Table(section.title, ("what", "value"), rows, kinds=("text", "text"))} if rows else {}
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return " to ".join(number(float(bound)) for bound in value)
     if isinstance(value, bool | np.bool_):

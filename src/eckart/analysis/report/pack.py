@@ -14,7 +14,7 @@ _MISSING = 65_535
 """Code of a missing value among levels; the others are 0 to 65,534."""
 
 
-def packed(array: NDArray[Any]) -> dict[str, Any]:
+def packed(array: np.ndarray) -> dict[str, Any]:
     """The array row by row: floats in float32, or in float64 where float32 cannot hold their range."""
     kind = array.dtype.str[1:] if array.dtype.kind == "u" else _precision(array)
     data = np.ascontiguousarray(array, dtype=f"<{kind}")
@@ -33,7 +33,7 @@ def levels(table: NDArray[np.float64]) -> dict[str, Any]:
     return {**packed(codes.astype(np.uint16)), "low": low.tolist(), "step": step.tolist()}
 
 
-def _precision(array: NDArray[Any]) -> str:
+def _precision(array: np.ndarray) -> str:
     sizes = np.abs(array[np.isfinite(array) & (array != 0)])
     narrow = np.finfo(np.float32)
     return "f4" if not sizes.size or (sizes.max() < narrow.max and sizes.max() > narrow.tiny * 1e6) else "f8"

@@ -147,10 +147,10 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
     if advice.k is not None:
         cards.append(("Recommended components", "none" if advice.k == 0 else str(advice.k)))
     if advice.k and advice.explained is not None:
-        verb = "It explains" if advice.k == 1 else "They explain"
-        cards.append((f"{verb} ({'certified' if certified else 'not certified'})", interval(*advice.explained)))
+        verb, proved = "It explains" if advice.k == 1 else "They explain", "certified" if certified else "not certified"
+        cards.append((f"{verb} ({proved})", interval(*advice.explained)))
     elif advice.k is None:
-        cards.append((f"Explained by {d.k}" + (" (certified)" if certified else ""), total_ratio(d)))
+        cards.append((f"Explained by {d.k}{' (certified)' * certified}", total_ratio(d)))
     cards.append(("Components requested" if found.requested else "Components shown", str(d.k)))
     cards.append(("Rows × columns", f"{d.rows:,} × {d.columns:,}"))
     return cards
@@ -161,12 +161,10 @@ def _headings(found: dict[str, Section], numbers: dict[str, Any], drawn: int) ->
     weights = numbers["columns"]["right"] is not None
     plane = [("rows", "Rows and columns" if weights else "Rows")] * (drawn > 0 or weights)
     rebuilt = [("rebuilt", "Reconstruction")] * (bool(numbers["errors"]) or (drawn > 0 and weights))
+    follows = {"meaning": plane, "clusters": rebuilt}
     entries: list[tuple[str, str]] = []
-    for key, section in found.items():
-        if key == "notes" or key == "rows" or key == "rebuilt":
-            continue
-        entries.append((key, section.title))
-        entries += plane if key == "meaning" else rebuilt if key == "clusters" else []
+    for key in (key for key in found if key not in ("notes", "rows", "rebuilt")):
+        entries += [(key, found[key].title), *follows.get(key, [])]
     for one in (plane, rebuilt):
         entries += [entry for entry in one if entry not in entries]
     return [*entries, ("share", "Share this")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eckart.formatting import clean
 
@@ -20,29 +20,37 @@ def sharing(found: Analysis, title: str, command: str) -> dict[str, str]:
 
 def python_code(found: Analysis) -> str:
     """Python code that repeats the analysis; the data are named as they were opened."""
+    source = repr(clean(found.name)) if found.name != "data" else "data"
+    lines = ["import eckart as ek", "", f"analysis = ek.analyze({', '.join([source, *_arguments(found)])})"]
+    lines += ["print(analysis.summary())", 'analysis.report("report.html", overwrite=True)', *_estimator(found)]
+    return "\n".join(lines) + "\n"
+
+
+def _arguments(found: Analysis) -> list[str]:
+    """The options that are not their defaults, as they are typed."""
     d, options = found.decomposition, found.options
     kept = {name: value for name, value in options.items() if name not in _NOT_SHOWN and _is_plain(value)}
-    if found.decomposition.method == "kernel_pca" and options.get("kernel") == "precomputed":
-        kept = {name: value for name, value in kept.items() if name != "kernel"}
+    if d.method == "kernel_pca" and options.get("kernel") == "precomputed":
+        del kept["kernel"]
     elif d.method != "pca":
         kept = {"method": d.method, **kept}
     if options.get("rng") is not None:
         kept["rng"] = options["rng"]
     default = {"scale": False, "which": "largest", "missing": "error"}
-    words = [f"{name}={value!r}" for name, value in kept.items() if default.get(name, _NOT_SHOWN) != value]
-    source = repr(clean(found.name)) if found.name != "data" else "data"
-    k = found.recommendation.k
-    lines = ["import eckart as ek", "", f"analysis = ek.analyze({', '.join([source, *words])})"]
-    lines += ["print(analysis.summary())", 'analysis.report("report.html", overwrite=True)']
-    if k and d.method in ("pca", "svd") and not found.requested:
-        estimator = "PCA" if d.method == "pca" else "TruncatedSVD"
-        scaled = ", scale=True" if d.scale is not None and d.method == "pca" else ""
-        lines += ["", "# As an estimator of scikit-learn, with the recommended number of components:"]
-        lines += [f"model = ek.{estimator}(n_components={k}{scaled})"]
-    return "\n".join(lines) + "\n"
+    return [f"{name}={value!r}" for name, value in kept.items() if default.get(name, _NOT_SHOWN) != value]
 
 
-def _is_plain(value: Any) -> bool:
+def _estimator(found: Analysis) -> list[str]:
+    d, k = found.decomposition, found.recommendation.k
+    if not k or d.method not in ("pca", "svd") or found.requested:
+        return []
+    estimator = "PCA" if d.method == "pca" else "TruncatedSVD"
+    scaled = ", scale=True" if d.scale is not None and d.method == "pca" else ""
+    comment = "# As an estimator of scikit-learn, with the recommended number of components:"
+    return ["", comment, f"model = ek.{estimator}(n_components={k}{scaled})"]
+
+
+def _is_plain(value: object) -> bool:
     return isinstance(value, str | int | float | bool)
 
 

@@ -15,7 +15,10 @@ from eckart.formatting import shorten
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eckart.analysis.analysis import Analysis
+    from eckart.result import Decomposition
 
 _MOST_COMPONENTS = 5
 _MOST_COLUMNS = 20
@@ -29,28 +32,32 @@ def supplementary(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
     if d.left is None or d.k == 0 or d.norm == 0:
         return (), {}
     shown = min(d.k, _MOST_COMPONENTS)
-    rows: list[tuple[Cell, ...]] = []
-    tables: dict[str, Table] = {}
-    for name, values in list(found.labels.items())[:_MOST_COLUMNS]:
-        if len(values) != d.rows:
-            continue
-        role = label_role(name, values)
-        if role == "date":
-            numbers = dates_of(name, values)
-            squares = [float(r) ** 2 for r in columns(d, {name: numbers}).rows[0][1 : shown + 1]]  # type: ignore[arg-type]
-            rows.append((name, "date (r2)", *squares))
-        elif role == "category":
-            words = [value or None for value in values]
-            rows.append((name, "category (eta2)", *(float(row[1]) for row in association(d, words).rows[:shown])))  # type: ignore[arg-type]
-            if len(tables) < _MOST_TABLES:
-                tables[f"category {len(tables) + 1}"] = _means(found, name, words, shown)
+    labels = [(name, values) for name, values in list(found.labels.items())[:_MOST_COLUMNS] if len(values) == d.rows]
+    rows = [row for name, values in labels if (row := _explained(d, name, values, shown)) is not None]
     if not rows:
         return (), {}
+    grouped = [(name, values) for name, values in labels if label_role(name, values) == "category"][:_MOST_TABLES]
+    tables = {
+        f"category {i + 1}": _means(found, name, [value or None for value in values], shown)
+        for i, (name, values) in enumerate(grouped)
+    }
     names = component_labels(d)[:shown]
     caption = "Share of the variance of the scores that the column explains: eta2 of a category, r2 of a date."
     kinds = ("text", "text", *("percent",) * shown)
     whole = Table("Categories and dates", ("column", "role", *names), tuple(rows), caption, kinds)
     return (_finding(rows, names),), {"supplementary": whole, **tables}
+
+
+def _explained(d: Decomposition, name: str, values: Sequence[str], shown: int) -> tuple[Cell, ...] | None:
+    """Share of the variance of each component that a date or a category explains; None for other labels."""
+    role = label_role(name, values)
+    if role == "date":
+        found = columns(d, {name: dates_of(name, values)}).rows[0][1 : shown + 1]
+        return (name, "date (r2)", *(float(r) ** 2 for r in found))  # type: ignore[arg-type]
+    if role == "category":
+        means = association(d, [value or None for value in values]).rows[:shown]
+        return (name, "category (eta2)", *(float(row[1]) for row in means))  # type: ignore[arg-type]
+    return None
 
 
 def _means(found: Analysis, name: str, words: list[str | None], shown: int) -> Table:

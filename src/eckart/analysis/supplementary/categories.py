@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @takes_fitted
-def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
+def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     """Place categories at the mean scores of their rows.
 
     Parameters
@@ -91,7 +91,7 @@ def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
 
 
 @takes_fitted
-def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
+def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     """Tabulate how well each component represents each category.
 
     Parameters
@@ -136,7 +136,7 @@ def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
 
 
 @takes_fitted
-def association(d: Decomposition, labels: Sequence[Any]) -> Table:
+def association(d: Decomposition, labels: Sequence[object]) -> Table:
     """Test how much of each component the categories explain.
 
     Parameters
@@ -196,9 +196,14 @@ class _Categories:
     """Which rows have a word."""
 
 
-def _grouped(d: Decomposition, labels: Sequence[Any]) -> _Categories:
+def _word(label: object) -> str | None:
+    """A category as text; None and NaN are missing."""
+    return None if label is None or label != label else str(label)
+
+
+def _grouped(d: Decomposition, labels: Sequence[object]) -> _Categories:
     """Rows by category; rows without a category are in none."""
-    given = [None if word is None or word != word else str(word) for word in labels]
+    given = [_word(label) for label in labels]
     check_rows(d, len(given))
     words = tuple(sorted({word for word in given if word is not None}))
     if not words:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @takes_fitted
-def columns(d: Decomposition, data: Any) -> Table:
+def columns(d: Decomposition, data: object) -> Table:
     """Correlate columns that were not fitted with the scores.
 
     Parameters
@@ -74,11 +74,9 @@ def columns(d: Decomposition, data: Any) -> Table:
 
 def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
     """Names and numbers, rows x columns, of a mapping, a frame or an array; gaps are NaN."""
-    if isinstance(data, Mapping):
-        names, parts = tuple(str(name) for name in data), [_numbers(data[name], str(name)) for name in data]
-    elif hasattr(data, "columns"):
-        names = tuple(str(name) for name in data.columns)
-        parts = [_numbers(data[name], str(name)) for name in data.columns]
+    if isinstance(data, Mapping) or hasattr(data, "columns"):
+        keys = list(data if isinstance(data, Mapping) else data.columns)
+        names, parts = tuple(map(str, keys)), [_numbers(data[key], str(key)) for key in keys]
     else:
         array = np.asarray(data)
         array = array[:, None] if array.ndim == 1 else array
@@ -89,7 +87,7 @@ def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
     return names, np.column_stack(parts)
 
 
-def _numbers(values: Any, name: str) -> Matrix:
+def _numbers(values: object, name: str) -> Matrix:
     try:
         return np.asarray(values, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:

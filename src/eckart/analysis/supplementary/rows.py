@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @takes_fitted
-def rows(d: Decomposition, data: Any) -> Table:
+def rows(d: Decomposition, data: object) -> Table:
     """Compute scores and outlier statistics of rows that were not fitted.
 
     Parameters
@@ -84,7 +84,7 @@ def rows(d: Decomposition, data: Any) -> Table:
 
 
 @takes_fitted
-def row_cos2(d: Decomposition, data: Any) -> Table:
+def row_cos2(d: Decomposition, data: object) -> Table:
     """Tabulate how well each component represents rows that were not fitted.
 
     Parameters
@@ -128,7 +128,7 @@ def row_cos2(d: Decomposition, data: Any) -> Table:
     )
 
 
-def measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, ...] | None]:
+def measured(d: Decomposition, data: object) -> tuple[Matrix, Matrix, tuple[str, ...] | None]:
     """Scores and whole squared lengths of rows in one pass, and their names where they have some."""
     opened = open_matrix(data)
     if opened.matrix.shape[1] != d.columns:

@@ -30,7 +30,7 @@ class Container(Protocol):
 
     root: Any
 
-    def names(self, group: Any) -> list[str]: ...
+    def names(self, group: object) -> list[str]: ...
 
     def get(self, group: Any, path: str) -> Any:
         """The array or group at `path`, or None."""
@@ -152,7 +152,7 @@ class Zarr:
             for key in keys if not array.shards else ():
                 self._check_blosc(folder / key, size if len(_codecs(array)) <= 2 else None)
 
-    def _check_codecs(self, array: Any, name: str) -> None:
+    def _check_codecs(self, array: object, name: str) -> None:
         """Only codecs that turn bytes into numbers or strings; others (such as pickle) could run code."""
         others = set(_codecs(array)) - _CODECS
         if others:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import Block, MemorySource, Metadata
 from eckart.environment import check_fits, free_memory, say_bytes
@@ -52,7 +51,7 @@ class Header:
     """What an .npy member says of itself; `start` is the byte where its numbers begin."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     fortran: bool
     start: int
 
@@ -65,7 +64,7 @@ class Header:
 class ConvertingSource:
     """A mapped matrix of other numbers, turned into doubles one block at a time."""
 
-    matrix: NDArray[Any]
+    matrix: np.ndarray
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
 
@@ -75,7 +74,7 @@ class ConvertingSource:
         return int(rows), int(columns)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float64)
 
     def blocks(self, rows_per_block: int | None = None) -> Iterator[Block]:
@@ -124,7 +123,7 @@ def read_npy(opened: OpenedFile) -> MemorySource | ConvertingSource:
         check_size(header, opened.size, opened.name)
         refuse_shape(header.shape, opened.name)
     order: Any = "F" if header.fortran else "C"
-    values: NDArray[Any]
+    values: np.ndarray
     if opened.path is None:
         flat = np.frombuffer(opened.content or b"", header.dtype, offset=header.start)
         values = flat.reshape(header.shape, order=order)
@@ -133,7 +132,7 @@ def read_npy(opened: OpenedFile) -> MemorySource | ConvertingSource:
     return numeric_source(values, Metadata(opened.name))
 
 
-def _stored(opened: OpenedFile, header: Header) -> NDArray[Any]:
+def _stored(opened: OpenedFile, header: Header) -> np.ndarray:
     """The numbers, read and not mapped: a file that is cut off while it is mapped would end the process."""
     check_fits(header.bytes, opened.name, "reading it whole")
     flat = np.empty(math.prod(header.shape), header.dtype)
@@ -149,7 +148,7 @@ def _stored(opened: OpenedFile, header: Header) -> NDArray[Any]:
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
 
-def numeric_source(values: NDArray[Any], metadata: Metadata) -> MemorySource | ConvertingSource:
+def numeric_source(values: np.ndarray, metadata: Metadata) -> MemorySource | ConvertingSource:
     """Floats and doubles as they are, other numbers as doubles."""
     if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
         return MemorySource(values, metadata)
@@ -163,7 +162,7 @@ def numeric_source(values: NDArray[Any], metadata: Metadata) -> MemorySource | C
     return MemorySource(converted, Metadata(metadata.name, notes=tuple(notes)))
 
 
-def precision_notes(dtype: np.dtype[Any]) -> tuple[Note, ...]:
+def precision_notes(dtype: np.dtype) -> tuple[Note, ...]:
     """A note if numbers of this type have more digits than float64."""
     if dtype.kind != "f" or dtype.itemsize <= 8:
         return ()

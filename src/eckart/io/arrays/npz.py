@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import zipfile
 from collections import Counter
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_expansion
@@ -55,7 +54,7 @@ def header_of(stream: BinaryIO, entry: zipfile.ZipInfo, title: str) -> Header:
     return header
 
 
-def array_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> NDArray[Any]:
+def array_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> np.ndarray:
     with archive.open(entry) as stream:
         header = header_of(stream, entry, title)  # type: ignore[arg-type]
         content = stream.read()

@@ -34,7 +34,7 @@ class Unpacking:
 
     path: str
     member: str
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     start: int
     stream: Any = None
     archive: Any = None
@@ -85,8 +85,8 @@ class NpzRows:
     state: FileState
     shape: tuple[int, int]
     indptr: np.ndarray
-    stored: np.dtype[Any]
-    indices: np.dtype[Any]
+    stored: np.dtype
+    indices: np.dtype
     starts: tuple[int, int]
     """Bytes of the headers of the members `data` and `indices`."""
     metadata: Metadata = field(default_factory=Metadata)
@@ -94,7 +94,7 @@ class NpzRows:
     _readers: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
 
     @property
@@ -119,7 +119,7 @@ class NpzRows:
         values = data.astype(self.dtype, copy=False)
         return csr_block(values, indices, pointers, (stop - start, self.shape[1]))
 
-    def _reader(self, member: str, dtype: np.dtype[Any], start: int) -> Unpacking:
+    def _reader(self, member: str, dtype: np.dtype, start: int) -> Unpacking:
         if member not in self._readers:
             self._readers[member] = Unpacking(self.state.path, member, dtype, start)
         found: Unpacking = self._readers[member]

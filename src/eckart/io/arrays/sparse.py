@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eckart.environment import check_fits
 from eckart.errors import FileError
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, np.ndarray]
 
 
 def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Any:
@@ -53,18 +52,18 @@ def broken(name: str, what: str) -> NoReturn:
     raise FileError(f"{name} is a broken sparse matrix: {what}. Save it again with scipy.sparse.save_npz.")
 
 
-def _take(arrays: Arrays, key: str, name: str) -> NDArray[Any]:
+def _take(arrays: Arrays, key: str, name: str) -> np.ndarray:
     if key not in arrays:
         broken(name, f"the array {key!r} is not there")
     return arrays[key]
 
 
-def _numbers(data: NDArray[Any]) -> NDArray[Any]:
+def _numbers(data: np.ndarray) -> np.ndarray:
     wanted = np.float32 if data.dtype.newbyteorder("=") == np.float32 else np.float64
     return np.array(data, wanted)
 
 
-def whole_numbers(arrays: Arrays, key: str, name: str) -> NDArray[Any]:
+def whole_numbers(arrays: Arrays, key: str, name: str) -> np.ndarray:
     values = _take(arrays, key, name)
     if values.dtype.kind not in "iu" or values.ndim != 1:
         broken(name, f"{key!r} has type {values.dtype} and shape {values.shape}, and should be a list of whole numbers")
@@ -80,14 +79,14 @@ def shape_of(arrays: Arrays, name: str) -> tuple[int, int]:
     return int(sizes[0]), int(sizes[1])
 
 
-def _check_range(indices: NDArray[Any], bound: int, key: str, name: str) -> None:
+def _check_range(indices: np.ndarray, bound: int, key: str, name: str) -> None:
     wrong = np.flatnonzero((indices < 0) | (indices >= bound))
     if wrong.size:
         first = int(wrong[0])
         broken(name, f"entry {first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
 
 
-def _coordinates(arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: str) -> Any:
+def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> Any:
     row, col = whole_numbers(arrays, "row", name), whole_numbers(arrays, "col", name)
     if data.ndim != 1 or not len(row) == len(col) == len(data):
         broken(name, f"it has {len(row)} rows, {len(col)} columns and {data.size} values, which should be equally many")
@@ -96,7 +95,7 @@ def _coordinates(arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], nam
     return row, col
 
 
-def _offsets(arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: str) -> NDArray[Any]:
+def _offsets(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> np.ndarray:
     offsets = whole_numbers(arrays, "offsets", name)
     if data.ndim != 2 or len(data) != len(offsets) or len(np.unique(offsets)) < len(offsets):
         broken(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not belong together")
@@ -107,7 +106,7 @@ def _offsets(arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: s
     return offsets
 
 
-def _compressed(kind: str, arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: str) -> Any:
+def _compressed(kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> Any:
     """Rules of csr, csc and bsr: pointers rise from 0 to the number of entries, indices stay inside."""
     indices, indptr = whole_numbers(arrays, "indices", name), whole_numbers(arrays, "indptr", name)
     major, minor = shape[::-1] if kind == "csc" else shape

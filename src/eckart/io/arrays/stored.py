@@ -40,14 +40,14 @@ class StoredRows:
     place: str
     """Where in the file the array or group is."""
     shape: tuple[int, int]
-    stored: np.dtype[Any]
+    stored: np.dtype
     sparse: bool
     count: int
     chunk: int
     metadata: Metadata = field(default_factory=Metadata)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
 
     @property
@@ -75,7 +75,7 @@ class StoredRows:
             return self._csr(container, found, start, stop)
         return np.asarray(found[start:stop], dtype=self.dtype)
 
-    def _csr(self, container: Container, group: Any, start: int, stop: int) -> Block:
+    def _csr(self, container: Container, group: object, start: int, stop: int) -> Block:
         parts = {name: container.get(group, name) for name in ("data", "indices", "indptr")}
         pointers = np.asarray(parts["indptr"][start : stop + 1]).astype(np.int64)
         first, last = int(pointers[0]), int(pointers[-1])
@@ -115,7 +115,7 @@ def _with_names(rows: StoredRows, row_names: Any, column_names: Any) -> StoredRo
     return replace(rows, metadata=replace(rows.metadata, row_names=row_names, column_names=column_names))
 
 
-def _is_group(found: Any) -> bool:
+def _is_group(found: object) -> bool:
     return hasattr(found, "keys")
 
 
@@ -172,7 +172,7 @@ def _sparse(
     return StoredRows(state, kind, place, shape, np.dtype(data.dtype), True, count, 0, Metadata(name))
 
 
-def _shape(sizes: Any) -> tuple[int, int] | None:
+def _shape(sizes: object) -> tuple[int, int] | None:
     """Two whole numbers of at least 1, or None."""
     found = np.asarray(sizes)
     if found.shape != (2,) or found.dtype.kind not in "iu" or (found < 1).any() or (found > 2**62).any():

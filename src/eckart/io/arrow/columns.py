@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eckart.environment import check_fits
 from eckart.errors import NotFiniteError
@@ -57,7 +56,7 @@ def _word(word: str | None) -> str:
     return "" if word is None else word
 
 
-def matrix_of(columns: Sequence[Any], rows: int, name: str) -> NDArray[Any]:
+def matrix_of(columns: Sequence[Any], rows: int, name: str) -> np.ndarray:
     """Numeric Arrow columns side by side, row by row in memory; float32 only if all are."""
     import pyarrow as pa
 
@@ -75,7 +74,7 @@ def matrix_of(columns: Sequence[Any], rows: int, name: str) -> NDArray[Any]:
     return out
 
 
-def _plain(column: Any, target: Any) -> NDArray[Any]:
+def _plain(column: Any, target: Any) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -88,7 +87,7 @@ def _plain(column: Any, target: Any) -> NDArray[Any]:
     return stored_numbers(column)
 
 
-def stored_numbers(column: Any) -> NDArray[Any]:
+def stored_numbers(column: Any) -> np.ndarray:
     """Numbers without gaps as they lie in memory.
 
     `to_numpy` and `pa.scalar` of Arrow would import pandas: 50 MB, and half a second of a first call.
@@ -101,14 +100,14 @@ def stored_numbers(column: Any) -> NDArray[Any]:
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, column.type.to_pandas_dtype()), *parts])
 
 
-def _stored(array: Any) -> NDArray[Any]:
+def _stored(array: Any) -> np.ndarray:
     dtype = np.dtype(array.type.to_pandas_dtype())
     if not len(array):
         return np.empty(0, dtype)
     return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
-def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[Any]) -> list[Note]:
+def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: np.ndarray) -> list[Note]:
     """What happened to truth values and to integers too large for a float."""
     import pyarrow as pa
 
@@ -134,7 +133,7 @@ def truth_roles(names: Sequence[str], columns: Sequence[Any]) -> dict[str, str]:
     return dict.fromkeys(truths, TRUTHS)
 
 
-def refuse_infinite(matrix: NDArray[Any], names: Sequence[str], place: Callable[[int], str]) -> None:
+def refuse_infinite(matrix: np.ndarray, names: Sequence[str], place: Callable[[int], str]) -> None:
     """Infinite cells are refused; `place(row)` says where the row is in the file."""
     step = max(1, (1 << 20) // matrix.shape[1])
     for start in range(0, len(matrix), step):

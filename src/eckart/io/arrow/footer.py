@@ -33,7 +33,7 @@ def batch_heads(file: Any) -> list[BatchHead]:
     return [_head(file, _integer(file, blocks + 4 + _BLOCK * i, "<q")) for i in range(count)]
 
 
-def _head(file: Any, place: int) -> BatchHead:
+def _head(file: object, place: int) -> BatchHead:
     marked = _integer(file, place, "<I") == 0xFFFFFFFF  # files before version 0.15 have no mark
     message = _Table.at_root(file, place + (8 if marked else 4))
     batch = _Table(file, message.follow(2))
@@ -47,7 +47,7 @@ class _Table:
     place: int
 
     @staticmethod
-    def at_root(file: Any, start: int) -> _Table:
+    def at_root(file: object, start: int) -> _Table:
         return _Table(file, start + _integer(file, start, "<I"))
 
     def field(self, index: int) -> int:

@@ -104,7 +104,7 @@ def selection(schema: Any, wanted: Sequence[int]) -> list[str] | None:
     return [names[j] for j in wanted] if plain else None
 
 
-def taken(table: Any, schema: Any, wanted: Sequence[int]) -> dict[int, Any]:
+def taken(table: Any, schema: object, wanted: Sequence[int]) -> dict[int, Any]:
     """The columns of what was read by `selection`, by position, once they are known to be sound."""
     chosen = selection(schema, wanted)
     positions = range(len(wanted)) if chosen is not None else wanted

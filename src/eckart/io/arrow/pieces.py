@@ -257,7 +257,7 @@ class ArrowPieces:
             self._map.madvise(mmap.MADV_DONTNEED)
 
 
-def _is_fixed(kind: Any) -> bool:
+def _is_fixed(kind: object) -> bool:
     from pyarrow import types
 
     return types.is_primitive(kind) and not types.is_temporal(kind)

@@ -23,7 +23,7 @@ def width_of(kind: Any) -> int:
     return int(kind.list_size) if pa.types.is_integer(inner) or pa.types.is_floating(inner) else 0
 
 
-def is_numeric(kind: Any) -> bool:
+def is_numeric(kind: object) -> bool:
     """Whether a column is a decimal number of a database, sent as text."""
     import pyarrow as pa
 

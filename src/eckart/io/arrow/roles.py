@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.io.arrow.columns import kind_of, number_notes, text_of, truth_roles
@@ -65,7 +64,7 @@ def roles_of(schema: Any, name: str, row_names: str | None = "auto") -> Roles:
 
 
 def source_of(
-    roles: Roles, numbers: Sequence[Any], texts: Mapping[int, Any], matrix: NDArray[Any], name: str
+    roles: Roles, numbers: Sequence[Any], texts: Mapping[int, Any], matrix: np.ndarray, name: str
 ) -> MemorySource:
     """The matrix with names, labels and notes. Without rows (`numbers` empty) single values are not described."""
     labels = [roles.names[j] for j in roles.numbers]
@@ -84,7 +83,7 @@ def source_of(
     return assemble(Parts(matrix, labels, found, notes, order=order, column_roles=column_roles), name, roles.row_names)
 
 
-def empty_matrix(roles: Roles) -> NDArray[Any]:
+def empty_matrix(roles: Roles) -> np.ndarray:
     return np.empty((0, len(roles.numbers)))
 
 

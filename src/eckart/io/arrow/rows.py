@@ -50,7 +50,7 @@ class ArrowRows:
         return self.edges[-1], len(self.columns)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.single else np.float64)
 
     @property

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits
@@ -67,7 +66,7 @@ def read_sizes(opened: OpenedFile) -> Sizes:
     return _sizes(head, opened.name)
 
 
-def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArray[Any]]:
+def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[np.ndarray]:
     """The numbers of whole lines, the first of them line `line` of the file: one array per word of a line.
 
     Places are counted from 0 and lie inside the matrix.
@@ -95,7 +94,7 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArr
     return _placed(values, body, sizes, name, line) if sizes.coordinate else values
 
 
-def _placed(values: list[NDArray[Any]], body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArray[Any]]:
+def _placed(values: list[np.ndarray], body: bytes, sizes: Sizes, name: str, line: int) -> list[np.ndarray]:
     row, column = values[0], values[1]
     wrong = np.flatnonzero((row < 1) | (row > sizes.rows) | (column < 1) | (column > sizes.columns))
     if wrong.size:
@@ -110,13 +109,13 @@ def refuse_count(sizes: Sizes, found: int, name: str) -> None:
         raise FileError(f"{name} declares {sizes.entries} entries but contains {found}. Copy it or write it again.")
 
 
-def refuse_both_sides(row: NDArray[Any], column: NDArray[Any], sizes: Sizes, name: str) -> None:
+def refuse_both_sides(row: np.ndarray, column: np.ndarray, sizes: Sizes, name: str) -> None:
     """A symmetric matrix gives one triangle: the lower one, as the format has it, or all of it above the diagonal."""
     if sizes.symmetry != "general" and (row < column).any() and (row > column).any():
         raise FileError(f"{name} is {sizes.symmetry} and has entries on both sides of its diagonal. Write it again.")
 
 
-def mirrored(row: NDArray[Any], column: NDArray[Any], value: NDArray[Any], sizes: Sizes) -> list[NDArray[Any]]:
+def mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, sizes: Sizes) -> list[np.ndarray]:
     """The entries of the other triangle of a symmetric or skew-symmetric matrix."""
     mirror = row != column
     sign = -1.0 if sizes.symmetry == "skew-symmetric" else 1.0
@@ -162,7 +161,7 @@ def _is_entry(kind: str, word: str) -> bool:
     return kind == "value" or abs(number) < 2**63
 
 
-def _sparse(entries: list[NDArray[Any]], sizes: Sizes, name: str) -> Any:
+def _sparse(entries: list[np.ndarray], sizes: Sizes, name: str) -> Any:
     from scipy import sparse
 
     from eckart.io.arrays.sparse import canonical
@@ -175,7 +174,7 @@ def _sparse(entries: list[NDArray[Any]], sizes: Sizes, name: str) -> Any:
     return canonical(sparse.coo_array((value, (row, column)), shape=(sizes.rows, sizes.columns)))
 
 
-def _dense(values: NDArray[Any], sizes: Sizes) -> NDArray[Any]:
+def _dense(values: np.ndarray, sizes: Sizes) -> np.ndarray:
     """Values run down the columns; a symmetric matrix gives its lower triangle, a skew one without the diagonal."""
     if sizes.symmetry == "general":
         return np.ascontiguousarray(values.reshape((sizes.rows, sizes.columns), order="F"))

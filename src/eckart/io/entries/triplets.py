@@ -77,7 +77,7 @@ def write_csr(
     return total
 
 
-def _mapped(path: Path, dtype: np.dtype[Any], count: int) -> np.ndarray:
+def _mapped(path: Path, dtype: np.dtype, count: int) -> np.ndarray:
     """An array in a file whose room is reserved first: a disk that fills up under a map kills the process (SIGBUS)."""
     size = max(count, 1) * dtype.itemsize
     try:

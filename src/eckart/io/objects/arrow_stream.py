@@ -27,7 +27,7 @@ _BATCH_ROWS = 65_536
 _BLOCK_BYTES = 1 << 23
 
 
-def arrow_reader(data: Any) -> Any:
+def arrow_reader(data: object) -> Any:
     """A pyarrow.RecordBatchReader of the rows of `data`; None for what has none."""
     module = type(data).__module__.partition(".")[0]
     if module in ("duckdb", "_duckdb"):
@@ -47,7 +47,7 @@ def arrow_reader(data: Any) -> Any:
     return None
 
 
-def _capsule_reader(data: Any) -> Any:
+def _capsule_reader(data: object) -> Any:
     import pyarrow as pa
 
     try:
@@ -74,7 +74,7 @@ def _ibis_reader(table: Any) -> Any:
     return pa.RecordBatchReader.from_batches(reader.schema, itertools.chain(first, reader))
 
 
-def _duckdb_reader(data: Any) -> Any:
+def _duckdb_reader(data: object) -> Any:
     """A relation or a connection with a result; older versions call the method fetch_record_batch."""
     for name in ("to_arrow_reader", "fetch_record_batch"):
         if hasattr(data, name):
@@ -100,7 +100,7 @@ def _lazy_reader(frame: Any) -> Any:
     return pa.RecordBatchReader.from_batches(schema, parts())
 
 
-def interchange_table(data: Any) -> Any:
+def interchange_table(data: object) -> Any:
     """A pyarrow.Table of what has `__dataframe__` only; None for what has not."""
     if not hasattr(data, "__dataframe__"):
         return None
@@ -135,7 +135,7 @@ def reader_source(
     return _assembled(collector, roles, texts, name)
 
 
-def _take(batch: Any, schema: Any, roles: Roles, collector: Collector, texts: dict[int, list[Any]]) -> None:
+def _take(batch: Any, schema: object, roles: Roles, collector: Collector, texts: dict[int, list[Any]]) -> None:
     batch = expanded_batch(batch, schema)
     step = max(1, _BLOCK_BYTES // (8 * max(1, len(roles.numbers))))
     for start in range(0, batch.num_rows, step):

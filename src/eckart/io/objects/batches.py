@@ -21,12 +21,12 @@ from eckart.io.objects.tensors import plain_array
 _ROWS = 4096
 
 
-def is_cursor(data: Any) -> bool:
+def is_cursor(data: object) -> bool:
     """A cursor of the Python database API (PEP 249), or a result of SQLAlchemy."""
     return hasattr(data, "fetchmany") and (hasattr(data, "description") or hasattr(data, "keys"))
 
 
-def is_loader(data: Any) -> bool:
+def is_loader(data: object) -> bool:
     """A PyTorch DataLoader."""
     return any(base.__module__.startswith("torch.utils.data") and base.__name__ == "DataLoader"
                for base in type(data).__mro__)  # fmt: skip
@@ -52,7 +52,7 @@ def cursor_source(cursor: Any, row_names: str | None, memory: int | None) -> Mem
     return reader_source(pa.RecordBatchReader.from_batches(schema, batches()), "query", row_names, memory)
 
 
-def _values(row: Any) -> Any:
+def _values(row: object) -> Any:
     return tuple(row.values()) if isinstance(row, Mapping) else row
 
 

@@ -12,7 +12,7 @@ from eckart.io.objects.sliced import SlicedRows
 from eckart.io.roles import MOST_NAMES, listed, quoted
 
 
-def is_anndata(data: Any) -> bool:
+def is_anndata(data: object) -> bool:
     """An AnnData object, without importing anndata for it."""
     return any(base.__name__ == "AnnData" and base.__module__.startswith("anndata") for base in type(data).__mro__)
 
@@ -29,7 +29,7 @@ def cell_source(data: Any, layer: str | None = None, key: str | None = None) -> 
     return MemorySource(matrix, metadata) if backed is None else backed
 
 
-def _name(data: Any, layer: str | None, key: str | None) -> str:
+def _name(data: object, layer: str | None, key: str | None) -> str:
     place = key or (None if layer is None else f"layers/{layer}") or "X"
     file = getattr(data, "filename", None)
     return f"AnnData {place}" if file is None else f"{file.name} {place}"
@@ -70,7 +70,7 @@ def _labels(data: Any) -> dict[str, tuple[str, ...]]:
     return {str(name): tuple(map(str, data.obs[name])) for name, kind in kinds.items() if kind == "category"}
 
 
-def _backed(matrix: Any, metadata: Metadata) -> SlicedRows | None:
+def _backed(matrix: object, metadata: Metadata) -> SlicedRows | None:
     """Rows of a matrix that is still in its file; None for one in memory."""
     if type(matrix).__module__.partition(".")[0] in ("h5py", "zarr"):
         return SlicedRows(matrix, metadata)

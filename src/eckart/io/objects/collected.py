@@ -48,7 +48,7 @@ class Collector:
         self._blocks: list[Block] = []
         self._size = 0
         self._columns: int | None = None
-        self._dtype: np.dtype[Any] | None = None
+        self._dtype: np.dtype | None = None
         self._spool: Spool | None = None
         self._file: BinaryIO | None = None
 

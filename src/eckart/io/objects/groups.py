@@ -12,7 +12,7 @@ from eckart.io.objects.sliced import sliced_rows
 from eckart.wording import KEY
 
 
-def is_stored(data: Any) -> bool:
+def is_stored(data: object) -> bool:
     """An h5py Dataset, Group or File, or a Zarr array or group."""
     module = type(data).__module__.partition(".")[0]
     return module in ("h5py", "zarr") and (hasattr(data, "shape") or hasattr(data, "keys"))

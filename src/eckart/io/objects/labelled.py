@@ -16,7 +16,7 @@ from eckart.io.roles import listed
 from eckart.wording import KEY
 
 
-def is_labelled(data: Any) -> bool:
+def is_labelled(data: object) -> bool:
     """An xarray DataArray or Dataset."""
     return type(data).__module__.partition(".")[0] == "xarray" and hasattr(data, "coords")
 

@@ -28,7 +28,7 @@ def record_table(names: Sequence[str], columns: Sequence[Sequence[Any]], schema:
     return pa.table(made, names=[str(name) for name in names])
 
 
-def _column(name: str, values: Any, kind: Any) -> Any:
+def _column(name: str, values: Any, kind: object) -> Any:
     import pyarrow as pa
 
     values = to_numpy(values) if is_array(values) else values
@@ -75,7 +75,7 @@ def _values(value: Any) -> Any:
     return value if is_array(value) else list(value)
 
 
-def _dimensions(value: Any) -> int:
+def _dimensions(value: object) -> int:
     if isinstance(value, str | bytes):
         return 0
     if hasattr(value, "ndim"):

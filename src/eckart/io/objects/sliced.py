@@ -33,7 +33,7 @@ class SlicedRows:
         return int(rows), int(columns)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.array.dtype in (np.float16, np.float32) else np.float64)
 
     @property

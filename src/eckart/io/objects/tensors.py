@@ -10,7 +10,7 @@ import numpy as np
 from eckart.arrays import to_numpy
 
 
-def plain_array(data: Any) -> Any:
+def plain_array(data: object) -> Any:
     """Tensors without gradients, half precision as float32 (exact), sparse CPU tensors as CSR; JAX arrays as NumPy's.
 
     JAX has no float64 unless it is switched on for the whole process, so its arrays are worked on by NumPy.

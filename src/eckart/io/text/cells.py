@@ -70,7 +70,7 @@ def advice(cell: str, decimal: str) -> str:
     return f"Correct the cell; a missing value is written as one of {', '.join(m for m in MISSING if m)} or left empty."
 
 
-def looks_numeric(cells: Any, decimal: str) -> tuple[Any, Any]:
+def looks_numeric(cells: object, decimal: str) -> tuple[Any, Any]:
     """Trimmed cells with missing ones null, and which of them are numbers (Arrow arrays)."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -81,7 +81,7 @@ def looks_numeric(cells: Any, decimal: str) -> tuple[Any, Any]:
     return trimmed, pc.match_substring_regex(trimmed, NUMBER[decimal])
 
 
-def to_numbers(cells: Any, decimal: str) -> Any:
+def to_numbers(cells: object, decimal: str) -> Any:
     """Arrow text cells, all of them numbers, as float64."""
     import pyarrow as pa
     import pyarrow.compute as pc

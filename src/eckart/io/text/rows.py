@@ -61,7 +61,7 @@ class DelimitedRows:
         return self.edges[-1], len(self.numbers)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float64)
 
     @property

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eckart.environment import check_fits
 from eckart.errors import FileError
@@ -49,7 +48,7 @@ def _numeric(page: Page, naming: list[str]) -> list[int]:
     return [j for j, name in enumerate(page.columns) if name not in naming and mostly_numbers(j)]
 
 
-def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> NDArray[Any]:
+def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> np.ndarray:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -67,5 +66,5 @@ def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> NDAr
             if not is_number(cell, page.layout.decimal) and not is_missing(cell):
                 page.refuse_cell(row, page.columns[j], cell)
         raise FileError(f"{page.place(row)} could not be parsed: {reason(error)}.") from error
-    values: NDArray[Any] = table.column("cell").to_numpy()
+    values: np.ndarray = table.column("cell").to_numpy()
     return values

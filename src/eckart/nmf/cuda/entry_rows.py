@@ -20,7 +20,7 @@ _SCRATCH_BYTES = 2**31
 
 def entry_rows(
     classes: list[Class], csr: Any, other: Any, begin: Any, old: Any, sums: Any, *, divergence: bool, observed: bool,
-    lasso: float, ridge: float, floor: float, sweeps: int, share: float, extrapolation: Any, score: bool,
+    lasso: float, ridge: float, floor: float, sweeps: int, share: float, extrapolation: object, score: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """(new, ahead, [objective if `score`, projected gradients before the first step]) for all rows, as CuPy arrays.
 

@@ -20,8 +20,8 @@ _WARPS = 16
 
 
 def given_rows(
-    products: Any, begin: Any, old: Any, gram: Any, inverse: Any, *, lasso: float, sweeps: int, share: float,
-    extrapolation: Any,
+    products: Any, begin: Any, old: object, gram: object, inverse: object, *, lasso: float, sweeps: int, share: float,
+    extrapolation: object,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """(new, ahead, [objective, projected gradients met]) for given products A other (rows x k), as CuPy arrays."""
     rows, k = begin.shape

@@ -14,7 +14,7 @@ def cupy() -> Any:
     return require("cupy", purpose="NMF on a GPU")
 
 
-def contiguous(array: Any) -> Any:
+def contiguous(array: object) -> Any:
     """The array as CuPy sees it, C-ordered."""
     return cupy().ascontiguousarray(seen_by_cupy(array))
 

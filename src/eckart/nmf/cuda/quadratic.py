@@ -11,7 +11,7 @@ from eckart.nmf.cuda.kernels import kernel, real_name
 _THREADS = 128
 
 
-def descend(triangles: Any, rest: Any, begin: Any, inverse: Any, step: Any, sweeps: int) -> None:
+def descend(triangles: object, rest: object, begin: Any, inverse: object, step: object, sweeps: int) -> None:
     """The compiled loop of the same name; all arrays are CuPy's, C-ordered and of one dtype."""
     k, rows = begin.shape
     launch = kernel(("quadratic",), f"descend<{real_name(begin.dtype.itemsize)}>")

@@ -76,7 +76,7 @@ def _escaped(text: str) -> str:
     return text.replace("|", r"\|").replace("_", r"\_").replace("*", r"\*").replace("<", r"\<")
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     """A value as people write it: nested lists in brackets, exact numbers with roots, decimals with the right sign."""
     if isinstance(value, bool):
         return tr("yes") if value else tr("no")

@@ -98,7 +98,7 @@ def compare(part: Part, target: Target) -> Verdict:
 
 
 @cache
-def _decimal(value: Any) -> Decimal:
+def _decimal(value: object) -> Decimal:
     return Decimal(str(sp.N(value, DIGITS)))
 
 

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -87,8 +86,8 @@ class Exercise(Solution):
     kind: str = ""
     seed: int = 0
     difficulty: int = 1
-    given: Any = None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    given: sp.Matrix | None = None
+    arguments: Mapping[str, object] = field(default_factory=dict)
     solution: Solution | None = None
     targets: tuple[Target, ...] = ()
 

@@ -23,7 +23,8 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "**/README.rst"]
+# The pages of execution times ask the network for scripts.
+exclude_patterns = ["_build", "**/README.rst", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 
 # Formulas are rendered by a local copy of MathJax, so that the pages need no network.
 mathjax_path = "mathjax/tex-svg.js"

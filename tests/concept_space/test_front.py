@@ -302,7 +302,7 @@ class TestAlike:
     def test_ties_are_settled_as_a_set(self) -> None:
         found = films().similar_rows("Ada", 3, proof=True)
         assert (found.proved, found.set_proved) == (0, True)
-        assert "these are the ones" in repr(found)
+        assert "the set is certain" in repr(found)
 
     def test_against_lapack(self) -> None:
         whole = table(3)

@@ -7,7 +7,10 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+
+from eckart.cli import main
 
 ROOT = Path(__file__).parents[2]
 GENERATED = {"_build", "api", "auto_gallery", "auto_tutorials"}
@@ -117,6 +120,19 @@ def test_scripts_use_the_words_of_the_field(script: Path) -> None:
         for pattern, better in REPLACED.items()
         for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE)
     ]
+
+
+def commands(group: click.Group) -> Iterator[click.Command]:
+    for command in group.commands.values():
+        yield command
+        if isinstance(command, click.Group):
+            yield from commands(command)
+
+
+def test_help_says_component() -> None:
+    for command in commands(main):
+        texts = [command.help or "", *(getattr(option, "help", None) or "" for option in command.params)]
+        assert not [text for text in texts if re.search(rf"\b{AXIS}\b", text)], command.name
 
 
 def test_code_formulas_and_links_are_not_prose() -> None:

@@ -12,6 +12,8 @@ import pytest
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
+import eckart as ek
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
 GENERATED = {"_build", "api", "auto_gallery", "auto_tutorials"}
@@ -21,6 +23,7 @@ ALL_PAGES = [
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1[ ]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"(?<![\w.])(?:ek|eckart)\.([A-Za-z_][\w.]*\w)")
 INDENTED = re.compile(r"^(?![-*:\d ]).*\n\n {4}\S", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
@@ -112,3 +115,23 @@ def headings(page: Path) -> set[str]:
     found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     explicit = re.findall(r"^\(([\w-]+)\)=$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in found} | set(explicit)
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_names_in_the_text_exist(page: Path) -> None:
+    """`ek.tables.loadings(d)` in a sentence or a table is a name that can be used."""
+    spans = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+    names = {
+        name for span in spans for name in re.findall(r"(?<![\w.])(?:ek|eckart)\.([a-z_][\w.]*\w)", span, re.IGNORECASE)
+    }
+    assert not [name for name in sorted(names - {"methods"}) if not exists(name)]
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is an attribute of eckart, or one of its modules."""
+    if (ROOT / "src" / "eckart" / name.replace(".", "/")).with_suffix(".py").exists():
+        return True
+    found: object = ek
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is not None

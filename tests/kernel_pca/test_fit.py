@@ -117,6 +117,15 @@ def test_wide_kernels_keep_their_digits(rows):
     np.testing.assert_allclose(np.abs(model.transform(X)), np.abs(model.fit_transform(X)), rtol=1e-5, atol=1e-12)
 
 
+def test_the_rank_is_that_of_the_centred_kernel():
+    """Rounding leaves the zero eigenvalue of a centred kernel on either side of zero; the rank is numpy's."""
+    X = ek.datasets.load("usarrests").values
+    d = ek.decompose(X, "kernel_pca", k=4)
+    K = np.exp(-d.details.gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    centre = np.eye(len(X)) - 1 / len(X)
+    assert d.rank == np.linalg.matrix_rank(centre @ K @ centre) == 49
+
+
 def test_scores_are_scaled_by_unit_components():
     X = data(80)
     d = ek.decompose(X, "kernel_pca", k=4, gamma=0.1)

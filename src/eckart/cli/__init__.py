@@ -29,7 +29,7 @@ __all__ = ["main"]
 @click.group(cls=Application, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "--version", prog_name="eckart", message="%(prog)s %(version)s")
 def main() -> None:
-    """Find the few components that explain a table or a matrix, what they mean, and a proof of how good they are.
+    """Find the few components that explain a table or a matrix, say what they mean, and prove how good they are.
 
     \b
     Start here:

@@ -194,7 +194,7 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str,
         return selector.fit(matrix, goal)
     except ValueError as error:
         if getattr(selector, "nested", False) and hasattr(selector, "best_score_"):
-            raise Refused(f"{source.metadata.name}: the nested score: {error} Give --no-nested to skip it.") from error
+            raise Refused(f"{source.metadata.name}: nested score: {error} Give --no-nested to skip it.") from error
         raise Refused(f"{source.metadata.name}: {error}") from error
 
 

@@ -115,7 +115,7 @@ def tuning(f: Command) -> Command:
         option("--scan", is_flag=True, default=None, help="kernel-pca: try kernels and widths, and use the best."),
         option("--neighbors", type=whole, metavar="N", help="isomap: number of neighbours of each row.  [default: 5]"),
         option("--radius", type=float, metavar="R", help="isomap: use all rows within this distance as neighbours."),
-        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows, which place the others."),
+        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows.  [default: all rows]"),
         option("--loss", type=choice(_LOSSES), help="nmf: loss.  [default: frobenius]"),
         option("--runs", type=whole, metavar="N", help="nmf: number of starts; the best is kept.  [default: 1]"),
         option("--iterations", type=whole, metavar="N", help="nmf: maximum number of iterations.  [default: 200]"),

@@ -185,7 +185,7 @@ class Ranking:
         if not len(self) or self.proved == len(self):
             return "proved: the order is certain"
         order = f"the order of the first {self.proved} is certain" if self.proved else "the order is not certain"
-        return f"{'proved: these are the ones; ' if self.set_proved else 'not proved; '}{order}"
+        return f"{'proved: the set is certain; ' if self.set_proved else 'not proved; '}{order}"
 
     def to_dict(self) -> dict[str, object]:
         """Convert to plain values for JSON.

@@ -267,7 +267,7 @@ def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | N
     if solution.spectrum_error:
         known = int(np.count_nonzero(solution.spectrum > solution.spectrum_error))
         return known if known >= len(solution.spectrum) - constant else None
-    values = np.sqrt(solution.spectrum)
+    values = np.sqrt(np.maximum(solution.spectrum, 0.0))  # rounding may leave a zero eigenvalue below 0
     return int(np.sum(values > values.max(initial=0.0) * sides * np.finfo(np.float64).eps))
 
 

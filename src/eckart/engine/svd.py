@@ -112,6 +112,8 @@ def find_components(
         problem = _problem(opened, settings, weights)
         solution = _solve(problem, request, choice, random, opened)
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
+    if weights is not None:  # squared roots of weights are rounded
+        result = replace(result, weight=float(np.sum(weights)))
     _warn_if_unconverged(result, solution)
     result = result if filled is None else with_imputation(result, filled, weights)
     return _as_requested(result, divisor_n=scale and not ddof, on_host=device is not None)

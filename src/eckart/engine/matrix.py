@@ -115,8 +115,9 @@ def unprepared(data: Any) -> Opened | None:
 _BLOCK_BYTES = (2**16, 2**26)
 _SMALL_DENSE = 2**17
 """Entries of a sparse matrix that is small enough to be worked on as a dense one: a megabyte."""
-_MANY_COLUMNS = 10**7
-"""From here on it is checked that a vector of so many numbers fits into memory."""
+_MANY_COLUMNS, _VECTORS = 10**7, 24
+"""From here on it is checked that so many vectors of one number for each column fit into memory: sums, sums of squares,
+means and their partial sums, measured on sparse rows with one component."""
 
 
 def block_bytes(memory: int | None) -> int:
@@ -274,4 +275,4 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         )
     if shape[1] > _MANY_COLUMNS:
         # A sparse file of a few bytes may claim any number of columns.
-        check_fits(8 * shape[1], "The table", f"one number for each of its {shape[1]:,} columns")
+        check_fits(8 * _VECTORS * shape[1], "The table", f"working on its {shape[1]:,} columns")

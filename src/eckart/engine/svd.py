@@ -249,16 +249,9 @@ def null_level(d: Decomposition) -> float:
 # The steps of find_components, in order
 
 
-def _open(
-    data: object,
-    memory: str | int | None,
-    stream: bool | None,
-    checkpoint: object,
-    executor: object,
-    device: str | None,
-) -> Opened:
-    if stream is None and (checkpoint is not None or executor is not None):
-        stream = True
+def _open(data: object, memory: str | int | None, stream: bool | None, checkpoint: object, executor: object,
+          device: str | None) -> Opened:  # fmt: skip
+    stream = True if stream is None and (checkpoint is not None or executor is not None) else stream
     if device is None:
         return open_matrix(data, memory=memory_bytes(memory), stream=stream)
     return open_on_device(data, device, memory_bytes(memory), stream=bool(stream))

@@ -83,6 +83,7 @@ def test_weights_and_few_rows() -> None:
     weights = np.r_[np.zeros(40), np.ones(10)]
     found = ek.bootstrap(data, k=3, count=10, sample_weight=weights)
     assert found.decomposition.rows == 10
+    np.testing.assert_allclose(found.right, ek.bootstrap(data[40:], k=3, count=10).right, atol=1e-9)
     tiny = ek.bootstrap(data[:3], k=2, count=30)
     assert np.isfinite(tiny.right).all()
     assert (tiny.explained_variance_ratio.sum(axis=1) <= 1 + 1e-9).all()
@@ -98,6 +99,18 @@ def test_tables_say_what_they_are() -> None:
     assert {row[5] for row in table.rows} <= {"sure", ""}
     assert rows
     assert columns
+
+
+def test_a_component_close_to_one_that_was_not_requested() -> None:
+    """With deviations of 2 and 1.9, the first component of 50 rows lies anywhere in the plane of both."""
+    random = np.random.default_rng(3)
+    data = random.normal(size=(50, 5)) * (2, 1.9, 0.4, 0.3, 0.2)
+    one, two = (ek.bootstrap(data, k=k, count=50) for k in (1, 2))
+    assert one.unseparated == (0,)
+    assert {row[5] for row in one.loadings().rows} == {""}
+    assert "request more components" in one.loadings().caption
+    assert two.groups == ((0, 1),)
+    assert two.unseparated == ()
 
 
 @pytest.mark.parametrize("options", [{"method": "nmf"}, {"count": 1}, {"confidence": 1.0}])

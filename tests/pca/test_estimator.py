@@ -233,6 +233,17 @@ def test_weights_are_repeated_rows_in_every_attribute(shape, scale):
     assert_allclose(weighted.score_samples(rows), repeated.score_samples(rows), rtol=1e-10)
 
 
+def test_weights_count_exactly():
+    """The squares of the roots of weights add up to less than their sum, which must not cost a direction of noise."""
+    rng = np.random.default_rng(24)
+    for _ in range(20):
+        times = rng.permutation([1, 1, 1, 2, 2, 2, 3, 3, 3, 1, 2, 3])  # 24 rows, 25 columns
+        rows = rng.standard_normal((12, 25))
+        weighted, repeated = ek.PCA(3).fit(rows, sample_weight=times), ek.PCA(3).fit(np.repeat(rows, times, axis=0))
+        assert_allclose(weighted.noise_variance_, repeated.noise_variance_, rtol=1e-10)
+        assert weighted.decomposition_.weight == 24.0
+
+
 @pytest.mark.parametrize("shape", [(50, 8), (10, 40)])
 def test_the_model_has_the_variance_of_the_data_and_is_a_normal_density(shape):
     """Also with fewer rows than columns, where scikit-learn's covariance has more variance than the data."""

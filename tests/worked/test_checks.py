@@ -126,3 +126,36 @@ def test_matrices_on_several_lines(answer: str) -> None:
 def test_nonsense_is_refused(answer: str) -> None:
     with pytest.raises(InputError):
         judge(answer, PAIR)
+
+
+@pytest.mark.parametrize(("answer", "status", "words"), [
+    ("lambda = 2,5; 1\nv = [0,6 0,8; 0,8 -0,6]", "right", "Right"),
+    ("2,5; 1\n(0,6; 0,8), (0,8; -0,6)", "right", "Right"),
+    ("2,5, 1\n[0,6 0,8; 0,8 -0,6]", "right", "Right"),
+    (r"\lambda = 2{,}5, 1; v = \begin{pmatrix} 0,6 & 0,8 \\ 0,8 & -0,6 \end{pmatrix}", "right", "Right"),
+    (r"\frac{5 \cdot 1}{2}, 1; [\frac{3}{5} \frac{4}{5}; \frac{4}{5} -\frac{3}{5}]", "right", "Right"),
+    ("[5/2 0; 0 1]; [(3/5) (4/5); (4/5) (-3/5)]", "right", "Right"),
+    ("lambda = 2,7; 1\nv = [0,6 0,8; 0,8 -0,6]", "wrong", "lambda: 1 of 2 numbers are right"),
+    ("lambda = 2,5; 1\nv = [0,6 0,9; 0,8 -0,6]", "wrong", "v: 1 of 2 vectors"),
+])  # fmt: skip
+def test_answers_with_commas_and_fractions(answer: str, status: str, words: str) -> None:
+    """The reading that fits the question is judged, also where a wrong answer could be read in another way."""
+    targets = (Target(("lambda",), "numbers", [sp.Rational(5, 2), sp.Integer(1)], "pairs"),
+               Target(("v",), "directions", sp.Matrix([[3, 4], [4, -3]]) / 5, "pairs"))  # fmt: skip
+    verdict = judge(answer, targets)
+    assert (verdict.status, words in verdict.message) == (status, True), verdict
+
+
+@pytest.mark.parametrize(("answer", "words"), [("-2,7", "not the right number"), ("2,55", "more digits")])
+def test_one_number_with_a_comma(answer: str, words: str) -> None:
+    assert words in judge(answer, (Target(("x",), "number", sp.Rational(5, 2)),)).message
+
+
+def test_variances_are_accepted_for_eigenvalues() -> None:
+    """The question leaves the divisor of the covariance matrix open; numpy.cov divides by n - 1."""
+    exercise = made("pca", 11)
+    table = np.array(exercise.given.tolist(), dtype=float)
+    values = np.linalg.eigvalsh(np.cov(table.T))
+    for factor, status in ((1.0, "partial"), ((len(table) - 1) / len(table), "partial"), (0.9, "wrong")):
+        answer = ", ".join(f"{factor * value:.6f}" for value in values[::-1])
+        assert exercise.check(f"lambda = {answer}").status == status

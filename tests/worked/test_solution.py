@@ -14,7 +14,10 @@ import pytest
 import sympy as sp
 
 from eckart import worked
+from eckart.errors import InputError
 from eckart.worked.as_latex import body, opening
+from eckart.worked.exercises.arithmetic import Reader, Typed
+from eckart.worked.exercises.typed import plain
 from eckart.worked.messages import LANGUAGES
 from eckart.worked.solution import Solution
 
@@ -44,6 +47,7 @@ CASES: dict[str, Callable[[], Solution]] = {
     "cur": lambda: worked.cur("1 2 0; 2 3 1; 0 1 4"),
     "cur best": lambda: worked.cur("1 2 0; 2 3 1; 0 1 4", rows=[1, 1], columns=[2, 3], core="best"),
     "nmf": lambda: worked.nmf("1 2 0; 0 1 1; 2 4 0"),
+    "nmf zero": lambda: worked.nmf("0 0; 0 0"),
     "nmf kl": lambda: worked.nmf("1 2 0; 0 1 1; 2 4 0", loss="kl"),
     "kernel_pca": lambda: worked.kernel_pca("1 0; 0 1; 2 1", new="1 1"),
     "kernel_pca rbf": lambda: worked.kernel_pca("1 0; 0 1; 2 1", kernel="rbf", new="1 1"),
@@ -196,3 +200,63 @@ def test_formulas_break_outside_brackets() -> None:
     assert all(line.count("(") == line.count(")") for line in lines), text
     assert "∛3 + ∛9" in text
     assert max(map(len, worked.diagonalize("1 2 0 1; 0 1 3 0; 5 0 1 2; 1 7 0 3").at("full").text().splitlines())) <= 80
+
+
+def value(text: str) -> float | None:
+    """What one side of a printed equation comes to, if it has no letters."""
+    try:
+        entries = Reader(plain(text.strip()), product=True).row()
+    except InputError:
+        return None
+    return float(entries[0].value) if len(entries) == 1 and isinstance(entries[0], Typed) else None
+
+
+CHAINS = {
+    **{
+        name: CASES[name]
+        for name in (
+            "determinant",
+            "eigen",
+            "pca",
+            "diagonalize complex",
+            "query",
+            "cur",
+            "kernel_pca",
+            "kernel_pca rbf",
+            "select",
+            "gram_schmidt",
+            "correlation",
+            "isomap",
+        )
+    },
+    "pseudo_inverse nested": lambda: worked.pseudo_inverse("0.1 0.25; 1.75 -2.5"),
+    "cur fractions": lambda: worked.cur("1/3 2/7; 5/11 -3/13"),
+    "cur roots": lambda: worked.cur("1+sqrt(2) sqrt(3); sqrt(5) 2"),
+    "svd numbers": lambda: worked.svd("1 2 3; 4 5 6; 7 8 10"),
+    "pca numbers": lambda: worked.pca("1 0 2; 0 3 1; 2 1 0; 1 1 1"),
+    "project numbers": lambda: worked.project("1 0 2; 0 3 1; 2 1 0; 1 1 1", "1 2 3"),
+}
+
+
+def test_every_printed_equation_is_true() -> None:
+    """Both sides of each = agree to rounding, those of each ≈ to the digits shown."""
+    checked, false = 0, []
+    for name, make in CHAINS.items():
+        for line in make().at("full").text(width=10**6).splitlines():
+            if "⎡" in line or "⎣" in line or "⎢" in line:
+                continue
+            sides = re.split(r" (=|≈) ", line)
+            for left, sign, right in zip(sides[::2], sides[1::2], sides[2::2], strict=False):
+                first, second = value(left), value(right)
+                if first is None or second is None:
+                    continue
+                checked += 1
+                scale = max(1.0, abs(first), abs(second))
+                if abs(first - second) > (1e-9 if sign == "=" else 2e-4) * scale:
+                    false.append((name, line))
+    assert not false, false[:3]
+    assert checked > 200
+
+
+def test_nothing_is_not_a_number() -> None:
+    assert "nan" not in CASES["nmf zero"]().at("full").text()

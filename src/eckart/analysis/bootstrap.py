@@ -63,6 +63,9 @@ class Bootstrap:
         Confidence level of the intervals.
     groups : tuple of tuple of int
         Components that cannot be separated, counted from 0. Each group was rotated as a whole.
+    unseparated : tuple of int
+        Components that cannot be separated from the next one, which was not requested, counted from 0. No sign of their
+        loadings is sure; request more components.
 
     See Also
     --------
@@ -90,6 +93,7 @@ class Bootstrap:
     indices: NDArray[np.intp]
     confidence: float
     groups: tuple[tuple[int, ...], ...] = ()
+    unseparated: tuple[int, ...] = ()
 
     def loadings(self) -> Table:
         """Tabulate the percentile intervals of the loadings.
@@ -107,7 +111,7 @@ class Bootstrap:
                 column,
                 component,
                 *(float(a[j, k]) for a in (floats(d.right), low, high)),
-                _sure(surely[0][j, k], surely[1][j, k]),
+                "" if k in self.unseparated else _sure(surely[0][j, k], surely[1][j, k]),
             )
             for k, component in enumerate(component_labels(d))
             for j, column in enumerate(column_labels(d))
@@ -151,11 +155,14 @@ class Bootstrap:
         return f"{self.components()._repr_html_()}{self.loadings()._repr_html_()}"
 
     def _grouped(self) -> str:
-        if not self.groups:
-            return ""
-        names = component_labels(self.decomposition)
-        listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
-        return f" Only the subspace of {listed} is determined; the loadings refer to this basis of it."
+        names, text = component_labels(self.decomposition), ""
+        if self.groups:
+            listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
+            text = f" Only the subspace of {listed} is determined; the loadings refer to this basis of it."
+        if self.unseparated:
+            listed = ", ".join(names[k] for k in self.unseparated)
+            text += f" {listed} cannot be separated from the next component: request more components."
+        return text
 
     def _ends(self, drawn: Matrix, confidence: float | None = None) -> tuple[Matrix, Matrix]:
         """Percentiles; tails as thin as those of Student's t, since draws vary less than samples (Hesterberg, 2015)."""
@@ -250,8 +257,11 @@ def bootstrap(
     groups = close_groups(first)
     drawn = [_draw(first, groups, matrix, method, weights, random, again) for _ in range(count)]
     right, shares, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
-    kept = tuple(tuple(i for i in group if i < first.k) for group in groups)
-    return Bootstrap(first, right, shares, cosines, indices, float(confidence), tuple(g for g in kept if len(g) > 1))
+    unseparated: tuple[int, ...] = ()
+    if first.k < min(first.rows, first.columns):
+        one_more = decompose(data, get_method(method), k=first.k + 1, sample_weight=weights, **again)
+        unseparated = next((group[:-1] for group in close_groups(one_more) if first.k in group), ())
+    return Bootstrap(first, right, shares, cosines, indices, float(confidence), groups, unseparated)
 
 
 def _in_memory(data: object) -> Any:
@@ -305,9 +315,10 @@ def _draw(
 ) -> tuple[Matrix, Matrix, Matrix, NDArray[np.intp]]:
     """One repetition, its components paired with those of the first fit."""
     rows = matrix.shape[0]
+    counted = np.arange(rows) if weights is None else np.flatnonzero(weights)
     times = np.zeros(rows)
-    while np.count_nonzero(times) < min(2, rows):
-        times = random.multinomial(rows, np.full(rows, 1 / rows)).astype(np.float64)
+    while np.count_nonzero(times) < min(2, len(counted)):
+        times[counted] = random.multinomial(len(counted), np.full(len(counted), 1 / len(counted)))
         times = times if weights is None else times * weights
     distinct = int(np.count_nonzero(times))
     # A few components more, so that one that lost its place can still be found.

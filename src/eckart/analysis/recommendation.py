@@ -11,7 +11,7 @@ from eckart.analysis.labels import component_labels, explained, total_name
 from eckart.analysis.measures import complete, floats
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
-from eckart.rank.verdict import ANY_NOISE
+from eckart.rank.verdict import ANY_NOISE, DECORRELATED
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -63,9 +63,19 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
 def _reason(choice: RankChoice, rule: str) -> str:
     if rule == "vote":
         return choice.summary
+    if rule == "decorrelated":
+        return f"Rule: {DECORRELATED} ({choice.neighbours:.2f}).{_range(choice)}"
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
     because = ", because the noise is correlated" if choice.correlated and rule in ANY_NOISE else ""
-    return f"Rule: {title}{because}."
+    return f"Rule: {title}{because}.{_range(choice)}"
+
+
+def _range(choice: RankChoice) -> str:
+    """How far the number is uncertain, with a space before it; nothing if it is certain."""
+    if not choice.reason or choice.lowest is None:
+        return ""
+    span = f"{choice.lowest} or more" if choice.highest is None else f"{choice.lowest} to {choice.highest}"
+    return f" The number is uncertain ({span})."
 
 
 def _without_rules(d: Decomposition) -> Recommendation:

@@ -110,7 +110,7 @@ def explained_ratio(d: Decomposition) -> Array:
 
 def noise_variance(d: Decomposition) -> float:
     """(total - kept) / (min(rows, columns) - k), the attribute as scikit-learn defines it; weights count as rows."""
-    return _left_over(d, min(max(int(d.weight), d.rows), d.columns) - d.k)
+    return _left_over(d, min(max(d.weight, d.rows), d.columns) - d.k)
 
 
 def model_noise(d: Decomposition) -> float:
@@ -121,7 +121,7 @@ def model_noise(d: Decomposition) -> float:
     return _left_over(d, d.columns - d.k)
 
 
-def _left_over(d: Decomposition, directions: int) -> float:
+def _left_over(d: Decomposition, directions: float) -> float:
     """Variance left over per direction.
 
     The share that was kept comes from the certificate, which is float64 whatever the dtype of the data.

@@ -11,6 +11,10 @@ certain only if
 - no component is a single column: its variance could be the noise of that column (the Heywood case of factor analysis).
 
 Otherwise the lowest and the highest number that the rules allow are reported with the reason.
+
+If nearly all components are strong, they make up the references of the tests, which then find none. Their distance from
+the eigenvalues that follow shows it (`noise.break_of_spectrum`). If there are as many as directions, nothing is left to
+compare with, and the table cannot be distinguished from noise.
 """
 
 from __future__ import annotations
@@ -20,10 +24,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.rank.evidence import Evidence
-from eckart.rank.verdict import RankChoice
+from eckart.rank.noise import break_of_spectrum
+from eckart.rank.verdict import ENOUGH, TESTS, RankChoice
 
-ENOUGH = 12
-"""Directions left that show the covariance of the noise."""
+_FEWEST = 3
+"""Components that a test needs at least."""
+_SMALL = 200_000
+"""Entries up to which the whole spectrum is compared with that of independent noise."""
 _CORRELATION = 0.5
 _ONE_COLUMN = 0.8
 """Share of a component's squared loadings from which it counts as a single column."""
@@ -58,6 +65,18 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
         # Without a test, only rules that agree say that there are no weaker components.
         reason = f"No test against independent noise gave an answer, and there are only {few}."
         return Certainty(min([lowest, *voted]), None, reason)
+    open_end = next((v for v in choice.verdicts if v.rule in TESTS and v.k is None and e.short > _FEWEST), None)
+    if open_end is not None:
+        return Certainty(_beyond_correlated(e, lowest), None, f"{open_end.title}: {open_end.reason}")
+    if more := _break_beyond(choice, e, k):
+        reason = (f"The first {more} eigenvalues are farther from the others than in independent noise: {more} "
+                  "components of similar size mask each other in the tests, or the noise is correlated.")  # fmt: skip
+        return Certainty(_beyond_correlated(e, lowest), max(highest, more), reason)
+    if choice.decorrelated is not None and lowest < highest and (left < ENOUGH or gap != k):
+        span = (lowest, highest) if left < ENOUGH else sorted((k, k if gap is None else gap))
+        reason = (f"The tests find {_listed(tests)} components in independent noise, {k} in noise with a correlation "
+                  f"of {choice.neighbours:.2f} between neighbouring columns.")  # fmt: skip
+        return Certainty(_beyond_correlated(e, span[0]), span[1], reason)
     if left >= ENOUGH:
         return Certainty(k, k)
     if lowest < highest and not choice.correlated:
@@ -77,6 +96,15 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
                   "whose noise cannot be distinguished from a component.")  # fmt: skip
         return Certainty(k - len(single), k, reason)
     return Certainty(k, k)
+
+
+def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:
+    """The number of components before a break of the spectrum beyond component k, which the tests do not see; or 0."""
+    small = e.rows * e.columns <= _SMALL and e.short <= _WIDEST
+    if choice.correlated or not choice.tested or not e.has_table or not small or k >= e.right.shape[1]:
+        return 0
+    found = break_of_spectrum(e.remainder(k), e.rng(16))
+    return k + found if found else 0
 
 
 def _beyond_correlated(e: Evidence, most: int) -> int:

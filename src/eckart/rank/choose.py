@@ -17,6 +17,7 @@ from eckart.fitted import decomposition_of, is_model
 from eckart.missing.fill import WAYS, How, fill, imputation_of, unmasked, with_matrix
 from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
+from eckart.rank.assumptions import SMALL, with_assumptions
 from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
@@ -28,21 +29,15 @@ from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, o
 from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
 from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
-from eckart.rank.noise import neighbours_are_correlated, rows_are_exchangeable, spectrum_is_wide
 from eckart.rank.parallel import by_permutation, by_sign_flips
 from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
 from eckart.rank.variance import by_energy, by_linear_energy, by_variance
-from eckart.rank.verdict import ANY_NOISE, SPECTRAL_TESTS, TESTS, RankChoice, Verdict
+from eckart.rank.verdict import RankChoice, Verdict
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
 
-_SMALL = 1_000_000
-"""Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
-
 _SHOWN = 40
-_CLOSE = 1.5
-"""Components that explain less than so many times the next may be the largest of correlated noise."""
 Answer = tuple[int | None, str]
 
 
@@ -193,8 +188,9 @@ def choose_rank(
 
     Notes
     -----
-    The recommendation rests on sequential permutation and sign-flip tests with known error rates. If the noise is
-    correlated, the rule 'gap' decides instead.
+    The recommendation rests on sequential permutation and sign-flip tests with known error rates. If the noise of
+    neighbouring columns is correlated, that correlation is estimated and removed first. If the noise is correlated in
+    another way, the rule 'gap' decides instead.
 
     References
     ----------
@@ -233,7 +229,7 @@ def choose_rank(
     check_choice("missing", missing, WAYS)
     opened = open_matrix(data if missing == "error" else unmasked(data), memory=memory_bytes(memory))
     rows, columns = opened.matrix.shape
-    with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
+    with one_blas_thread() if rows * columns <= SMALL else nullcontext():
         notes: tuple[str, ...] = ()
         reuse = decomposition is not None and imputation_of(decomposition) is not None and not opened.matrix.sparse
         if missing != "error" and decomposition is not None and reuse:
@@ -286,7 +282,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
         k, reason = None, "Needs the table in memory, but this one is read in blocks."
     else:
         matrix = opened.matrix.matrix
-        with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
+        with one_blas_thread() if rows * columns <= SMALL else nullcontext():
             table = matrix if is_sparse(matrix) else to_numpy(matrix)
             k, reason = method.function("rank_rule")(table, options.most, options.seed)
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
@@ -302,40 +298,11 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
     ratios = tuple(float(ratio) for ratio in evidence.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     if evidence.has_table:
-        choice = replace(choice, alike=_alike(choice, evidence))
-        choice = replace(choice, correlated=_correlated(choice, evidence))
+        choice = with_assumptions(choice, evidence)
     if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
         return choice  # descriptive rules alone make no statement on noise
     found = certainty(choice, evidence)
     return replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
-
-
-def _alike(choice: RankChoice, e: Evidence) -> bool:
-    """Whether the rows have equal variance, which `permutation` assumes; asked only where the tests differ."""
-    said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
-    if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
-        return False
-    return rows_are_exchangeable(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
-
-
-def _correlated(choice: RankChoice, e: Evidence) -> bool:
-    """Whether fewer components stand apart than the tests find, and what is left is not independent noise."""
-    gap = next((v.k for v in choice.verdicts if v.rule in ANY_NOISE and v.k is not None), None)
-    asked = [v for v in choice.verdicts if v.rule in (*TESTS, *SPECTRAL_TESTS)]
-    quick = not any(v.rule in TESTS for v in asked)
-    if gap is None or not asked or (quick and e.rows * e.columns > _SMALL):
-        return False
-    tested = [k for k in (choice.k, *choice.tested) if k is not None]
-    if choice.k is None or gap >= choice.k:
-        return False
-    # The most that a test finds: a component that is left in would look like correlated noise.
-    most = max(tested)
-    found, apart = e.remainder(most), e.remainder(gap)
-    if neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(found, e.rng(8)):
-        return True
-    # Strong components would make the references alike in all columns, which the noise need not be.
-    close = bool(e.ratios[most - 1] < _CLOSE * e.ratios[most])
-    return close and spectrum_is_wide(apart, e.rng(8))
 
 
 def _verdict(name: str, e: Evidence) -> Verdict:

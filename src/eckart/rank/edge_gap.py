@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.rank.evidence import Evidence
+from eckart.rank.white import white_spectra
 
 _RATIO = 2.2
 _RANGE, _FACTOR = 9.0, 1.5
@@ -46,15 +47,8 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
 
 
 def white_ratio(rows: int, columns: int, level: float, rng: np.random.Generator) -> float:
-    """The ratio l_1 / l_2 that white noise does not exceed at this level; 1 for large tables, where it is close to 1.
-
-    The eigenvalues of Gaussian noise are those of B B^T, B lower triangular with chi-distributed diagonal (Bartlett).
-    """
-    short, long = sorted((rows, columns))
-    if short > _LARGE or short < 2:
+    """The ratio l_1 / l_2 that white noise does not exceed at this level; 1 for large tables, where it is near 1."""
+    if not 2 <= min(rows, columns) <= _LARGE:
         return 1.0
-    triangle = np.tril(rng.standard_normal((_DRAWS, short, short)), -1)
-    indices = np.arange(short)
-    triangle[:, indices, indices] = np.sqrt(rng.chisquare(long - indices, (_DRAWS, short)))
-    values = np.linalg.eigvalsh(triangle @ triangle.transpose(0, 2, 1))
-    return float(np.quantile(values[:, -1] / values[:, -2], level))
+    values = white_spectra(rows, columns, _DRAWS, rng)
+    return float(np.quantile(values[:, 0] / values[:, 1], level))

@@ -22,6 +22,7 @@ from eckart.engine.svd import find_components
 from eckart.errors import ParameterError
 from eckart.rank.density import with_estimated
 from eckart.rank.remainder import Remainder
+from eckart.rank.white import white_falls
 from eckart.result import Decomposition
 
 WHOLE = 3000
@@ -31,6 +32,8 @@ LARGEST_DENSE = 4_000_000
 _EXACT = 400
 _LEADING = 40
 _STEEP = 3.0
+_SIMULATED = 150
+"""Up to this many eigenvalues, those of white noise are drawn."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,19 @@ class Evidence:
     def falls(self, factor: float) -> np.ndarray:
         """The numbers of components after which the eigenvalues fall to less than 1 / factor, in rising order.
 
-        Eigenvalues of noise fall gently except for the last ones, so the last quarter is left out.
+        Eigenvalues of noise fall gently except for the last quarter, where they must fall more steeply than those of
+        white noise, whichever of the falls before is the end of the components.
         """
-        known = self.ratios[: self.known][: 3 * self.short // 4 + 1]
-        return np.flatnonzero(known[:-1] > factor * known[1:]) + 1
+        known = self.ratios[: self.known]
+        steep = (np.flatnonzero(known[:-1] > factor * known[1:]) + 1).tolist()
+        gentle = 3 * self.short // 4
+        found = [fall for fall in steep if fall <= gentle]
+        for fall in steep[len(found) :] if self.short <= _SIMULATED else []:
+            ratio = known[fall - 1] / max(float(known[fall]), 1e-300)
+            before = [k for k in (0, *steep) if k < fall]
+            if all(ratio > white_falls(self.free_rows - k, self.columns - k)[fall - k - 1] for k in before):
+                found.append(fall)
+        return np.asarray(found, dtype=np.intp)
 
     def falls_beyond(self, k: int) -> int | None:
         """The number of components before a steep fall beyond component k, where a rule that stops at k is blind."""

@@ -21,6 +21,9 @@ _NEIGHBOURS = 16.0
 """The same for the sum of squares of two standardised correlations of neighbours."""
 _DOUBTFUL = 10.0
 _FEWEST = 6
+_BREAK = 4.0
+_BEYOND = 1.25
+"""Standard deviations beyond which eigenvalues are called far from the others, and how many times those of noise."""
 _EQUAL = 0.2
 
 Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray]
@@ -76,6 +79,30 @@ def spectrum_is_wide(remainder: Remainder, rng: np.random.Generator) -> bool:
     observed, drawn = _compared(remainder, spread, flipped, rng)
     widths = drawn[:, 0] - drawn[:, 1]
     return bool(observed[0] - observed[1] > widths.mean() + _FAR * widths.std(ddof=1))
+
+
+def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
+    """The i at which the first i eigenvalues are farther from the others than in independent noise; 0 if there is none.
+
+    Two statistics are compared for each i: the ratio l_i / l_(i+1), and that of the mean of the first i to the mean of
+    the others. Where nearly all components are strong, this is all that shows them: they make up the references of the
+    tests.
+    """
+    if remainder.free < 2:
+        return 0
+
+    def contrasts(table: np.ndarray, _: Remainder) -> np.ndarray:
+        values = np.maximum(leading_values(cross_products(table), remainder.free), 1e-300)
+        counts, sums = np.arange(1, len(values)), np.cumsum(values)
+        means = sums[:-1] / counts, (sums[-1] - sums[:-1]) / (len(values) - counts)
+        return np.asarray(np.log([values[:-1] / values[1:], means[0] / np.maximum(means[1], 1e-300)]))
+
+    observed, drawn = _compared(remainder, contrasts, flipped, rng)
+    mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
+    far = ((observed - mean) / deviation).max(axis=0)
+    # The largest of many places is farther out by chance: the references show how far.
+    reached = float(((drawn - mean) / deviation).max())
+    return int(np.argmax(far)) + 1 if far.max() > max(_BREAK, _BEYOND * reached) else 0
 
 
 def _compared(

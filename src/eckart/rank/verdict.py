@@ -69,6 +69,10 @@ SPECTRAL_TESTS = ("deterministic",)
 """The test that stands in for them where only the singular values are known."""
 ANY_NOISE = ("gap",)
 """The rule for noise of any covariance."""
+DECORRELATED = "Parallel analysis (sign flips), without the correlation of neighbouring columns"
+"""The rule that decides if that correlation was removed."""
+ENOUGH = 12
+"""Directions left that show the covariance of the noise."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,10 @@ class RankChoice:
         What the reader should know, such as imputed values.
     correlated : bool
         Whether the residual of the sequential tests is correlated noise.
+    neighbours : float
+        Estimated correlation of the noise of neighbouring columns; 0 if there is no sign of it.
+    decorrelated : int or None
+        Number of components that 'sign_flip' finds after that correlation is removed.
     alike : bool
         Whether the rows of that residual have equal variance, as far as can be tested.
     lowest : int or None
@@ -110,7 +118,8 @@ class RankChoice:
     -----
     `k` is the answer of a sequential test: 'permutation' if the rows of the residual have equal variance, because it
     has more power there, otherwise 'sign_flip'. If one of them abstains the other decides, and 'deterministic' decides
-    if only singular values are known. These tests assume independent noise. If the residual is correlated, the rule
+    if only singular values are known. These tests assume independent noise. If neighbouring columns have correlated
+    noise, 'sign_flip' decides after that correlation is removed. If the noise is correlated in another way, the rule
     'gap' decides. If all tests abstain, the most frequent answer of the remaining voting rules wins; ties go to the
     answer nearest to their median.
 
@@ -139,6 +148,8 @@ class RankChoice:
     lowest: int | None = None
     highest: int | None = None
     reason: str = ""
+    neighbours: float = 0.0
+    decorrelated: int | None = None
 
     @property
     def certain(self) -> bool:
@@ -152,12 +163,17 @@ class RankChoice:
 
     @property
     def decided_by(self) -> str:
-        """The rule that `k` comes from: its name, "vote", or "" if no rule could say."""
+        """The rule that `k` comes from: its name, "vote", or "" if no rule could say.
+
+        "decorrelated" is 'sign_flip' after the correlation of neighbouring columns is removed.
+        """
         return self._decision[1]
 
     @property
     def _decision(self) -> tuple[int | None, str]:
         """(k, the rules that decided)."""
+        if self.decorrelated is not None:
+            return self.decorrelated, "decorrelated"
         tests = TESTS[::-1] if self.alike else TESTS
         tested = next(iter(self._said(tests) or self._said(SPECTRAL_TESTS)), None)
         other = next(iter(self._said(ANY_NOISE)), None)
@@ -216,7 +232,9 @@ class RankChoice:
             agreement = f"It is the only {kind}."
         else:
             agreement = f"{same} of {len(said)} {kind} agree{'s' * (same == 1)}{spread}."
-        if by != "vote":
+        if by == "decorrelated":
+            agreement = f"{DECORRELATED} ({self.neighbours:.2f}), finds {components}. {agreement}"
+        elif by != "vote":
             because = ", because the noise is correlated" if by in ANY_NOISE and self.correlated else ""
             agreement = f"{self[by].title} finds {components}{because}. {agreement}"
         if not self.reason:
@@ -244,6 +262,8 @@ class RankChoice:
             "method": self.method,
             "scaled": self.scaled,
             "correlated": self.correlated,
+            "neighbours": self.neighbours,
+            "decorrelated": self.decorrelated,
             "alike": self.alike,
             "certain": self.certain,
             "lowest": self.lowest,

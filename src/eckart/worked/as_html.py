@@ -29,10 +29,11 @@ def html(solution: Solution) -> str:
     return page([solution], prose_text(solution.title), player=len(solution.steps) > 1)
 
 
-def page(parts: Sequence[Solution], title: str, *, player: bool = False) -> str:
-    """Several solutions, or questions, under one title."""
-    body = "\n".join(_section(part, alone=len(parts) == 1) for part in parts)
-    head = "" if len(parts) == 1 else f"<h1>{escape(title)}</h1>\n"
+def page(parts: Sequence[Solution], title: str, *, player: bool = False, titled: bool = False) -> str:
+    """Several solutions, or questions, under one title; one alone has its own, unless the page is `titled`."""
+    alone = len(parts) == 1 and not titled
+    body = "\n".join(_section(part, alone=alone) for part in parts)
+    head = "" if alone else f"<h1>{escape(title)}</h1>\n"
     return (
         f'<!DOCTYPE html>\n<html lang="{current()}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'

@@ -7,7 +7,7 @@ import re
 import sympy as sp
 
 from eckart.worked.messages import current, tr
-from eckart.worked.notation import latex_formula, latex_name, latex_prose
+from eckart.worked.notation import latex_formula, latex_name, latex_prose, latex_words
 from eckart.worked.numerals import is_exact, is_plain, latex_decimal, latex_matrix, latex_number, relation
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
@@ -55,11 +55,11 @@ def opening(names: str = "") -> str:
 
 
 def heading(title: str) -> str:
-    """A title that may name a person; Cyrillic letters are set in their own encoding."""
+    """A title that may name a person: nothing in it is a formula, and Cyrillic letters have their own encoding."""
     cyrillic = (
         r"\ifPDFTeX\fontencoding{T2A}\selectfont\fi " if current() != "ru" and _CYRILLIC_LETTER.search(title) else ""
     )
-    return rf"\begin{{center}}\Large {cyrillic}{latex_prose(title)}\end{{center}}"
+    return rf"\begin{{center}}\Large {cyrillic}{latex_words(title)}\end{{center}}"
 
 
 def body(solution: Solution) -> list[str]:

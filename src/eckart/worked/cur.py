@@ -73,11 +73,11 @@ def cur(
     """
     check_choice("core", core, CORES)
     a = matrix(given, "cur", rows=8, columns=8)
-    total = sum(entry * entry for entry in a)
+    total = sp.expand(sum(entry * entry for entry in a))
     if total == 0:
         raise InputError(tr("The matrix is zero, so no row or column is more likely than another. Check the entries."))
-    q = [sum(x * x for x in a[:, j]) / total for j in range(a.cols)]
-    p = [sum(x * x for x in a[i, :]) / total for i in range(a.rows)]
+    q = [sp.radsimp(sp.expand(sum(x * x for x in a[:, j])) / total) for j in range(a.cols)]
+    p = [sp.radsimp(sp.expand(sum(x * x for x in a[i, :])) / total) for i in range(a.rows)]
     generator = np.random.Generator(np.random.Philox(seed))
     taken, kept = drawn(q, columns, r, generator, "columns"), drawn(p, rows, r, generator, "rows")
     c = a.extract(list(range(a.rows)), taken.indices) * sp.diag(*taken.scales)
@@ -118,7 +118,8 @@ def cur(
 
 def _probability_steps(a: Any, q: list[Any], p: list[Any]) -> tuple[Step, Step]:
     def lines(name: str, vectors: list[Any], shares: list[Any]) -> tuple[Step, ...]:
-        total = text_number(sum(entry * entry for entry in a))
+        size = sp.expand(sum(entry * entry for entry in a))
+        total = text_number(size) if size.is_Integer else f"({text_number(size)})"
         return written(
             f"{name}_{i} = ({squares(vector)}) / {total} = {text_number(share)}"
             for i, (vector, share) in enumerate(zip(vectors, shares, strict=True), 1)

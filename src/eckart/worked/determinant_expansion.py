@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.worked.messages import tr
-from eckart.worked.numerals import text_number
+from eckart.worked.numerals import is_exact, text_number
 from eckart.worked.solution import Equation, Step
 
 _DEEPEST = 4
@@ -79,14 +79,19 @@ def chio_steps(a: Any) -> tuple[Step, ...]:
     return (Step(tr("Each entry of $B$ is a determinant of order two that contains the pivot."), numbers=tuple(lines)),)
 
 
-def product_steps(left: Any, right: Any, name: str) -> tuple[Step, ...]:
-    """Every entry of a product of two matrices as a sum of products."""
+def product_steps(left: Any, right: Any, name: str, result: Any = None) -> tuple[Step, ...]:
+    """Every entry of a product of two matrices as a sum of products.
+
+    `result` is the product in its simplest form, where it is known. Factors that are printed as decimals are rounded,
+    so their product is too.
+    """
     lines = []
     for i in range(left.rows):
         for j in range(right.cols):
             shown = " + ".join(f"{_factor(left[i, m])} {_factor(right[m, j])}" for m in range(left.cols))
-            value = text_number(sp.expand((left[i, :] * right[:, j])[0]))
-            lines.append(Equation("", f"${name}_{{{i + 1},{j + 1}}} = {shown} = {value}$"))
+            value = sp.expand((left[i, :] * right[:, j])[0]) if result is None else result[i, j]
+            sign = "=" if is_exact(left[i, :]) and is_exact(right[:, j]) else "≈"
+            lines.append(Equation("", f"${name}_{{{i + 1},{j + 1}}} {sign} {shown} {sign} {text_number(value)}$"))
     return (
         Step(tr("Entry by entry: each row of the first factor times each column of the second."), numbers=tuple(lines)),
     )

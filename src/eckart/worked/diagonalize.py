@@ -74,9 +74,8 @@ def diagonalize(given: object, power: int = 3) -> Solution:
         )
     v, d, inverse = factors_of(a, found, symmetric)
     raised = raised_to(a, found, power, d, v, inverse)
-    last = _power_step(
-        a, raised, power, partial(product_steps, (v * d**power).applyfunc(_plain), inverse, f"(A^{power})")
-    )
+    left = (v * d**power).applyfunc(_plain)
+    last = _power_step(a, raised, power, partial(product_steps, left, inverse, f"(A^{power})", raised))
     steps += (_factor_step(v, d, inverse, symmetric), last, *_invertible(found))
     answer = (
         Equation("V", v),

@@ -113,7 +113,7 @@ def nmf(
             tr("The factors and their product."),
             numbers=(Equation("W", wide), Equation("H", final), Equation("W H", wide * final)),
         ),
-        *plsa_steps(wide, final),
+        *(plsa_steps(wide, final) if not (wide * final).is_zero_matrix else ()),  # nothing to divide by
     )
     parts = {
         "W": wide,

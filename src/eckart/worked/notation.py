@@ -104,11 +104,23 @@ def latex_prose(prose: str) -> str:
     '50 \\% of $\\lambda_{1}$'
     """
     return "".join(
-        f"${latex_formula(part)}$"
-        if odd
-        else re.sub(r"(?<=\d) x (?=\d)", r" $\\times$ ", "".join(_PROSE.get(sign, sign) for sign in part))
+        f"${latex_formula(part)}$" if odd else re.sub(r"(?<=\d) x (?=\d)", r" $\\times$ ", latex_words(part))
         for odd, part in split_prose(prose)
     )
+
+
+def latex_words(words: str) -> str:
+    r"""Words as they are, in LaTeX: no sign is a command or starts a formula.
+
+    >>> latex_words(r"A$AP \\input{x}")
+    'A\\$AP \\textbackslash{}\\textbackslash{}input\\{x\\}'
+    """
+    return "".join(_PROSE.get(sign, sign) for sign in words)
+
+
+def markdown_words(words: str) -> str:
+    """Words as they are, in Markdown: no sign is markup or starts a formula."""
+    return re.sub(r"([\\*_|<>`$\[\]#])", r"\\\1", words)
 
 
 def markdown_prose(prose: str) -> str:

@@ -186,7 +186,7 @@ def _score_step(data: Prepared) -> Step:
         "eigenvector may change sign; its scores then change sign too."
     )
     numbers = (Equation("V", data.vectors), Equation("T", data.scores))
-    more = partial(product_steps, data.used, data.vectors, "t") if table_is_small(data) else None
+    more = partial(product_steps, data.used, data.vectors, "t", data.scores) if table_is_small(data) else None
     statement = tr("Scores: the coordinates of the rows along the components.")
     return Step(statement, "T = X V", numbers, remark, more)
 
@@ -204,7 +204,9 @@ def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
     numbers = [Equation(f"X_{k}", near)]
     if data.centered or data.variances is not None:
         numbers.append(Equation(tr("in the units of $M$"), data.reconstruction(k)))
-    more = partial(product_steps, data.scores[:, :k], data.vectors[:, :k].T, "x") if table_is_small(data) else None
+    more = (
+        partial(product_steps, data.scores[:, :k], data.vectors[:, :k].T, "x", near) if table_is_small(data) else None
+    )
     first = Step(statement, "X_k = X V_k V_k^T", tuple(numbers), more=more)
     statement = tr("The error computed twice: entry by entry, and as the sum of the dropped eigenvalues.")
     both = (Equation(f"‖X - X_{k}‖_F^2", direct), Equation(tr("dropped $λ$"), dropped))

@@ -10,7 +10,7 @@ from eckart.errors import InputError
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
-from eckart.worked.numerals import text_number
+from eckart.worked.numerals import is_exact, text_number
 from eckart.worked.pca import data_steps
 from eckart.worked.pca_data import prepared
 from eckart.worked.solution import Equation, Solution, Step
@@ -67,6 +67,7 @@ def project(given: object, new: object, k: int = 1) -> Solution:
     near = sum((pair.outer(pair.image(centred), pair.entries) for pair in eigenpairs), sp.zeros(*rows.shape))
     near = near.applyfunc(canonical)
     rest = (centred - near).applyfunc(canonical)
+    sign = "=" if is_exact(rest) else "≈"
     distances = sp.Matrix([canonical(sum(x * x for x in rest[i, :])) for i in range(rows.rows)])
     back = (near + sp.ones(rows.rows, 1) * data.means).applyfunc(canonical)
     vectors = columns([pair.unit for pair in eigenpairs], table.cols)
@@ -83,14 +84,14 @@ def project(given: object, new: object, k: int = 1) -> Solution:
             "Z' = (X' - μ) V_k",
             (Equation("V_k", vectors), Equation("Z'", scores)),
             tr("Centring the new rows with their own means would move them all to the centre of the old ones."),
-            more=partial(product_steps, centred, vectors, "z"),
+            more=partial(product_steps, centred, vectors, "z", scores),
         ),
         Step(
             tr("Back to the columns, and what the components do not see: the squared distance of each new row."),
             "X'_k = Z' V_k^T + μ,  d_i = ‖x'_i - x'_{k,i}‖^2",
             (Equation("X'_k", back), Equation("d", distances)),
             more=lambda: written(
-                f"d_{i + 1} = {squares(rest[i, :])} = {text_number(distances[i])}" for i in range(rows.rows)
+                f"d_{i + 1} {sign} {squares(rest[i, :])} {sign} {text_number(distances[i])}" for i in range(rows.rows)
             ),
         ),
     )

@@ -70,7 +70,7 @@ def pseudo_inverse(given: object) -> Solution:
             tr("Take their reciprocals; zeros stay zeros, and the shape is transposed."),
             "A^+ = Y Σ^+ X^T",
             (*negated, Equation("A^+", inverse)),
-            more=partial(product_steps, scaled, found.left.T, "(A^+)"),
+            more=partial(product_steps, scaled, found.left.T, "(A^+)", inverse),
         ),
         Step(
             tr("Check the defining property."),

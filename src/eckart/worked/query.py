@@ -75,13 +75,18 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
             ),
             more=partial(details, a),
         ),
-        Step(tr("Into concept space."), "q V", (Equation("q V", concepts),), more=partial(product_steps, row, v, "c")),
+        Step(
+            tr("Into concept space."),
+            "q V",
+            (Equation("q V", concepts),),
+            more=partial(product_steps, row, v, "c", concepts),
+        ),
         Step(
             tr("Back to the columns: what a row with these concepts looks like."),
             "q V V^T",
             (Equation("q V V^T", back),),
             _suggestion(row, back),
-            more=partial(product_steps, concepts, v.T, "b"),
+            more=partial(product_steps, concepts, v.T, "b", back),
         ),
         Step(
             tr(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
+from sympy.polys.matrices import DomainMatrix
 
 from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
@@ -27,30 +29,32 @@ def reduced(a: Any) -> tuple[list[Reduction], Any, list[int]]:
     >>> [step.operations for step in steps], pivots
     ([('R_1 ← (1/2) R_1', 'R_2 ← R_2 - R_1'), ('R_1 ← R_1 - 2 R_2',)], [0, 1])
     """
-    work, found, pivots, row = a.copy(), [], [], 0
+    rows, plain, shown = _entries(a)
+    found, pivots, row = [], [], 0
     for column in range(a.cols):
-        below = [i for i in range(row, a.rows) if _plain(work[i, column]) != 0]
+        below = [i for i in range(row, a.rows) if rows[i][column]]
         if not below:
             continue
         operations = []
         if below[0] != row:
-            work.row_swap(row, below[0])
+            rows[row], rows[below[0]] = rows[below[0]], rows[row]
             operations.append(f"R_{row + 1} ↔ R_{below[0] + 1}")
-        pivot = work[row, column]
-        if pivot != 1:
-            work[row, :] = (work[row, :] / pivot).applyfunc(_plain)
-            operations.append(f"R_{row + 1} ← {_times(_plain(1 / pivot))}R_{row + 1}")
+        pivot = rows[row][column]
+        if shown(pivot) != 1:
+            rows[row] = [plain(x / pivot) for x in rows[row]]
+            operations.append(f"R_{row + 1} ← {_times(shown(plain(pivot**-1)))}R_{row + 1}")
         for i in range(a.rows):
-            factor = _plain(work[i, column])
-            if i != row and factor != 0:
-                work[i, :] = (work[i, :] - factor * work[row, :]).applyfunc(_plain)
-                operations.append(f"R_{i + 1} ← R_{i + 1} {minus(factor)}R_{row + 1}")
+            factor = rows[i][column]
+            if i != row and factor:
+                rows[i] = [plain(x - factor * y) for x, y in zip(rows[i], rows[row], strict=True)]
+                operations.append(f"R_{i + 1} ← R_{i + 1} {minus(shown(factor))}R_{row + 1}")
         pivots.append(column)
         row += 1
         if operations:
-            found.append(Reduction(tuple(operations), work.copy()))
+            found.append(Reduction(tuple(operations), _as_matrix(rows, shown)))
         if row == a.rows:
             break
+    work = _as_matrix(rows, shown)
     return found, work, pivots
 
 
@@ -111,6 +115,24 @@ def minus(factor: object) -> str:
     """A multiple that is subtracted: -3 is written + 3."""
     negative, term = _term(factor, "")
     return f"{'+' if negative else '-'} {term.strip()} ".replace("-  ", "- ").replace("+  ", "+ ")
+
+
+def _entries(a: Any) -> tuple[list[list[Any]], Callable[[Any], Any], Callable[[Any], Any]]:
+    """The rows of a matrix, what simplifies a result of arithmetic, and what turns an entry into a SymPy number.
+
+    With more than one root SymPy's `radsimp` may take minutes. In the field that the roots span, every number has one
+    form.
+    """
+    roots = sorted({root for entry in a for root in sp.sympify(entry).atoms(sp.Pow)}, key=str)
+    if len(roots) <= 1 or a.free_symbols:
+        return a.applyfunc(_plain).tolist(), _plain, lambda value: value
+    field = sp.QQ.algebraic_field(*roots)
+    over = DomainMatrix.from_Matrix(a, field=True).convert_to(field)
+    return over.to_list(), lambda value: value, lambda value: sp.expand(field.to_sympy(value))
+
+
+def _as_matrix(rows: list[list[Any]], shown: Callable[[Any], Any]) -> Any:
+    return sp.Matrix([[shown(entry) for entry in row] for row in rows])
 
 
 def _plain(value: object) -> Any:

@@ -51,8 +51,12 @@ def test_weights_are_repeated_rows(seed: int, scale: bool, k: int, shape: tuple[
     measures = ("T2", "T2 / limit", "Q", "Q / limit")
     same(numbers(tables.outliers(weighted), *measures), numbers(tables.outliers(repeated), *measures)[first])
     for view in (tables.eigenvalues, tables.loadings, tables.correlations, tables.contributions, tables.column_cos2,
-                 tables.rotated_loadings, tables.rotated_variances, tables.reconstruction_error):  # fmt: skip
+                 tables.rotated_loadings, tables.rotated_variances, tables.thresholds):  # fmt: skip
         same(numbers(view(weighted)), numbers(view(repeated)))
+    errors = [tables.reconstruction_error(d) for d in (weighted, repeated)]
+    same(*(numbers(table, "error", "share lost") for table in errors))
+    # Bounds include rounding, which depends on the number of rows; after all components there is nothing else.
+    np.testing.assert_allclose(*(numbers(table, "lower", "upper") for table in errors), atol=1e-6)
     same(*(numbers(tables.outlier_limits(d), "limit") for d in (weighted, repeated)))
 
 

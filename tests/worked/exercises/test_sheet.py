@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -161,3 +163,28 @@ def test_no_sheet_replaces_another(students: list[str], folder: Path) -> None:
 def test_encodings_of_class_lists(encoding: str, lang: str) -> None:
     with worked.language(lang):
         assert class_list.names(class_list.decoded("ФИО\nИван Петров\n".encode(encoding))) == ["Иван Петров"]
+
+
+HOSTILE = r"A$\input{y}$ <b>B</b> 5 % _ # & {"
+
+
+def test_names_are_words_in_every_form() -> None:
+    """A name is neither a command of LaTeX nor markup, and stands on the page even above a single question."""
+    made = series([HOSTILE], ["rank"])[0]
+    latex = next(line for line in made.questions("latex").splitlines() if "begin{center}" in line)
+    assert r"\input" not in latex.replace(r"\textbackslash{}input", "")
+    assert "<b>B" not in made.questions("html")
+    assert "<h1>Exercises: A$" in made.questions("html")
+    assert r"\<b\>" in made.questions("markdown").splitlines()[0]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_names_compile(folder: Path) -> None:
+    (folder / "sheet.tex").write_text(series([HOSTILE], ["rank"])[0].questions("latex"), encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "sheet.tex"],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-800:]

@@ -92,13 +92,18 @@ def thresholds(d: Decomposition) -> Table:
     >>> [round(float(row[2]), 4) for row in ek.tables.thresholds(d).rows]
     [0.5208, 0.2708]
     """
-    m = max(min(d.rows - (d.mean is not None), d.columns), 1)
+    rows = max(round(d.weight), d.rows)  # a row of weight 2 is two rows
+    m = max(min(rows - (d.mean is not None), d.columns), 1)
     pieces = 1.0 / np.arange(m, 0, -1)
     stick = pieces.cumsum()[::-1] / m
-    rows = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))
+    shares = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))
     caption = f"Of {m} possible components; Kaiser's rule assumes columns of equal variance."
     return Table(
-        "Thresholds", ("component", "mean share", "broken stick"), tuple(rows), caption, ("text", "percent", "percent")
+        "Thresholds",
+        ("component", "mean share", "broken stick"),
+        tuple(shares),
+        caption,
+        ("text", "percent", "percent"),
     )
 
 
@@ -129,6 +134,7 @@ def reconstruction_error(d: Decomposition) -> Table:
     [1.0, 0.6164, 0.364]
     """
     error = _lost(floats(d.explained_variance_ratio)) if d.norm > 0 else np.zeros(d.k + 1)
+    error[error**2 <= 4 * d.k * np.finfo(np.float64).eps] = 0.0  # the rounding of a sum of shares that is 1
     bounds = certified_ratios(d)
     unknown = np.full(d.k + 1, np.nan)
     low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))

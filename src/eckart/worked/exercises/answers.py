@@ -8,8 +8,10 @@ read in two ways (a decimal comma, `2 √3` as one number or two) is read in bot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product as cartesian
+from math import prod
 from typing import Any
 
 from eckart.errors import InputError
@@ -17,7 +19,7 @@ from eckart.worked.exercises.arithmetic import Entry, Grid, Reader
 from eckart.worked.exercises.typed import plain
 from eckart.worked.messages import tr
 
-_LONGEST = 4000
+_LONGEST, _MOST_READINGS = 4000, 64
 _OPEN, _CLOSE = "([{", ")]}"
 _WORD = r"[^\W\d_][\w^'+~]*"
 _NAMED = re.compile(rf"(?<![\w.)])({_WORD}(?:\s+{_WORD}){{0,5}}(?:\s*\(\s*[^\W\d_]\w*\s*\))?)\s*(?:=|:|≈)")
@@ -33,7 +35,8 @@ class Target:
     of unit length), "scores" (columns up to sign) or "set" (whole numbers). `names` are what it may be called.
     Targets with the same `pairing` must be in the same order, such as eigenvectors in the order of the eigenvalues;
     where `signed`, their signs belong together too, such as those of u and v. `label` is how the key prints it, for
-    questions that ask for something else than what the solution ends with.
+    questions that ask for something else than what the solution ends with. `also` has other values that are as right,
+    such as the eigenvalues of the covariance matrix where the solution has those of the cross-products.
     """
 
     names: tuple[str, ...]
@@ -42,6 +45,7 @@ class Target:
     pairing: str = ""
     signed: bool = False
     label: str = ""
+    also: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,19 +68,15 @@ def readings(text: str) -> list[list[Row]]:
         raise InputError(
             tr("The answer has {count} characters; at most {most} are read.", count=len(text), most=_LONGEST)
         )
-    found: list[list[Row]] = []
+    read: list[list[Row | None]] = []
     errors: list[str] = []
     try:
         for candidate in _spellings(plain(text)):
-            for product in (False, True):
-                try:
-                    rows = list(_rows(candidate, product))
-                except InputError as error:
-                    errors.append(str(error))
-                else:
-                    found += [rows] if rows and rows not in found else []
+            pieces = list(_pieces(candidate))
+            read += [[_row(name, piece, product, errors) for name, piece in pieces] for product in (False, True)]
     except InputError as error:
         errors.append(str(error))
+    found = _combined(read)
     if not found:
         seen = tr("The answer could not be read: {why}", why=errors[0]) if errors else tr("The answer is empty.")
         forms = tr("Write numbers (3, 1), vectors ((1, 2)/sqrt(2)) and matrices ([1 2; 3 4]), separated by ';', with "
@@ -109,17 +109,63 @@ def _mixed(match: re.Match[str]) -> str:
     return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]
 
 
-def _rows(text: str, product: bool) -> Iterator[Row]:
+def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
+    """Answers that are read in one way throughout, then those that change the way from part to part."""
+    found: list[list[Row]] = []
+    parts = [_parts(rows) for rows in read]
+    for rows in parts:
+        whole = [row for part in rows if part is not None for row in part]
+        if whole and None not in rows and whole not in found:
+            found.append(whole)
+    if parts and len({len(rows) for rows in parts}) == 1:
+        choices = [_distinct(rows[place] for rows in parts) for place in range(len(parts[0]))]
+        if 1 < prod(map(len, choices)) <= _MOST_READINGS:
+            mixed = [[row for part in chosen for row in part] for chosen in cartesian(*choices)]
+            found += [rows for rows in mixed if rows not in found]
+    return found
+
+
+def _parts(rows: list[Row | None]) -> list[list[Row] | None]:
+    """Rows under one name are read in one way; None where one of them cannot be read."""
+    found: list[list[Row] | None] = []
+    named = False
+    for row in rows:
+        if row is None:
+            found.append(None)
+        elif row.name or not named or found[-1] is None:
+            found.append([row])
+        else:
+            found[-1].append(row)
+        named = bool(row and row.name) or (named and bool(row))
+    return found
+
+
+def _distinct(parts: Iterable[list[Row] | None]) -> list[list[Row]]:
+    found: list[list[Row]] = []
+    for part in parts:
+        if part is not None and part not in found:
+            found.append(part)
+    return found
+
+
+def _row(name: str, content: str, product: bool, errors: list[str]) -> Row | None:
+    """One row, or None if it cannot be read in this way."""
+    match = _LABEL.match(content)
+    if match and not name:
+        name, content = match[1].strip(), content[match.end() :]
+    try:
+        return Row(tuple(entry for cell in _alternatives(content) for entry in Reader(cell, product).row()), name)
+    except InputError as error:
+        errors.append(str(error))
+        return None
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """The rows of an answer as text, the first one of a statement with its name."""
     for name, body in _statements(text):
         for place, piece in enumerate(_cut(body, ";\n")):
-            label, content = (name if place == 0 else ""), piece.strip().rstrip(",").strip()
-            if not content:
-                continue
-            match = _LABEL.match(content)
-            if match and not label:
-                label, content = match[1].strip(), content[match.end() :]
-            entries = tuple(entry for cell in _alternatives(content) for entry in Reader(cell, product).row())
-            yield Row(entries, label)
+            if content := piece.strip().rstrip(",").strip():
+                yield name if place == 0 else "", content
 
 
 def _statements(text: str) -> Iterator[tuple[str, str]]:

@@ -161,9 +161,11 @@ class Reader:
             depth += (token in "([{") - (token in ")]}")
             if depth == 0:
                 return False
-            if depth == 1 and token in ",;\n":
+            if depth != 1 or place == self.place:
+                continue
+            if token in ",;\n":
                 return True
-            if depth == 1 and spaced and self.tokens[place - 1][0] not in "([{+-*/^" and token not in "+-*/^)]}":
+            if spaced and self.tokens[place - 1][0] not in "([{+-*/^" and token not in "+-*/^)]}":
                 return True
         return False
 

@@ -7,7 +7,7 @@ the most likely slip is named: not normalised, squared, wrong order, one entry, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from functools import cache
 from itertools import permutations, product
@@ -39,12 +39,14 @@ Match = tuple[tuple[int, ...], tuple[int, ...]]
 class Verdict:
     """What is right and what is not. `status` is "right", "almost", "partial" (right, but not all) or "wrong".
 
-    `matches` holds every order and choice of signs in which the part is right.
+    `matches` holds every order and choice of signs in which the part is right. `misfits` counts the parts that have
+    the wrong size: of two ways to read an answer, the one that fits the question is judged.
     """
 
     status: str
     message: str
     matches: frozenset[Match] = frozenset()
+    misfits: int = 0
 
     def __bool__(self) -> bool:
         return self.status == RIGHT
@@ -91,7 +93,8 @@ def _numbers_of(entry: Entry) -> list[Typed]:
 def compare(part: Part, target: Target) -> Verdict:
     """One part against what it should be."""
     with localcontext(Context(prec=DIGITS)):
-        return _COMPARE[target.form](part, target)
+        first, *others = [_COMPARE[target.form](part, replace(target, value=x)) for x in (target.value, *target.also)]
+        return first or next((verdict for verdict in others if verdict), first)
 
 
 @cache
@@ -121,7 +124,8 @@ def _right(matches: frozenset[Match] = frozenset()) -> Verdict:
 
 def _number(part: Part, target: Target) -> Verdict:
     if len(part.flat) != 1:
-        return Verdict(WRONG, tr("One number is asked for here, and the answer has {count}.", count=len(part.flat)))
+        message = tr("One number is asked for here, and the answer has {count}.", count=len(part.flat))
+        return Verdict(WRONG, message, misfits=1)
     given = part.flat[0]
     return _right() if close(given, target.value) else Verdict(WRONG, number_slip(given, target.value))
 
@@ -176,9 +180,10 @@ def _numbers(part: Part, target: Target) -> Verdict:
     if not wrong:
         return Verdict(PARTIAL, trn("Right so far, but {n} number is missing.",
                                     "Right so far, but {n} numbers are missing.", len(left)))  # fmt: skip
+    misfits = int(len(given) > len(target.value))
     if not left:
-        return Verdict(WRONG, tr("The answer has numbers that do not belong to it."))
-    return Verdict(WRONG, _slip_of_many(wrong, left, len(target.value)))
+        return Verdict(WRONG, tr("The answer has numbers that do not belong to it."), misfits=misfits)
+    return Verdict(WRONG, _slip_of_many(wrong, left, len(target.value)), misfits=misfits)
 
 
 def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
@@ -207,7 +212,7 @@ def _set(part: Part, target: Target) -> Verdict:
         return _right()
     if found < true and found:
         return Verdict(PARTIAL, tr("Right so far, but something is missing."))
-    return Verdict(WRONG, tr("These are not the right ones."))
+    return Verdict(WRONG, tr("These are not the right ones."), misfits=int(len(given) > len(true)))
 
 
 def _matrix(part: Part, target: Target) -> Verdict:
@@ -228,7 +233,7 @@ def _matrix(part: Part, target: Target) -> Verdict:
 
 def _shape(given: Grid, true: Any) -> Verdict:
     shapes = {"given": "{} x {}".format(*given.shape), "true": f"{true.rows} x {true.cols}"}
-    return Verdict(WRONG, tr("The answer is {given}, and a {true} matrix is asked for.", **shapes))
+    return Verdict(WRONG, tr("The answer is {given}, and a {true} matrix is asked for.", **shapes), misfits=1)
 
 
 def _same(given: Grid, true: Any) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from eckart.errors import ParameterError
 from eckart.worked.exercises.exercise import Exercise, exercise
 from eckart.worked.messages import current, language, tr
+from eckart.worked.notation import markdown_words
 from eckart.worked.solution import Solution, Step
 
 FORMS = {".md": "markdown", ".tex": "latex", ".pdf": "pdf", ".html": "html", ".txt": "text"}
@@ -63,9 +64,9 @@ class Sheet:
         if form == "html":
             from eckart.worked.as_html import page
 
-            return page(parts, title)
+            return page(parts, title, titled=True)
         if form == "markdown":
-            return "\n".join([f"# {title}\n", *[part.markdown() for part in parts]])
+            return "\n".join([f"# {markdown_words(title)}\n", *[part.markdown() for part in parts]])
         return "\n".join([title, "=" * len(title), "", *[part.text() for part in parts]])
 
 

@@ -27,6 +27,12 @@ def _plain(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     return Problem(table(rng, rows, cols, centred=True))
 
 
+def _divided(problem: Problem, solution: Solution) -> tuple[list[Any], ...]:
+    """The eigenvalues of the covariance matrix, with n - 1 and with n: the question leaves the divisor open."""
+    n = problem.matrix.rows
+    return tuple([value / divisor for value in solution["eigenvalues"]] for divisor in (n - 1, n))
+
+
 def _centred(matrix: Any) -> Any:
     return matrix - sp.ones(matrix.rows, 1) * sp.Matrix([[sum(matrix[:, j]) for j in range(matrix.cols)]]) / matrix.rows
 
@@ -213,7 +219,7 @@ KINDS = {
         *_LIMITS,
         _pca,
         lambda p, s: (
-            Target(("lambda", "l"), "numbers", list(s["eigenvalues"]), "components"),
+            Target(("lambda", "l", "variances"), "numbers", list(s["eigenvalues"]), "components", also=_divided(p, s)),
             Target(("v", "V", "w"), "directions", s["components"], "components", signed=True),
             Target(("t", "T", "z"), "scores", s["scores"], "components", signed=True),
             Target(("k",), "number", s["k"]),
@@ -227,7 +233,7 @@ KINDS = {
         *_LIMITS,
         _plain,
         lambda p, s: (
-            Target(("lambda", "l"), "numbers", list(s["eigenvalues"])),
+            Target(("lambda", "l", "variances"), "numbers", list(s["eigenvalues"]), also=_divided(p, s)),
             Target(("w", "W", "v"), "directions", s["components"]),
         ),
         (_COVARIANCE,),

@@ -89,7 +89,7 @@ def _latex(text: str, depth: int = 0) -> str:
         raise InputError(tr("Brackets are more than {most} deep.", most=DEEPEST))
     text = re.sub(r"\$|\\\\\[[^\]]*pt\]", "", text).replace("\\\\", ";")
     text = re.sub(r"\\begin\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}(?:\{[^{}]*\})?", "[", text)
-    text = re.sub(r"\\end\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}", "]", text).replace("&", ",")
+    text = re.sub(r"\\end\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}", "]", text).replace("&", ", ")
     text = re.sub(r"\\(?:text|mathrm|mathbf|operatorname|mathsf)\s*\{([^{}]*)\}", r" \1 ", text)
     pieces, place = [], 0
     while match := re.compile(r"\\([A-Za-z]+|.)", re.DOTALL).search(text, place):
@@ -133,5 +133,6 @@ def _argument(text: str, place: int, depth: int) -> tuple[str, int]:
     for end in range(place, len(text)):
         depth += {"{": 1, "}": -1}.get(text[end], 0)
         if depth == 0:
-            return _latex(text[place + 1 : end], depth), end + 1
+            # Spaces mean nothing between braces: 3 \\sqrt{2} is one number.
+            return re.sub(r"\s+", "", _latex(text[place + 1 : end], depth)), end + 1
     raise InputError(tr("A bracket is not closed."))

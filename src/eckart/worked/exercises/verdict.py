@@ -20,8 +20,19 @@ Assignment = tuple[tuple[int, Verdict], ...]
 
 def judge(answer: str, targets: Sequence[Target]) -> Verdict:
     """The verdict on an answer, by the reading that is kindest to it."""
-    found = [_judge_rows(rows, targets) for rows in readings(answer)]
-    return min(found, key=lambda verdict: ORDER.index(verdict.status))
+    best: Verdict | None = None
+    for rows in readings(answer):
+        verdict = _judge_rows(rows, targets)
+        if best is None or _rank(verdict) < _rank(best):
+            best = verdict
+        if best.status == RIGHT:
+            break
+    assert best is not None  # readings raises if an answer cannot be read at all
+    return best
+
+
+def _rank(verdict: Verdict) -> tuple[int, int]:
+    return ORDER.index(verdict.status), verdict.misfits
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,7 @@ class _Group:
 
 def _judge_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
     if len(rows) > _MOST_ROWS:
-        return Verdict(WRONG, tr("There are more parts in the answer than in the question."))
+        return Verdict(WRONG, tr("There are more parts in the answer than in the question."), misfits=_MOST_ROWS)
     groups = _groups(rows, targets)
 
     @cache
@@ -62,14 +73,14 @@ def _judge_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
 
     assigned = best(0, 0, frozenset(group.target for group in groups if group.target is not None))
     if assigned is None:
-        return Verdict(WRONG, tr("There are more parts in the answer than in the question."))
+        return Verdict(WRONG, tr("There are more parts in the answer than in the question."), misfits=_MOST_ROWS)
     return _summary(assigned, targets)
 
 
-def _cost(assigned: Assignment) -> tuple[int, int]:
+def _cost(assigned: Assignment) -> tuple[int, int, int]:
     """The worst part first, then all of them."""
     indices = [ORDER.index(verdict.status) for _, verdict in assigned]
-    return max(indices, default=0), sum(indices)
+    return max(indices, default=0), sum(indices), sum(verdict.misfits for _, verdict in assigned)
 
 
 def _summary(assigned: Assignment, targets: Sequence[Target]) -> Verdict:
@@ -80,7 +91,7 @@ def _summary(assigned: Assignment, targets: Sequence[Target]) -> Verdict:
         good = [targets[i].names[0] for i, verdict in assigned if verdict.status == RIGHT]
         pieces = [tr("Right: {names}.", names=", ".join(good))] if good else []
         pieces.append(f"{targets[target].names[0]}: {worst.message}" if several else worst.message)
-        return Verdict(worst.status, " ".join(pieces))
+        return Verdict(worst.status, " ".join(pieces), misfits=sum(verdict.misfits for _, verdict in assigned))
     for pairing in {targets[i].pairing for i, _ in assigned if targets[i].pairing}:
         together = [(targets[i], verdict) for i, verdict in assigned if targets[i].pairing == pairing]
         names = ", ".join(target.names[0] for target, _ in together)

@@ -1,0 +1,77 @@
+"""Whether the table meets the assumptions of the tests: rows of equal variance, independent noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eckart.rank.evidence import Evidence
+from eckart.rank.neighbours import neighbour_correlation, without_correlation
+from eckart.rank.noise import neighbours_are_correlated, rows_are_exchangeable, spectrum_is_wide
+from eckart.rank.verdict import ENOUGH, SPECTRAL_TESTS, TESTS, RankChoice
+
+SMALL = 1_000_000
+"""Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
+_MOST_COLUMNS = 400
+"""Columns up to which the correlation of neighbours is estimated: each of 37 values takes all eigenvalues."""
+_FEWEST = 6
+"""Directions left whose entries show how rows differ."""
+_CLOSE = 1.5
+"""Components that explain less than so many times the next may be the largest of correlated noise."""
+
+
+def with_assumptions(choice: RankChoice, e: Evidence) -> RankChoice:
+    """The choice with what the table says of the noise, which decides between the tests."""
+    choice = replace(choice, alike=_alike(choice, e))
+    correlation, k = _after_correlation(choice, e)
+    if k is not None:
+        return replace(choice, correlated=True, neighbours=correlation, decorrelated=k)
+    return replace(choice, correlated=_correlated(choice, e))
+
+
+def _alike(choice: RankChoice, e: Evidence) -> bool:
+    """Whether the rows have equal variance, which `permutation` assumes; asked only where the tests differ.
+
+    With few directions left the rows cannot show it. The test that agrees with `gap` is then preferred.
+    """
+    said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
+    if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
+        return False
+    if choice.apart and choice.apart in choice.tested and e.short - max(choice.tested) < _FEWEST:
+        return said["permutation"] == choice.apart
+    return rows_are_exchangeable(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
+
+
+def _after_correlation(choice: RankChoice, e: Evidence) -> tuple[float, int | None]:
+    """The correlation of neighbouring columns, and the number of components if it is taken out; None if there is none.
+
+    Asked where the tests find more components than stand apart, and where too few directions are left to see the
+    covariance of the noise.
+    """
+    most = max(choice.tested, default=0)
+    if not most or not any(v.rule in TESTS for v in choice.verdicts) or choice.apart is None:
+        return 0.0, None
+    if e.columns > _MOST_COLUMNS or e.rows * e.columns > SMALL:
+        return 0.0, None
+    most = max(most, choice.apart)
+    if choice.apart >= most and e.short - most >= ENOUGH:
+        return 0.0, None
+    correlation = neighbour_correlation(e, most)
+    return correlation, without_correlation(e, correlation)[0] if correlation else None
+
+
+def _correlated(choice: RankChoice, e: Evidence) -> bool:
+    """Whether fewer components stand apart than the tests find, and what is left is not independent noise."""
+    gap, asked = choice.apart, [v for v in choice.verdicts if v.rule in (*TESTS, *SPECTRAL_TESTS)]
+    quick = not any(v.rule in TESTS for v in asked)
+    if gap is None or not asked or (quick and e.rows * e.columns > SMALL):
+        return False
+    if choice.k is None or gap >= choice.k:
+        return False
+    # The most that a test finds: a component that is left in would look like correlated noise.
+    most = max([choice.k, *choice.tested])
+    found, apart = e.remainder(most), e.remainder(gap)
+    if neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(found, e.rng(8)):
+        return True
+    # Strong components would make the references alike in all columns, which the noise need not be.
+    close = bool(e.ratios[most - 1] < _CLOSE * e.ratios[most])
+    return close and spectrum_is_wide(apart, e.rng(8))

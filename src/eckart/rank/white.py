@@ -1,0 +1,38 @@
+"""Eigenvalues of the cross-products of white noise, drawn."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+_DRAWS = 99
+_RARE = 4.0
+"""Standard deviations of the logarithm of a ratio of eigenvalues that noise rarely exceeds."""
+
+
+def white_spectra(rows: int, columns: int, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """`draws` spectra of Gaussian noise, each falling.
+
+    They are the eigenvalues of B B^T, B lower triangular with chi-distributed diagonal (Bartlett, 1933).
+
+    Examples
+    --------
+    >>> white_spectra(40, 3, 2, np.random.default_rng(0)).round()
+    array([[61., 39., 27.],
+           [56., 43., 22.]])
+    """
+    short, long = sorted((rows, columns))
+    triangle = np.tril(rng.standard_normal((draws, short, short)), -1)
+    indices = np.arange(short)
+    triangle[:, indices, indices] = np.sqrt(rng.chisquare(long - indices, (draws, short)))
+    values = np.linalg.eigvalsh(triangle @ triangle.transpose(0, 2, 1))[:, ::-1]
+    return np.asarray(np.maximum(values, 1e-300))
+
+
+@lru_cache(maxsize=256)
+def white_falls(rows: int, columns: int) -> np.ndarray:
+    """What the ratios l_i / l_(i + 1) of white noise rarely exceed, for all i."""
+    drawn = np.log(white_spectra(rows, columns, _DRAWS, np.random.Generator(np.random.Philox(key=[rows, columns]))))
+    falls = drawn[:, :-1] - drawn[:, 1:]
+    return np.asarray(np.exp(falls.mean(axis=0) + _RARE * falls.std(axis=0, ddof=1)))

@@ -220,7 +220,7 @@ def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, 
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(
-            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+            f"Scores of shape {tuple(scores.shape)} do not match {counted(d.k, 'component')}: expected (rows, {d.k})."
         )
     right = _on_device_of(d.right, scores)
     if whiten:

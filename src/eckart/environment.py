@@ -28,10 +28,9 @@ def say_bytes(count: float) -> str:
 
 
 def free_memory() -> int:
-    """Bytes that can be allocated now; a container's limit counts."""
-    free = _system_memory()
-    group = _group_memory()
-    return free if group is None else min(free, group)
+    """Bytes that can be allocated now; the limits of a container and of the process count."""
+    limits = (_system_memory(), _group_memory(), _process_memory())
+    return min(limit for limit in limits if limit is not None)
 
 
 def _system_memory() -> int:
@@ -54,6 +53,22 @@ def _group_memory() -> int | None:
         return max(limit - int((folder / "memory.current").read_text()), 0)
     except (OSError, ValueError):
         return None
+
+
+def _process_memory() -> int | None:
+    """What is left of the address space of this process where it is limited (ulimit -v)."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return limit
+    return max(limit - pages * resource.getpagesize(), 0)
 
 
 def check_fits(needed: int, name: str, what: str) -> None:

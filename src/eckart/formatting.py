@@ -73,3 +73,10 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 def joined(words: list[str]) -> str:
     """'a, b and c'."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"
+
+
+def certified_share(k: int, low: float, high: float, odds: str = "") -> str:
+    """What k components are proved to explain, and the most that as many can, in one sentence."""
+    best = "single component" if k == 1 else f"{k} components"
+    explained = counted(k, "component explains", "components explain")
+    return f"{explained} {low:.4%} of the total; no {best} can explain more than {high:.4%}{odds}."

@@ -340,11 +340,15 @@ class Decomposition(Generic[D]):
 
 def _home(value: Any) -> Any:
     """Arrays on the host, those of details as well; everything else as it is."""
-    if isinstance(value, Details | Imputation) or hasattr(value, "__dataclass_fields__"):
-        found = {item.name: getattr(value, item.name) for item in fields(value)}
-        new = {name: _home(item) for name, item in found.items()}
-        return replace(value, **new) if any(new[name] is not found[name] for name in found) else value
+    if hasattr(value, "__dataclass_fields__"):
+        moved = _moved({item.name: getattr(value, item.name) for item in fields(value)})
+        return replace(value, **moved) if moved else value
     if isinstance(value, dict):
-        moved = {key: _home(item) for key, item in value.items()}
-        return moved if any(moved[key] is not value[key] for key in value) else value
+        moved = _moved(value)
+        return value | moved if moved else value
     return to_host(value) if is_off_host(value) else value
+
+
+def _moved(found: dict[str, Any]) -> dict[str, Any]:
+    """The items that had to be brought to the host."""
+    return {name: new for name, item in found.items() if (new := _home(item)) is not item}

@@ -1,7 +1,8 @@
-"""Block Lanczos on trial: kept on decaying spectra, given up on flat ones."""
+"""Block Lanczos on trial: kept on decaying spectra, given up on flat ones. Its memory."""
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import eckart as ek
 from eckart.engine.choose import Trial
@@ -28,3 +29,19 @@ def test_worth():
     trial = Trial(product=0.01, width=20, size=1000, capacity=400, alternative=0.1)
     assert trial.worth(4, 2.0)
     assert not trial.worth(4, 40.0)
+
+
+def test_the_basis_is_made_to_fit_into_the_memory_allowed():
+    """Less memory, a smaller basis, the same values; with too little the run is refused before it starts."""
+    X = sparse.random_array((2500, 1200), density=0.02, rng=np.random.default_rng(3), format="csr")
+    expected = np.linalg.svd(X.toarray(), compute_uv=False)[:3]
+    bases = []
+    for memory in (100_000_000, 14_000_000, 7_500_000):
+        d = ek.decompose(X, "svd", k=3, solver="lanczos", memory=memory)
+        assert d.plan.peak_bytes <= memory
+        assert d.certificate.proved
+        np.testing.assert_allclose(d.values, expected, rtol=1e-8)
+        bases.append(d.plan.peak_bytes)
+    assert bases == sorted(bases, reverse=True)
+    with pytest.raises(ek.errors.MemoryBudgetError, match=r"needs about [\d,]+ bytes .* and 1,000,000 are allowed"):
+        ek.decompose(X, "svd", k=3, solver="lanczos", memory=1_000_000)

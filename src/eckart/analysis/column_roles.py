@@ -129,14 +129,15 @@ def columns_table(roles: Sequence[ColumnRole], d: Decomposition) -> Table | None
         return None
     places = {name: j for j, name in enumerate(d.column_names or ())}
     means, spreads, gaps = _means(d), _spreads(d), _gaps(d)
-    rows: list[tuple[Cell, ...]] = []
-    for role in roles:
+
+    def row(role: ColumnRole) -> tuple[Cell, ...]:
         j = places.get(role.name) if role.role == "measure" else None
         if j is None:
-            rows.append((role.name, role.role, role.treatment, None, None, None))
-            continue
+            return role.name, role.role, role.treatment, None, None, None
         mean, spread = (None if a is None else float(a[j]) for a in (means, spreads))
-        rows.append((role.name, role.role, _treatment(d, role, int(gaps[j]), spread), int(gaps[j]), mean, spread))
+        return role.name, role.role, _treatment(d, role, int(gaps[j]), spread), int(gaps[j]), mean, spread
+
+    rows = [row(role) for role in roles]
     columns = ("column", "role", "what was done", "missing", "mean", "standard deviation")
     measures = sum(role.role == "measure" for role in roles)
     caption = f"{measures:,} of {len(roles):,} columns were analysed."

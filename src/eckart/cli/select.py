@@ -257,23 +257,26 @@ def _told(
 
 def _text(table: Any, width: int) -> str:
     """The table with the names last: they are wrapped if they are long, and never cut."""
-    import textwrap
-
     from eckart.formatting import clean
 
     names = [clean(str(row[0])) for row in table.rows]
     body = [[*row[1:], name] for row, name in zip(table.cells(_MOST_LINES), names, strict=False)]
     head = [*table.columns[1:], table.columns[0]]
     widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head) - 1)]
-    lines = []
-    for row in [head, ["-" * n for n in [*widths, len(head[-1])]], *body]:
-        start = "  ".join(cell.rjust(n) for cell, n in zip(row, widths, strict=False)) + "  "
-        room = max(width - len(start), 20)
-        wrapped = textwrap.wrap(row[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
-        lines += [start + wrapped[0], *(" " * len(start) + more for more in wrapped[1:])]
+    rule = ["-" * n for n in [*widths, len(head[-1])]]
+    lines = [line for row in (head, rule, *body) for line in _wrapped(row, widths, width)]
     left = len(table.rows) - len(body)
     lines += [f"Not shown: {left:,} more rows."] if left > 0 else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _wrapped(row: list[str], widths: list[int], width: int) -> list[str]:
+    import textwrap
+
+    start = "  ".join(cell.rjust(n) for cell, n in zip(row, widths, strict=False)) + "  "
+    room = max(width - len(start), 20)
+    wrapped = textwrap.wrap(row[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
+    return [start + wrapped[0], *(" " * len(start) + more for more in wrapped[1:])]
 
 
 def _kind(target: str, *, classes: bool) -> str:

@@ -79,13 +79,7 @@ class Names:
         folded = self._folded
         if name.casefold() in folded:
             return [folded[name.casefold()]]
-        pool = list(folded)
-        if len(pool) > _SEARCHED:  # comparing letters with that many takes seconds: only those that begin alike
-            pool = [other for other in pool if other[:2] == name.casefold()[:2]][:_SEARCHED]
-        near = difflib.get_close_matches(name.casefold(), pool, n=2)
-        if not near and len(name) > 2:
-            near = [other for other in pool if name.casefold() in other][:2]
-        return [folded[match] for match in near]
+        return [folded[match] for match in _close(name.casefold(), list(folded))]
 
     @cached_property
     def _indices(self) -> dict[str, int]:
@@ -107,3 +101,13 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """'a', 'b', ... (12 in all)."""
     some = ", ".join(map(_shown, names[:most]))
     return f"{some}, ... ({len(names):,} in all)" if len(names) > most else some
+
+
+def _close(name: str, pool: list[str]) -> list[str]:
+    """At most two names that differ in a few letters, or that contain the name."""
+    if len(pool) > _SEARCHED:  # comparing letters with that many takes seconds: only those that begin alike
+        pool = [other for other in pool if other[:2] == name[:2]][:_SEARCHED]
+    near = difflib.get_close_matches(name, pool, n=2)
+    if near or len(name) <= 2:
+        return near
+    return [other for other in pool if name in other][:2]

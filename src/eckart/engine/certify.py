@@ -20,6 +20,7 @@ from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
+from eckart.formatting import certified_share
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 
@@ -254,7 +255,7 @@ def summary_of(solution: Solution, low: float, high: float) -> str:
     odds = (
         f" (with probability at least 1 - {solution.failure_probability:.0e})" if solution.failure_probability else ""
     )
-    return f"{components} {capture} {low:.4%} of the total; no {other} can explain more than {high:.4%}{odds}."
+    return certified_share(k, low, high, odds)
 
 
 def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | None:

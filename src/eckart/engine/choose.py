@@ -9,10 +9,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from eckart.engine.backends.base import Costs
 from eckart.engine.backends.host import HostBackend
-from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES
+from eckart.engine.lanczos.restart import MOST_FROZEN
 from eckart.engine.lanczos.rounding import WIDTH
+from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
 from eckart.engine.solution import Request
 from eckart.errors import MemoryBudgetError, ParameterError
 
@@ -38,6 +41,13 @@ _DENSE_BASIS = 704
 """Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
 _STEP = 0.0015
 """Seconds of a step of block Lanczos that do not depend on the size."""
+_NARROWEST, _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 8, 16, 6, 128
+"""Width of blocks, steps between restarts that do for most spectra, and steps and columns of a proof phase below which
+it would hardly converge."""
+_KEPT_BY_ALLOCATORS = 1.25
+"""Memory of the process relative to that of its arrays, measured: what was freed is not given back at once."""
+_COMPILED_LOOPS = 80_000_000
+"""Bytes that the compiler of the loops for sparse rows takes; bases are made smaller for it, by a quarter at most."""
 _READ_RATE = 1.5e9
 """Bytes a second from a disk."""
 _BLOCKS_HELD = 4
@@ -82,6 +92,8 @@ class Choice:
     why: str
     block: int = 0
     capacity: int = 0
+    probes: int = MOST_PROBES
+    """Columns of the basis of a proof phase, at most."""
     trial: Trial | None = None
     """Set where block Lanczos is begun on trial, and the Gram matrix is the alternative."""
 
@@ -123,7 +135,7 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
     """The cheapest solver that fits into the memory allowed; refused beforehand when none does."""
     if solver == "auto" and memory is None and not shape.block_bytes and shape.work <= SMALL_WORK:
         return _gram(shape, request)[1] if shape.resident else _direct(shape)[1]
-    options = {"direct": _direct(shape), "gram": _gram(shape, request), "lanczos": _lanczos(shape, request)}
+    options = {"direct": _direct(shape), "gram": _gram(shape, request), "lanczos": _lanczos(shape, request, memory)}
     if shape.block_bytes:
         return _choose_for_blocks(shape, options, solver, memory)
     if solver != "auto":
@@ -256,7 +268,7 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     return cost, Choice("gram", passes, 8 * (8 if shape.block_bytes else 5) * n * n, why)
 
 
-def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
+def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple[float, Choice]:
     n = shape.short
     k = request.k if request.k is not None else 32
     if not shape.sparse:
@@ -267,6 +279,10 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
         block = min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], n)
     least = 1024 if request.k is None else _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
     capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
+    probes = MOST_PROBES
+    if memory is not None:
+        room = memory - _BLOCKS_HELD * shape.block_bytes - (min(_COMPILED_LOOPS, memory // 4) if shape.sparse else 0)
+        block, capacity, probes = _within(shape, k, block, capacity, room)
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:
         steps *= 8
@@ -275,14 +291,45 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
     read = product / (shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision])
     basis = steps * 4.0 * n * (steps * width / 2) * width / shape.costs.dense_rate["float64"]
     cost = steps * (read + 0.004) + basis + (0.0 if request.k is not None else steps * 0.01)
-    # A proof phase has a basis of its own, and rounding is measured with 16 columns at a time.
-    probes = min(n, PROBES * MOST_PASSES) + 4 * WIDTH
-    peak = 8 * ((capacity + probes) * n + 3 * capacity**2 + 8 * n * width)
+    peak = _lanczos_bytes(shape, k, block, capacity, probes)
     why = (
         f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos with blocks of {block}: "
         f"about {steps} passes instead of forming all cross-products. It stops when the accuracy is proved."
     )
-    return cost, Choice("lanczos", steps, peak, why, block, capacity)
+    return cost, Choice("lanczos", steps, peak, why, block, capacity, probes)
+
+
+def _lanczos_bytes(shape: Shape, k: int, block: int, capacity: int, probes: int) -> int:
+    """Working memory of block Lanczos: the basis and what a restart keeps; proof phases with their bases and frozen
+    vectors; blocks, and 16 columns at a time for the measurement of rounding.
+
+    Where there is room for it, the last proof phase is kept while the next one is under way.
+    """
+    n, width = shape.short, block + PROBES
+    phase = min(n, probes) + min(k + MOST_FROZEN, capacity)
+    kept = max(k + block // 2, min(2 * k, capacity // 2))
+    tall = n * (capacity + kept + (2 if probes == MOST_PROBES else 1) * phase + 4 * WIDTH + 8 * width)
+    long_side = 3 * shape.long * width if shape.columns > shape.rows else 0  # A^T Q, where the rows are the short side
+    return int(_KEPT_BY_ALLOCATORS * 8 * (tall + 6 * capacity**2 + long_side))
+
+
+def _within(shape: Shape, k: int, block: int, capacity: int, room: int) -> tuple[int, int, int]:
+    """(block, capacity, probes) of the largest bases that fit into `room` bytes; the smallest useful ones if none do.
+
+    A smaller basis restarts earlier and takes more passes, with the same proof at the end. Between restarts, narrower
+    blocks take more steps, which counts for more than their width.
+    """
+    if _lanczos_bytes(shape, k, block, capacity, MOST_PROBES) <= room:
+        return block, capacity, MOST_PROBES
+    block = min(block, _NARROWEST)
+    least, enough = (min(capacity, 2 * k + steps * (block + PROBES)) for steps in (_LEAST_STEPS, _ENOUGH_STEPS))
+    columns = [*range(capacity, enough, -PROBES), *range(enough, least, -PROBES), least]
+    few = sum(count > enough for count in columns)  # a proof phase gives way once the basis is small
+    for index, count in enumerate(columns):
+        probes = int(np.clip(MOST_PROBES - PROBES * (1 + max(index - few, 0)), _LEAST_PROBES, MOST_PROBES))
+        if _lanczos_bytes(shape, k, block, count, probes) <= room:
+            return block, count, probes
+    return block, least, _LEAST_PROBES
 
 
 def block_width(k: int, size: int, given: tuple[int, int] | None = None) -> int:

@@ -62,7 +62,7 @@ def generator(seed: int | None, matrix: Any, purpose: str) -> np.random.Generato
     return _seeded(0 if seed is None else seed, *matrix.shape, digest(matrix), *purpose.encode())
 
 
-def limbs(block: Any, start: int) -> np.ndarray:
+def limbs(block: object, start: int) -> np.ndarray:
     """Contribution of a block that begins with row `start`; add such arrays, in any order."""
     sums = backend_of(block).digest(block, start)()
     return np.array([sum_ >> (16 * i) & 0xFFFF for sum_ in sums for i in range(_LIMBS)], np.float64)

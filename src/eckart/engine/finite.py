@@ -36,7 +36,7 @@ def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, 
     )
 
 
-def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:
+def _count(matrix: object) -> tuple[int, int, tuple[int, int]]:
     """(missing, infinite, place of the first missing, else of the first infinite)."""
     missing = infinite = 0
     indices: dict[bool, tuple[int, int]] = {}

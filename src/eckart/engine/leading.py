@@ -18,6 +18,7 @@ import numpy as np
 
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
+from eckart.formatting import certified_share
 from eckart.result import Certificate, Decomposition, SVDDetails
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -47,11 +48,8 @@ def leading(d: Decomposition, k: int) -> Decomposition:
 
 def _certificate(d: Decomposition, c: Certificate, k: int) -> Certificate:
     low, high = _explained(d, c, k)
-    components = f"{k} component{'' if k == 1 else 's'}"
-    explain = "explains" if k == 1 else "explain"
     odds = f" (probability of failure at most {c.failure_probability:.0e})" if c.failure_probability else ""
-    best = "single component" if k == 1 else components
-    sentence = f"{components} {explain} {low:.4%} of the total; no {best} can explain more than {high:.4%}{odds}."
+    sentence = certified_share(k, low, high, odds)
     return replace(
         c,
         explained=(low, high),

@@ -115,8 +115,9 @@ def unprepared(data: Any) -> Opened | None:
 _BLOCK_BYTES = (2**16, 2**26)
 _SMALL_DENSE = 2**17
 """Entries of a sparse matrix that is small enough to be worked on as a dense one: a megabyte."""
-_MANY_COLUMNS = 10**7
-"""From here on it is checked that a vector of so many numbers fits into memory."""
+_MANY_COLUMNS, _VECTORS = 10**7, 24
+"""From here on it is checked that so many vectors of one number for each column fit into memory: sums, sums of squares,
+means and their partial sums, measured on sparse rows with one component."""
 
 
 def block_bytes(memory: int | None) -> int:
@@ -140,7 +141,7 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     return Opened(StackedBlocks(source, edges, precision, exponent), source.metadata, exponent)
 
 
-def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) -> Opened:
+def open_on_device(data: object, device: str, memory: int | None, *, stream: bool) -> Opened:
     """Host data for another device: moved there whole where they fit, else block by block as they are read."""
     transfer = transfer_to(device, data)
     opened = open_matrix(data, memory=memory, stream=stream)
@@ -154,7 +155,7 @@ def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) 
     return opened
 
 
-def taken_to(data: Any, device: str) -> tuple[Any, Metadata]:
+def taken_to(data: object, device: str) -> tuple[Any, Metadata]:
     """All of host data on a device, in the library there, with their metadata; refused where they do not fit."""
     transfer = transfer_to(device, data)
     opened = open_matrix(data)  # a file that is too large for the host stays on disk
@@ -210,7 +211,7 @@ def _open_dense(data: Any, metadata: Metadata) -> Opened:
     return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), metadata, exponent)
 
 
-def _check_array(data: Any) -> Any:
+def _check_array(data: object) -> Any:
     if not isinstance(data, np.ndarray):
         if "complex" in dtype_name(data):
             raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
@@ -274,4 +275,4 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         )
     if shape[1] > _MANY_COLUMNS:
         # A sparse file of a few bytes may claim any number of columns.
-        check_fits(8 * shape[1], "The table", f"one number for each of its {shape[1]:,} columns")
+        check_fits(8 * _VECTORS * shape[1], "The table", f"working on its {shape[1]:,} columns")

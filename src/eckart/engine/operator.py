@@ -87,10 +87,10 @@ class Operator(Protocol):
         """Sums and squares, and A^T (A Q) or A^T A, all in one pass."""
         ...
 
-    def rows(self, index: Any) -> Array:
+    def rows(self, index: object) -> Array:
         """Some rows, as they are stored."""
         ...
 
-    def columns(self, index: Any) -> Array:
+    def columns(self, index: object) -> Array:
         """Some columns, as they are stored."""
         ...

@@ -74,7 +74,7 @@ def _sparse_product(data: Any, factor: np.ndarray) -> np.ndarray:
     return matmat(RowBlocks(data, str(data.dtype)), factor)
 
 
-def plain_rows(d: Decomposition, scores: Any, whitening: Any) -> np.ndarray | None:
+def plain_rows(d: Decomposition, scores: object, whitening: object) -> np.ndarray | None:
     """(scores V^T) scale + mean for a NumPy array of floats; None where the general way decides."""
     if type(scores) is not np.ndarray or scores.ndim != 2 or scores.shape[1] != d.k or scores.dtype != d.right.dtype:
         return None
@@ -125,7 +125,7 @@ def _larger(first: float, second: float) -> float:
     return first if first >= second or first != first else second
 
 
-def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projector:
+def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: object) -> Projector:
     """What `plain_scores` multiplies with; kept with the model, and not written to files or pickles."""
     kept: dict[Any, Projector] = d.__dict__.setdefault("_projectors", {})
     key = (dtype.char, whitening is None)
@@ -134,7 +134,7 @@ def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projec
     return kept[key]
 
 
-def _make(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projector:
+def _make(d: Decomposition, dtype: np.dtype[Any], whitening: object) -> Projector:
     right = np.asarray(d.right, np.float64)
     if d.scale is not None:
         right = right / np.asarray(d.scale, np.float64)[:, None]

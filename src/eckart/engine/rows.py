@@ -200,10 +200,10 @@ class RowBlocks:
             varying = differing(self.backend.to_host(self.backend.take_columns(stored, candidates)))
         return np.asarray(candidates[~varying])
 
-    def rows(self, index: Any) -> Any:
+    def rows(self, index: object) -> Any:
         return self.matrix[index]
 
-    def columns(self, index: Any) -> Any:
+    def columns(self, index: object) -> Any:
         return self.matrix[:, index]
 
     # Products, one pass each

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Any
 
 import numpy as np
 
@@ -102,7 +101,7 @@ def check_settings(
     )
 
 
-def check_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
+def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
     weights = np.asarray(to_numpy(sample_weight) if is_array(sample_weight) else sample_weight, dtype=np.float64)
@@ -140,7 +139,7 @@ def probe_seed(seed: int | None, rng: np.random.Generator) -> int:
     return int(rng.integers(2**62)) if seed is None else seed
 
 
-def generator(rng: Any) -> tuple[int | None, np.random.Generator]:
+def generator(rng: object) -> tuple[int | None, np.random.Generator]:
     """A counter-based generator: the same numbers on every machine, whatever the number of workers.
 
     rng="entropy" takes a seed from the operating system, which nobody can know beforehand.

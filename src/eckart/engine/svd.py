@@ -55,7 +55,7 @@ Method = Literal["pca", "svd"]
 
 
 def find_components(
-    data: Any,
+    data: object,
     method: Method = "pca",
     *,
     k: int | None = None,
@@ -65,17 +65,17 @@ def find_components(
     scale: bool = False,
     ddof: int = 1,
     which: Which = "largest",
-    sample_weight: Any = None,
+    sample_weight: object = None,
     solver: str = "auto",
     tol: float | None = None,
     left: bool = False,
-    rng: Any = None,
+    rng: object = None,
     memory: str | int | None = None,
     max_passes: int = 200,
     stream: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     callback: ProgressCallback | None = None,
-    executor: Any = None,
+    executor: object = None,
     device: str | None = None,
     missing: How = "error",
 ) -> Decomposition[SVDDetails]:
@@ -125,7 +125,7 @@ def _as_requested(result: Decomposition[SVDDetails], *, divisor_n: bool, on_host
     return result.on_host() if on_host else result
 
 
-def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition[SVDDetails] | None:
+def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposition[SVDDetails] | None:
     """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
     matrix = opened.matrix
     request, choice = choose_resident(matrix.shape, matrix.precision, settings)
@@ -143,7 +143,7 @@ def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decompositio
     return result
 
 
-def plan_components(data: Any, method: Method = "pca", **options: Any) -> Plan:
+def plan_components(data: object, method: Method = "pca", **options: object) -> Plan:
     """What `find_components` would do with the same arguments; reads nothing but the shape."""
     known = {
         name: p.default
@@ -163,7 +163,7 @@ def plan_components(data: Any, method: Method = "pca", **options: Any) -> Plan:
     return as_plan(opened, settings, choice)
 
 
-def project_on_components(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
+def project_on_components(decomposition: Decomposition, data: object, *, whiten: bool = False) -> Array:
     """Scores of rows on the components: (A - mean) / scale right, in one pass.
 
     Gaps are filled the way they were when the components were found, and refused where there was none.
@@ -220,7 +220,7 @@ def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, 
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(
-            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+            f"Scores of shape {tuple(scores.shape)} do not match {counted(d.k, 'component')}: expected (rows, {d.k})."
         )
     right = _on_device_of(d.right, scores)
     if whiten:
@@ -249,11 +249,9 @@ def null_level(d: Decomposition) -> float:
 # The steps of find_components, in order
 
 
-def _open(
-    data: Any, memory: str | int | None, stream: bool | None, checkpoint: Any, executor: Any, device: str | None
-) -> Opened:
-    if stream is None and (checkpoint is not None or executor is not None):
-        stream = True
+def _open(data: object, memory: str | int | None, stream: bool | None, checkpoint: object, executor: object,
+          device: str | None) -> Opened:  # fmt: skip
+    stream = True if stream is None and (checkpoint is not None or executor is not None) else stream
     if device is None:
         return open_matrix(data, memory=memory_bytes(memory), stream=stream)
     return open_on_device(data, device, memory_bytes(memory), stream=bool(stream))
@@ -285,7 +283,7 @@ def _start_reading(
     return journal
 
 
-def _find_workers(opened: Opened, executor: Any) -> None:
+def _find_workers(opened: Opened, executor: object) -> None:
     """Blocks are worked on by a cluster when one was named, or when the data are Dask's and a client is active."""
     matrix = opened.matrix
     if not matrix.resident and (executor is not None or isinstance(matrix.source, DaskRows)):
@@ -353,7 +351,7 @@ def _lanczos_or_gram(problem: Problem, request: Request, choice: Choice, rng: np
     worth = None if choice.trial is None else choice.trial.worth
     try:
         return solve_lanczos(
-            problem, request, block=choice.block, capacity=choice.capacity, rng=rng, worth=worth
+            problem, request, block=choice.block, capacity=choice.capacity, probes=choice.probes, rng=rng, worth=worth
         )  # fmt: skip
     except NotWorthError:
         return solve_gram(problem, request)

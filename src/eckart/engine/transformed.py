@@ -39,10 +39,10 @@ class Wrapped:
     def passes(self) -> int:
         return self.base.passes
 
-    def rows(self, index: Any) -> Array:
+    def rows(self, index: object) -> Array:
         return self.base.rows(index)
 
-    def columns(self, index: Any) -> Array:
+    def columns(self, index: object) -> Array:
         return self.base.columns(index)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from eckart.formatting import certified_share
 from eckart.result import Certificate, Decomposition, K
 
 
@@ -34,7 +35,7 @@ def _cut_certificate(c: Certificate, k: int, norm: float) -> Certificate:
         undetermined=tuple((first, min(last, k - 1)) for first, last in c.undetermined if first < k),
         # sqrt(k) times this is the half width of the interval, as it is in a certificate that was not cut.
         rounding=float(np.sum(upper[:k] ** 2 - lower**2)) / 2.0 / k**0.5,
-        summary=f"{k} components explain {low:.4%} of the total; no {k} components can explain more than {high:.4%}.",
+        summary=certified_share(k, low, high),
     )
 
 

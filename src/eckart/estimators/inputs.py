@@ -37,17 +37,22 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     numbers = is_numpy(X) or is_sparse(X)
     # Protocols are slow to test for.
     if not numbers and isinstance(X, Source | RowSource):
-        if _is_frame(given) and X.shape[1] <= given.shape[1]:
-            _refuse_other_columns(given, X)
-            if type(given).__module__.startswith(("pandas", "polars")):
-                validate_data(estimator, given, reset=reset, skip_check_array=True)
-                return X
-        return _take_source(estimator, X, reset=reset)
+        return _take_frame(estimator, given, X, reset=reset)
     if is_off_host(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     X = _refuse_other_kinds(X) if is_numpy(X) else X
     return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
+
+
+def _take_frame(estimator: Any, given: Any, source: Any, *, reset: bool) -> Any:
+    """Rows of a frame or a file; of frames that scikit-learn knows it checks the names itself."""
+    if _is_frame(given) and source.shape[1] <= given.shape[1]:
+        _refuse_other_columns(given, source)
+        if type(given).__module__.startswith(("pandas", "polars")):
+            validate_data(estimator, given, reset=reset, skip_check_array=True)
+            return source
+    return _take_source(estimator, source, reset=reset)
 
 
 def opened(X: object, memory: int | None) -> Any:

@@ -20,7 +20,7 @@ from eckart.io.arrays.stored import stored_rows
 from eckart.io.arrow.parquet import ENTRIES_NOTE
 from eckart.io.arrow.rows import arrow_rows, parquet_rows
 from eckart.io.bytes import OpenedFile, open_path, shown
-from eckart.io.entries.spooled import spooled_rows
+from eckart.io.entries.spooled import SpooledRows, spooled_rows
 from eckart.io.entries.triplets import market_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.open_source import open_source
@@ -49,7 +49,8 @@ def open_table(
         return _whole(path, o)
     key = f"layers/{o.layer}" if o.layer is not None else o.key
     rows = None if stream is False and not only else open_rows(path, key=key, memory=memory, options=o.text)
-    if rows is not None and (only or stream or too_large(rows, memory)):
+    # What was sorted on disk is read from there: parsing it again would take several times the memory of the numbers.
+    if rows is not None and (only or stream or isinstance(rows, SpooledRows) or too_large(rows, memory)):
         return rows
     return _whole(path, o)
 

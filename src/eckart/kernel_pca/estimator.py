@@ -19,6 +19,7 @@ from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.template import InvertibleEstimator
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.estimators.to_sklearn import ToSklearn
+from eckart.formatting import counted
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.export import sklearn_kernel_pca
 from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_with_model
@@ -265,7 +266,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
     def _preimages(self, scores: Any, *, measure: bool) -> Preimages:
         d = self.decomposition_
         if scores.shape[1] != d.k:
-            raise ParameterError(f"X has {scores.shape[1]} columns, and the model has {d.k} components.")
+            raise ParameterError(f"X has {scores.shape[1]} columns, but the model has {counted(d.k, 'component')}.")
         if d.details.is_linear:
             rows = _linear_rows(d, scores)
             xp = namespace(scores)

@@ -17,6 +17,7 @@ from eckart.engine.digest import array_generator
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Request, Solution
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
+from eckart.formatting import counted
 from eckart.kernel_pca.approximate import approximate, rank_limit
 from eckart.kernel_pca.centered import Centred, solve_few, solve_whole
 from eckart.kernel_pca.details import KernelPCADetails, kernel_details
@@ -204,7 +205,8 @@ def _say_unproved(solution: Solution) -> None:
     if not solution.proved:
         remedy = "Raise tol: rounding limits the bounds." if solution.converged else "Allow more passes, or raise tol."
         warnings.warn(
-            f"The requested accuracy is not proved after {solution.steps} passes over the kernel. {remedy}",
+            f"The requested accuracy is not proved after {counted(solution.steps, 'pass', 'passes')} over the kernel. "
+            f"{remedy}",
             AccuracyWarning,
             stacklevel=5,
         )

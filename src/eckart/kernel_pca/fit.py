@@ -35,6 +35,7 @@ from eckart.engine.blocks.source import RowSource
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.parallel import each
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.formatting import counted
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.exact import solve
 from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
@@ -277,7 +278,7 @@ def reconstruct(
     scores = scores if is_array(scores) else np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(
-            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+            f"Scores of shape {tuple(scores.shape)} do not match {counted(d.k, 'component')}: expected (rows, {d.k})."
         )
     if details_of(d, KernelPCADetails).is_linear:
         return linear_rows(d, scores)

@@ -9,6 +9,7 @@ import numpy as np
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.errors import InputError
+from eckart.formatting import counted
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -58,7 +59,10 @@ def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | 
         )
     if not filled.converged:
         notes.append(
-            Note("imputation_unconverged", f"The filled values had not converged after {filled.steps} iterations.")
+            Note(
+                "imputation_unconverged",
+                f"The filled values had not converged after {counted(filled.steps, 'iteration')}.",
+            )
         )
     return tuple(notes)
 
@@ -71,7 +75,7 @@ def _way(filled: Filled) -> str:
         )
     components = f"{filled.k} component{'s' * (filled.k != 1)}"
     model = f"all {components} and {filled.shrink:.2%} of noise" if filled.shrink else components
-    sentence = f"they were filled by EM with {model}, in {filled.steps} iterations."
+    sentence = f"they were filled by EM with {model}, in {counted(filled.steps, 'iteration')}."
     if filled.error is None:
         return sentence
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eckart.formatting import counted
 from eckart.nmf.fit import Fitted
 from eckart.nmf.options import Settings
 from eckart.nmf.table import NonnegativeTable
@@ -28,7 +29,7 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
         upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
     best = max(best, captured)
-    summary = f"{captured:.2%} of the sum of squares is explained by {settings.k} components"
+    summary = f"{captured:.2%} of the sum of squares is explained by {counted(settings.k, 'component')}"
     summary += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),

@@ -19,6 +19,7 @@ from eckart.engine.blocks.reading import ProgressCallback, in_memory
 from eckart.engine.settings import generator
 from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
+from eckart.formatting import counted
 from eckart.nmf.certificate import certificate_of
 from eckart.nmf.details import CoordinateOptions, NMFDetails, options_of
 from eckart.nmf.factors import transposed
@@ -142,7 +143,7 @@ def reconstruct(d: Decomposition, scores: Array) -> Array:
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(
-            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+            f"Scores of shape {tuple(scores.shape)} do not match {counted(d.k, 'component')}: expected (rows, {d.k})."
         )
     return scores @ _like(d.right, scores).T
 

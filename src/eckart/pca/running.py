@@ -13,6 +13,7 @@ from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.exponent import times_power_of_two
+from eckart.formatting import certified_share
 from eckart.notes import Note
 from eckart.pca.null_space import settle
 from eckart.pca.scatter import Scatter
@@ -95,8 +96,7 @@ def _from_factor(scatter: Scatter, k: int) -> Decomposition:
         angle=1.0,
         proved=False,
         rounding=c.rounding * d.norm**2 / scatter.total,
-        summary=f"{k} components explain at least {low:.2%}; no {k} components can explain more than "
-        f"{high:.2%}. {_note(scatter)}",
+        summary=f"{certified_share(k, low, high)} {_note(scatter)}",
     )
     return replace(d, certificate=certificate)
 
@@ -153,7 +153,7 @@ def _certificate(squares: np.ndarray, scatter: Scatter, k: int) -> Certificate:
         tolerance=1e-9,
         proved=bool(error <= 1e-9 * float(squares[k - 1])),
         passes=1,
-        summary=f"{k} components explain {low:.4%} of the total; no {k} components can explain more than {high:.4%}.",
+        summary=certified_share(k, low, high),
     )
 
 

@@ -59,6 +59,10 @@ class Verdict:
     votes: bool = True
 
 
+def _span(numbers: list[int]) -> str:
+    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+
+
 TESTS = ("sign_flip", "permutation")
 """Sequential tests with a known error rate: each adds a component that is not there in 1 % of tables (1 - level)."""
 SPECTRAL_TESTS = ("deterministic",)
@@ -219,9 +223,11 @@ class RankChoice:
         components = f"{k} component{'' if k == 1 else 's'}"
         rules = ("rule that separates", "rules that separate")[len(said) > 1]
         kind = f"{rules} signal from noise" if said[0].counts else rules.split()[0]
-        spread = f"; the others say {others[0]}{f' to {others[-1]}' if len(others) > 1 else ''}" if others else ""
+        spread = (
+            f"; {'the other says' if len(said) - same == 1 else 'the others say'} {_span(others)}" if others else ""
+        )
         if by == "vote":
-            agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
+            agreement = f"{same} of {len(said)} {kind} say{'s' * (same == 1)} {components}{spread}."
         elif len(said) == 1:
             agreement = f"It is the only {kind}."
         else:

@@ -253,6 +253,8 @@ def _text(path: Path, found: Outcome) -> Any:
     decimal = "," if path.name == "comma.csv" else "."
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
     names = [name.strip() for name in rows[0]]
+    if len(names) == 1 and any(not cell.strip() for row in rows for cell in row):
+        return None  # a blank line or a missing value: readers differ
     if any(names.count(name) != 1 for name in found.columns) or any(len(row) != len(names) for row in rows):
         return None
     indices = [names.index(name) for name in found.columns]

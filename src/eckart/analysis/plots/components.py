@@ -82,9 +82,7 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
         around = np.clip([shares - lower, np.nan_to_num(upper, posinf=100) - shares], 0, None)
         ax.errorbar(x, shares, yerr=around, fmt="none", ecolor="black", capsize=3, label="certified bounds")
     if len(shares) <= 12:
-        for position, share, top in zip(x.tolist(), shares.tolist(), tops.tolist(), strict=True):
-            place = (position, top)
-            ax.annotate(f"{share:.1f}", place, (0, 6), textcoords="offset points", ha="center", fontsize=8)
+        _write_shares(ax, shares, tops)
     ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
     ax.set(xlabel="component", ylabel=f"share of the {total_name(d)} (%)", title="Scree plot")
     ax.set_ylim(0, 1.15 * float(tops.max(initial=1.0)))
@@ -132,8 +130,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     ]
     for target, count, place, drop in zip(targets, reached, indices, _drops(indices, len(x)), strict=True):
         ax.axhline(100 * target, color=GREY, linestyle=":", linewidth=1)
-        axes = f"{count} component{'' if count == 1 else 's'}" if count <= len(x) else "more"
-        words = f"{100 * target:g} %: {axes}"
+        words = f"{100 * target:g} %: {counted(count, 'component') if count <= len(x) else 'more'}"
         ax.annotate(
             words, place, (6, -6 - drop), textcoords="offset points", ha="left", va="top", fontsize=8, bbox=_PAPER
         )
@@ -144,6 +141,12 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     ax.set_xlim(0.5, len(x) + 0.5 + 0.12 * len(x))
     ax.set_title("Cumulative share")
     return ax
+
+
+def _write_shares(ax: Axes, shares: Matrix, tops: Matrix) -> None:
+    """The percentages above what is drawn."""
+    for i, (share, top) in enumerate(zip(shares.tolist(), tops.tolist(), strict=True)):
+        ax.annotate(f"{share:.1f}", (i + 1, top), (0, 6), textcoords="offset points", ha="center", fontsize=8)
 
 
 def _drops(indices: list[tuple[int, float]], count: int) -> list[float]:
@@ -224,21 +227,30 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
     ks = _numbers_of_components(d, ks)
     whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
     rebuilt = {k: right[:, :k] @ scores[:k] for k in ks}
-    size = np.abs(rebuilt[ks[-1]] if whole is None else whole)
-    shown = np.arange(d.columns) if d.columns <= _MOST_COLUMNS else np.sort(np.argsort(-size)[:_MOST_COLUMNS])
+    shown = _largest(rebuilt[ks[-1]] if whole is None else whole)
     ax = ax or new_axes(max(6.4, 1.5 + 0.3 * len(shown)), 4.4)
     x = np.arange(len(shown))
     if whole is not None:
         ax.bar(x, whole[shown], color="#c9c9c9", width=0.75, label="the row")
     _draw_rebuilt(ax, {k: rebuilt[k][shown] for k in ks})
-    names = column_labels(d)
-    turned = 90 if len(shown) > 8 else 0
-    ax.set_xticks(x, [shorten(names[j], 20) for j in shown], rotation=turned, parse_math=False)
+    _name_columns(ax, d, shown)
     ax.set_ylabel("deviation from the mean" if d.scale is None else "deviation (standard deviations)")
     count = f"{joined([str(k) for k in ks])} component{'' if ks == [1] else 's'}"
     plain([ax.set_title(f"{shorten(row_labels(d)[place], 40)}, reconstructed from {count}")])
     ax.legend(frameon=False)
     return ax
+
+
+def _largest(row: Matrix) -> NDArray[np.intp]:
+    """The columns with the largest entries, in their order; all of them if they fit."""
+    return np.sort(np.argsort(-np.abs(row))[:_MOST_COLUMNS])
+
+
+def _name_columns(ax: Axes, d: Decomposition, shown: NDArray[np.intp]) -> None:
+    names = column_labels(d)
+    turned = 90 if len(shown) > 8 else 0
+    words = [shorten(names[j], 20) for j in shown]
+    ax.set_xticks(np.arange(len(shown)), words, rotation=turned, parse_math=False)
 
 
 def _numbers_of_components(d: Decomposition, ks: Sequence[int] | None) -> list[int]:

@@ -36,11 +36,7 @@ def supplementary(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
     rows = [row for name, values in labels if (row := _explained(d, name, values, shown)) is not None]
     if not rows:
         return (), {}
-    grouped = [(name, values) for name, values in labels if label_role(name, values) == "category"][:_MOST_TABLES]
-    tables = {
-        f"category {i + 1}": _means(found, name, [value or None for value in values], shown)
-        for i, (name, values) in enumerate(grouped)
-    }
+    tables = _tables_of_means(found, labels, shown)
     names = component_labels(d)[:shown]
     caption = "Share of the variance of the scores that the column explains: eta2 of a category, r2 of a date."
     kinds = ("text", "text", *("percent",) * shown)
@@ -58,6 +54,15 @@ def _explained(d: Decomposition, name: str, values: Sequence[str], shown: int) -
         means = association(d, [value or None for value in values]).rows[:shown]
         return (name, "category (eta2)", *(float(row[1]) for row in means))  # type: ignore[arg-type]
     return None
+
+
+def _tables_of_means(found: Analysis, labels: Sequence[tuple[str, Sequence[str]]], shown: int) -> dict[str, Table]:
+    """Means of the first categories on the components."""
+    grouped = [(name, values) for name, values in labels if label_role(name, values) == "category"][:_MOST_TABLES]
+    return {
+        f"category {i + 1}": _means(found, name, [value or None for value in values], shown)
+        for i, (name, values) in enumerate(grouped)
+    }
 
 
 def _means(found: Analysis, name: str, words: list[str | None], shown: int) -> Table:

@@ -135,9 +135,9 @@ class Backend(ABC):
     def orthonormalize(self, block: Array) -> Array:
         return orthogonal.orthonormalize(block)
 
-    def next_block(self, rest: Array, gram: np.ndarray, known: Array, floor: float) -> Array:
+    def next_block(self, rest: Array, gram: np.ndarray, floor: float, *known: Array) -> Array:
         """An orthonormal basis of `rest`, orthogonal to `known`, without directions shorter than `floor`."""
-        return orthogonal.next_block(rest, gram, known, floor)[0]
+        return orthogonal.next_block(rest, gram, floor, *known)[0]
 
     def outside(self, random: Array, *known: Array) -> tuple[Array, Callable[[], np.ndarray]]:
         """(Q, coordinates): an orthonormal basis of what `random` has outside `known`, and Q^T random."""

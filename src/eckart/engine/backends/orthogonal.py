@@ -34,23 +34,22 @@ def orthonormalize(block: Array, floor: float = 0.0) -> Array:
     return block
 
 
-def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tuple[Array, float]:
-    """(Q, dropped): an orthonormal basis of Z, orthogonal to M, and the length of what it leaves out of all of Z.
+def next_block(rest: Array, gram: np.ndarray, floor: float, *bases: Array) -> tuple[Array, float]:
+    """(Q, dropped): an orthonormal basis of Z, orthogonal to the bases, and the length of what it leaves out of Z.
 
-    `gram` is Z^T Z.
+    `gram` is Z^T Z, and the bases are orthogonal to each other.
 
     Directions much shorter than others come in a later round: first what is long, then what that leaves. Stretching a
-    short direction to unit length stretches its rounding too, so the result is cleared of M once more.
+    short direction to unit length stretches its rounding too, so the result is cleared of the bases once more.
     """
     xp = namespace(rest)
-    known = basis
     pieces: list[Array] = []
     left, length = rest, _longest(gram)
     floor = max(floor, 1e3 * _UNIT * length)
-    room = min(rest.shape[1], basis.shape[0] - basis.shape[1])
+    room = min(rest.shape[1], rest.shape[0] - sum(int(basis.shape[1]) for basis in bases))
     while length > floor and room > 0:
         piece = times(left, from_numpy(_whiten(gram, floor)[0], left))
-        piece = orthonormalize(project_out(piece, known), ROUNDING_ONLY)
+        piece = orthonormalize(project_out(piece, *bases, *pieces), ROUNDING_ONLY)
         if piece.shape[1] == 0:
             break
         piece = piece[:, : min(room, piece.shape[1])]
@@ -62,8 +61,6 @@ def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tup
         left = without(left, piece, inner(piece, left))
         gram = to_numpy(inner(left, left))
         length = _longest(gram)
-        if length > floor and room > 0:
-            known = xp.concat([known, piece], axis=1)
     dropped = float(np.sqrt(max(np.trace(gram), 0.0))) if length else 0.0
     if not pieces:
         return rest[:, :0], dropped

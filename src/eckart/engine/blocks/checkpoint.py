@@ -58,7 +58,7 @@ class Journal:
     written: float = field(default_factory=time.monotonic)
 
     @staticmethod
-    def open(path: str | os.PathLike[str], run: dict[str, Any], matrix: Any) -> Journal:
+    def open(path: str | os.PathLike[str], run: dict[str, Any], matrix: object) -> Journal:
         """The checkpoint of this run of `matrix`, new or as it was left; that of another run is refused."""
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))

@@ -92,7 +92,7 @@ def _check_magic(path: Path, start: bytes) -> None:
     _check_version(path, first.removeprefix(_MAGIC))
 
 
-def _check_version(path: Path, version: Any) -> None:
+def _check_version(path: Path, version: object) -> None:
     text = str(version)
     if text == str(VERSION):
         return

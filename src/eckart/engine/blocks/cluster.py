@@ -120,11 +120,11 @@ class Cluster:
         futures = [self.client.submit(run_blocks, work, group, pure=False) for group in groups]
         return futures, {future.key: _named(group) for future, group in zip(futures, groups, strict=True)}
 
-    def _submit_chunk(self, source: DaskRows, work: Any, span: Span) -> Any:
+    def _submit_chunk(self, source: DaskRows, work: object, span: Span) -> Any:
         chunk = self.client.compute(source.chunk(span.start))
         return self.client.submit(run_chunk, work, span, chunk, pure=False)
 
-    def _share(self, source: Any) -> _Shared:
+    def _share(self, source: object) -> _Shared:
         """The source in a form that can travel, its files where workers can read them."""
         known = self._shared.get(id(source))
         if known is None:
@@ -155,7 +155,7 @@ class Cluster:
                 f"workers: pip install eckart=={_version()}"
             )
 
-    def _ask(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    def _ask(self, function: Callable[..., Any], *arguments: object, **options: object) -> Any:
         """A question to the scheduler that does not wait for ever."""
         timeout = min(_ANSWER_SECONDS, self.patience)
         return self.client.sync(function, *arguments, callback_timeout=timeout, **options)
@@ -217,7 +217,7 @@ class Cluster:
         return next((name[0].upper() + name[1:] for key, name in names.items() if key in failed), "A block")
 
 
-def find_cluster(executor: Any, *, wanted: bool) -> Cluster | None:
+def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
     """The cluster of `executor` ("dask" or a Client); of the active client, when the data are Dask's (`wanted`)."""
     if executor is None and not wanted:
         return None

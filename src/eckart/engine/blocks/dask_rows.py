@@ -16,7 +16,7 @@ from eckart.errors import InputError
 _ALIGNMENT = 64
 
 
-def is_dask(data: Any) -> bool:
+def is_dask(data: object) -> bool:
     """Whether it is a Dask collection, without importing Dask for it."""
     return type(data).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(data, "__dask_graph__")
 

@@ -53,7 +53,7 @@ class BlockDigests:
     def __len__(self) -> int:
         return len(self._known)
 
-    def take(self, start: int, stop: int, block: Any) -> None:
+    def take(self, start: int, stop: int, block: object) -> None:
         """Record the rows start..stop, or compare them with their digest, once in a run."""
         if start not in self._verified:
             self.confirm(start, stop, digest_of(block))

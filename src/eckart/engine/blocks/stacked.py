@@ -85,7 +85,7 @@ class StackedBlocks:
 
     # Views
 
-    def _seen(self, method: str, argument: Any = None, *, by_row: bool = False) -> StackedBlocks:
+    def _seen(self, method: str, argument: object = None, *, by_row: bool = False) -> StackedBlocks:
         return replace(self, views=(*self.views, View(method, argument, by_row)))
 
     def precise(self) -> StackedBlocks:
@@ -140,7 +140,7 @@ class StackedBlocks:
             if last > first:
                 yield start, self.source.read(start, stop), int(first), int(last)
 
-    def columns(self, index: Any) -> Any:
+    def columns(self, index: object) -> Any:
         """Some columns, as they are stored, in one pass."""
         self.reading.passes += 1
         return _stack([block[:, index] for _, block in self.read_all()])
@@ -294,7 +294,7 @@ class StackedBlocks:
         self.reading.tell(len(spans), len(spans), self.shape[0])
         return total
 
-    def part(self, task: BlockTask, start: int, stop: int, matrix: Any) -> list[np.ndarray]:
+    def part(self, task: BlockTask, start: int, stop: int, matrix: object) -> list[np.ndarray]:
         """What the rows start..stop, which were just read, have to say."""
         if isinstance(task, Task) and task.kind == "largest":
             counted = self._counted(matrix, start, stop)
@@ -313,7 +313,7 @@ class StackedBlocks:
     def _counts_stored(self) -> bool:
         return self.sparse and self.weights is not None
 
-    def _varying(self, task: Task, matrix: Any, start: int, stop: int) -> np.ndarray:
+    def _varying(self, task: Task, matrix: object, start: int, stop: int) -> np.ndarray:
         """1 for the columns in which some entry differs from that of the first row; rows of weight 0 do not count."""
         assert task.reference is not None
         counted = self._counted(matrix, start, stop)
@@ -321,7 +321,7 @@ class StackedBlocks:
             return np.zeros(self.shape[1])
         return np.asarray(backend_of(counted).varying(counted, task.reference), np.float64)
 
-    def _counted(self, matrix: Any, start: int, stop: int) -> Any:
+    def _counted(self, matrix: object, start: int, stop: int) -> Any:
         """Those of the rows start..stop that have a weight; None where none has."""
         counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
         if counted is None or counted.size == stop - start:
@@ -372,7 +372,7 @@ class StackedBlocks:
     def read_all(self) -> Iterator[tuple[tuple[int, int], Any]]:
         return ahead(lambda span: self.source.read(*span), list(itertools.pairwise(self.edges)))
 
-    def _block(self, matrix: Any, start: int, stop: int) -> RowBlocks:
+    def _block(self, matrix: object, start: int, stop: int) -> RowBlocks:
         """Rows start..stop as every other matrix in memory."""
         precision, scaled = str(self.source.dtype), np.any(self.exponent)
         if is_sparse(matrix):

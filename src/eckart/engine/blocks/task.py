@@ -89,7 +89,7 @@ def add_parts(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> l
     return total
 
 
-def counted_only(matrix: Any, weights: np.ndarray | None, start: int, stop: int) -> Any:
+def counted_only(matrix: object, weights: np.ndarray | None, start: int, stop: int) -> Any:
     """The rows start..stop, with zeros for those of weight 0: powers of two that suit the others may overflow them."""
     counted = None if weights is None else weights[start:stop] > 0.0
     if counted is None or counted.all():

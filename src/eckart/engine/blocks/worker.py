@@ -77,7 +77,7 @@ def run_blocks(work: Work, spans: list[Span]) -> Sums:
     return total
 
 
-def run_chunk(work: Work, span: Span, chunk: Any) -> Sums:
+def run_chunk(work: Work, span: Span, chunk: object) -> Sums:
     """The same with a chunk that another task made."""
     return _block(work, span, chunk)
 
@@ -91,7 +91,7 @@ def add_parts(parts: list[Sums]) -> Sums:
     return Sums(total, {start: digest for part in parts for start, digest in part.digests.items()})
 
 
-def _block(work: Work, span: Span, chunk: Any) -> Sums:
+def _block(work: Work, span: Span, chunk: object) -> Sums:
     """One block; an error names it, unless it is about the numbers themselves."""
     worker = require("distributed", extra="dask", purpose="Dask clusters").get_worker()
     try:

@@ -31,7 +31,7 @@ class _Listener(event.Listener):
             self._own.clock.daemon = True
             self._own.clock.start()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: object) -> None:
         self._own.depth -= 1
         if self._own.depth == 0 and getattr(self._own, "clock", None) is not None:
             self._own.clock.cancel()

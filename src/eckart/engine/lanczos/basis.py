@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eckart.arrays import Array, namespace
+from eckart.arrays import Array
 from eckart.engine.backends.base import Backend, Draft
 from eckart.engine.backends.symmetric import by_all, leading_pairs
 from eckart.engine.certificate import coupling_factor
@@ -133,13 +133,12 @@ class Basis:
         self.coupled = first
         self.rest = rest
         room = self.size - self._known_count >= width
-        self._draft = self.backend.draft_next_block(rest, self._gram, self._known) if room else None
+        self._draft = self.backend.draft_next_block(rest, self._gram, *self._known) if room else None
 
     @property
-    def _known(self) -> Array:
-        if self.frozen is None or self.frozen.shape[1] == 0:
-            return self.vectors
-        return namespace(self.rows).concat([self.frozen, self.vectors], axis=1)
+    def _known(self) -> tuple[Array, ...]:
+        """F and M, orthogonal to each other; not copied into one array, which would double the working memory."""
+        return (self.vectors,) if self.frozen is None or self.frozen.shape[1] == 0 else (self.frozen, self.vectors)
 
     @property
     def _known_count(self) -> int:
@@ -161,7 +160,7 @@ class Basis:
         floor = 10 * _UNIT * float(np.abs(self.projected).max(initial=0.0))
         if draft is not None and draft.good(floor, _ROUNDING_ONLY):
             return draft.block
-        return self.backend.next_block(self.rest, self.residual_gram, self._known, floor)
+        return self.backend.next_block(self.rest, self.residual_gram, floor, *self._known)
 
     def _record_arrived(self) -> None:
         arriving, self._arriving = self._arriving, []

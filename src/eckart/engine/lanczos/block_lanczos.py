@@ -30,11 +30,10 @@ from eckart.engine.lanczos.finish import Evidence
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead
 from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound, length_quantile
-from eckart.engine.lanczos.proof_phase import PROBES
 from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import kept_vectors, retained_bound, room_left
 from eckart.engine.lanczos.rounding import WIDTH, ErrorMeter
-from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
+from eckart.engine.lanczos.terms import PROBES, Assessment, FailureBudget, Matrix, Pairs, Start, Target
 from eckart.engine.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -52,16 +51,19 @@ def block_lanczos(
 ) -> Pairs:
     """Leading eigenpairs of G. `rng` makes the generator of all probes; it is called after the first pass."""
     with one_blas_thread():
-        run = _Run(matrix, target, block, rng, start.capacity)
+        run = _Run(matrix, target, block, rng, start.capacity, start.probes)
         outcome = run.iterate(start)
         if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
         # Float32 products cannot resolve what was asked for: continue in float64 from the vectors found.
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
-        further = Start(vectors, double.apply(vectors), max(start.capacity, min(matrix.size, 4 * vectors.shape[1])))
+        outcome = replace(outcome, restart_vectors=lambda: vectors)
+        del run  # and its basis: there is room for one
+        capacity = max(start.capacity, min(matrix.size, 4 * vectors.shape[1]))
+        further = Start(vectors, double.apply(vectors), capacity, start.probes)
         remaining = replace(target, max_passes=max(1, target.max_passes - outcome.passes))
-        run = _Run(double, remaining, vectors.shape[1], rng, further.capacity)
+        run = _Run(double, remaining, vectors.shape[1], rng, further.capacity, further.probes)
         return outcome.followed_by(run.iterate(further)).pairs
 
 
@@ -72,6 +74,7 @@ class _Run:
     block: int
     make_rng: Callable[[], np.random.Generator]
     capacity: int
+    probes: int
     steps: int = 0
     passes: int = 0
     restarts: int = 0

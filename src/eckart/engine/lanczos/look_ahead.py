@@ -14,8 +14,7 @@ import numpy as np
 
 from eckart.arrays import Array, namespace
 from eckart.engine.backends.base import Draft, Speculation
-from eckart.engine.lanczos.proof_phase import PROBES
-from eckart.engine.lanczos.terms import Matrix
+from eckart.engine.lanczos.terms import PROBES, Matrix
 
 _ROUNDING_ONLY = 1e-3
 """Of a unit column that was rounding only, no more than this is left outside of the basis."""

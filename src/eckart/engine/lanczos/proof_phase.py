@@ -13,10 +13,6 @@ from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import expected_passes
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, best_probe_bound, length_quantile
 
-PROBES = 8
-MOST_PASSES = 48
-"""Passes that the storage of a probe run has room for."""
-
 Outcome = Literal["proved", "missed", "improve", "stopped"]
 
 

@@ -13,9 +13,9 @@ from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import expected_passes
 from eckart.engine.lanczos.finish import bounds_from_basis, measure
 from eckart.engine.lanczos.probe_bound import length_quantile
-from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES, Goal, Phase, proof_phase
+from eckart.engine.lanczos.proof_phase import Goal, Phase, proof_phase
 from eckart.engine.lanczos.restart import Separation, choose_frozen, separating_complement, separation
-from eckart.engine.lanczos.terms import Assessment, NotWorthError
+from eckart.engine.lanczos.terms import MOST_PASSES, MOST_PROBES, PROBES, Assessment, NotWorthError
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
@@ -84,7 +84,9 @@ class Proofs:
     def _run_phase(self, run: _Run, state: Assessment, frozen: Array, enough: Callable[[float], bool]) -> Phase:
         last = float(state.values[state.k - 1])
         size = run.matrix.size
-        room = min(MOST_PASSES * PROBES, size - frozen.shape[1])
+        if run.probes < MOST_PROBES:  # no room for two
+            self.phase = None
+        room = min(run.probes, size - frozen.shape[1])
         basis = Basis.with_capacity(run.backend, size, room, frozen=frozen, meter=run.meter())
         random = run.backend.normals(run.rng, size, min(PROBES, room))
         goal = Goal(

@@ -20,6 +20,9 @@ _SEPARATED = 1e-6
 """Relative gap below which rho separates nothing."""
 _RESOLVED = 0.01
 """Ritz pairs with residuals below this share of theta_k are near eigenpairs."""
+_FROZEN = (5, 10, 20, 40, 70, 100, 130)
+"""How many Ritz vectors after the k-th may be frozen, unless all are."""
+MOST_FROZEN = _FROZEN[-1]
 _TRIED = 3
 """Gaps that are looked at for a separation: the widest ones."""
 
@@ -101,7 +104,7 @@ def choose_frozen(
     level = float(values[max(int(unresolved[0]) - 1, 0)]) if unresolved.size else 0.0
     together = _complement_for_sum(values[:k], residuals[:k], 1.6 * goal)
     best, widest = None, 0.0
-    for count in (*(k + more for more in (5, 10, 20, 40, 70, 100, 130)), size):
+    for count in (*(k + more for more in _FROZEN), size):
         if count > size or (count > most and count < size) or (count == size and size > most):
             continue
         expected = whole

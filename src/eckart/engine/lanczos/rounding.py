@@ -12,6 +12,8 @@ The computed R has a part along M, which rounding has left in it and the proofs 
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -155,13 +157,18 @@ def lengths(backend: Backend, columns: Array) -> np.ndarray:
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
-def orthogonality_loss(backend: Backend, basis: Array, rng: np.random.Generator, probability: float) -> float:
-    """||I - M^T M||, from 16 random vectors."""
-    count = basis.shape[1]
+def orthogonality_loss(
+    backend: Backend, parts: tuple[Array, ...], rng: np.random.Generator, probability: float
+) -> float:
+    """||I - M^T M|| for M = (M_1, M_2, ...), from 16 random vectors."""
+    edges = np.cumsum([int(part.shape[1]) for part in parts])
+    count = int(edges[-1])
     if count == 0:
         return 0.0
     factor = rng.standard_normal((count, WIDTH))
-    seen = backend.to_host(backend.inner(basis, backend.times(basis, factor)))
+    pieces = zip(parts, np.split(factor, edges[:-1]), strict=True)
+    product = functools.reduce(operator.add, (backend.times(part, piece) for part, piece in pieces))
+    seen = np.concatenate([backend.to_host(backend.inner(part, product)) for part in parts])
     own = _UNIT * 4.0 * count**0.5 * float(np.linalg.norm(factor))
     return float((float(np.linalg.norm(seen - factor, 2)) + own) / length_quantile(probability, WIDTH))
 

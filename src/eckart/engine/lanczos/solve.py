@@ -27,6 +27,7 @@ def solve_lanczos(
     *,
     block: int,
     capacity: int,
+    probes: int,
     rng: np.random.Generator,
     worth: Callable[[int, float], bool] | None = None,
 ) -> Solution:
@@ -72,7 +73,7 @@ def solve_lanczos(
         request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note,
         None if request.smallest else request.flat_tolerance, worth,
     )  # fmt: skip
-    first = Start(start, shifted(start, product), capacity)
+    first = Start(start, shifted(start, product), capacity, probes)
     try:
         pairs = block_lanczos(
             matrix, target, block=block, rng=lambda: generator(request.seed, problem.data, "probes"), start=first

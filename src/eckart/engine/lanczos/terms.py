@@ -12,6 +12,13 @@ from eckart.arrays import Array
 from eckart.engine.backends.base import Backend
 from eckart.engine.backends.select import backend_of
 
+PROBES = 8
+"""Random columns of a proof phase."""
+MOST_PASSES = 48
+"""Its passes, at most."""
+MOST_PROBES = PROBES * MOST_PASSES
+"""Columns of its basis, at most."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -71,11 +78,12 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Start:
-    """The first orthonormal block, G times it (the first pass), and the room for the basis."""
+    """The first orthonormal block, G times it (the first pass), and the room for the basis and for that of a proof."""
 
     block: Array
     product: Array
     capacity: int
+    probes: int = MOST_PROBES
 
 
 @dataclass

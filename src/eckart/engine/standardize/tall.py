@@ -80,7 +80,7 @@ class Tall(Case):
         assert scale is not None
         return scale
 
-    def _correct_gram(self, gram: Any, mean: Array, weight: float) -> Array:
+    def _correct_gram(self, gram: object, mean: Array, weight: float) -> Array:
         if self.center:
             # Blocks that were moved to a device leave a large sum there, and small ones on the host.
             mean = from_numpy(mean, gram) if isinstance(mean, np.ndarray) else mean

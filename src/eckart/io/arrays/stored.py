@@ -21,6 +21,7 @@ from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.containers import Container, open_container
 from eckart.io.guard import reading, reads_rows
+from eckart.io.roles import quoted, unique_names
 from eckart.io.rows import FileState
 from eckart.wording import KEY
 
@@ -112,7 +113,9 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
 
 
 def _with_names(rows: StoredRows, row_names: Any, column_names: Any) -> StoredRows:
-    return replace(rows, metadata=replace(rows.metadata, row_names=row_names, column_names=column_names))
+    own, notes = (None, []) if column_names is None else unique_names(column_names)
+    columns = None if own is None else tuple(own)
+    return replace(rows, metadata=replace(rows.metadata, row_names=row_names, column_names=columns, notes=tuple(notes)))
 
 
 def _is_group(found: object) -> bool:
@@ -151,6 +154,11 @@ def _sparse(
         raise FileError(
             f"{name}, {place!r} is stored by columns ({encoding}), and rows cannot be read from it in blocks. "
             "Write it as CSR, for example with X.tocsr()."
+        )
+    if encoding and "csr" not in encoding:
+        raise FileError(
+            f"{name}, {place!r} is a group of the encoding {quoted(encoding)}, and only arrays and CSR matrices can be "
+            f"read. Write it as CSR, or name another array with {KEY}"
         )
     parts = {part: container.get(group, part) for part in ("data", "indices", "indptr")}
     missing = [part for part, found in parts.items() if found is None or _is_group(found)]

@@ -21,6 +21,8 @@ ENTRIES_NOTE = Note(
     "Its columns are a row number, a column number and a value, so it is read as the entries of a sparse matrix, "
     "counted from 0. To read it as a table of three columns, say format='parquet'.",
 )
+_BATCH = 1 << 17
+"""Rows that are decoded at a time."""
 
 
 def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries: bool = True) -> MemorySource:
@@ -29,6 +31,7 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
     if found is not None:
         matrix = read_entries(*found, opened.name)
         return MemorySource(matrix, Metadata(opened.name, notes=(ENTRIES_NOTE,)))
+    import pyarrow as pa
     from pyarrow import parquet
 
     with reading(opened.name, kind="Parquet file"), _input(opened) as stream:
@@ -38,27 +41,32 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
         wanted = sorted((*roles.numbers, *roles.texts))
         check_fits(rows * len(wanted) * 8, opened.name, f"a table of {rows} rows and {len(wanted)} columns")
         texts = [schema.names[j] for j in roles.texts if kind_of(schema.field(j).type) == "text"]
-        check_types(meta)
+        check_layout(meta)
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
-        columns = taken(file.read(selection(schema, wanted)), schema, wanted)
+        # In batches, as rows are streamed: reading whole accepts damaged files that reading in batches refuses.
+        chosen = selection(schema, wanted)
+        types = file.schema_arrow if chosen is None else pa.schema([file.schema_arrow.field(name) for name in chosen])
+        columns = taken(pa.Table.from_batches(file.iter_batches(_BATCH, columns=chosen), types), schema, wanted)
     if any(len(column) != rows for column in columns.values()):
         held = min(map(len, columns.values()))
         raise FileError(f"{opened.name} declares {rows} rows but contains {held}. Write it again.")
     return _source(columns, rows, roles, opened.name)
 
 
-def check_types(file: Any) -> None:
-    """The type of each column must be that of the schema in every row group, also of a column that is left out.
+def check_layout(file: Any) -> None:
+    """The row groups must have the columns of the schema, and together the rows of the file.
 
-    Reading in batches insists on it for columns that are read, and reading whole does not.
+    The metadata of single columns are left to the reader: asking PyArrow for damaged ones ends the process.
     """
-    types = [file.schema.column(j).physical_type for j in range(len(file.schema))]
-    for number in range(file.metadata.num_row_groups):
-        group = file.metadata.row_group(number)
-        for j, kind in enumerate(types):
-            if group.column(j).physical_type != kind:
-                raise ValueError(f"column {j + 1} of row group {number + 1} is not of the type that the schema gives")
+    meta, columns = file.metadata, len(file.schema)
+    groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
+    for number, group in enumerate(groups):
+        if group.num_columns != columns:
+            raise ValueError(f"row group {number + 1} has {group.num_columns} columns, and the schema {columns}")
+    counted = sum(group.num_rows for group in groups)
+    if counted != meta.num_rows or any(group.num_rows < 0 for group in groups):
+        raise ValueError(f"the row groups have {counted} rows, and the file {meta.num_rows}")
 
 
 def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySource:

@@ -60,19 +60,11 @@ class ParquetPieces:
             what = f"row group {group + 1} of {rows:,} rows and {len(self.wanted):,} columns"
             check_piece(self._decoded_bytes(group), name, what, memory, share=1)
 
-    def _chunks(self, group: int) -> list[Any]:
-        """Metadata of the columns that are read."""
-        found = self.file.metadata.row_group(group)
-        names = None if (chosen := selection(self.schema, self.wanted)) is None else set(chosen)
-        chunks = [found.column(j) for j in range(found.num_columns)]
-        return [chunk for chunk in chunks if names is None or chunk.path_in_schema.partition(".")[0] in names]
-
     def _by_pages(self, group: int) -> bool:
         """Whether one page of every column, and what is read ahead of it, take a quarter of the memory at most."""
-        pages = sum(
-            min(chunk.total_uncompressed_size, _PAGE_BYTES) + min(chunk.total_compressed_size, self._buffer)
-            for chunk in self._chunks(group)
-        )
+        found = self.file.metadata.row_group(group)
+        count = found.num_columns if selection(self.schema, self.wanted) is None else len(self.wanted)
+        pages = sum(min(found.total_byte_size, count * size) for size in (_PAGE_BYTES, self._buffer))
         return bool(pages <= max(self.memory // 4, SMALL))
 
     def _decoded_bytes(self, group: int) -> int:
@@ -143,8 +135,8 @@ class ParquetPieces:
             return batch
         batch = next(self._batches, None)
         if batch is None:
-            held, self._group = self._place, -1
-            raise FileError(f"row group {self._group + 1} ends after {held:,} rows. Write the file again.")
+            group, self._group = self._group, -1
+            raise FileError(f"row group {group + 1} ends after {self._place:,} rows. Write the file again.")
         return pa.Table.from_batches([batch])
 
 

@@ -17,7 +17,7 @@ from eckart.environment import MAX_EXPANSION, check_piece
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import matrix_of
-from eckart.io.arrow.parquet import check_types
+from eckart.io.arrow.parquet import check_layout
 from eckart.io.arrow.pieces import ArrowPieces, ParquetPieces
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
@@ -115,7 +115,7 @@ def parquet_rows(
     for number, state in enumerate(states):
         with reading(shown(state.path), kind="Parquet file"):
             file = ParquetPieces(state, ())
-            check_types(file.file)
+            check_layout(file.file)
         if schema is None:
             schema = file.schema
         elif not schema.equals(file.schema, check_metadata=False):

@@ -162,7 +162,7 @@ def test_blocks_leave_out_no_more_than_rounding(seed: int) -> None:
     whole, _ = np.linalg.qr(rng.standard_normal((size, size)))
     turn, _ = np.linalg.qr(rng.standard_normal((width, width)))
     rest = (whole[:, known : known + width] * 0.5 ** np.arange(width)) @ turn
-    found, dropped = orthogonal.next_block(rest, rest.T @ rest, whole[:, :known], 1e-16)
+    found, dropped = orthogonal.next_block(rest, rest.T @ rest, 1e-16, whole[:, :known])
     assert found.shape[1] <= width
     assert dropped < 1e-12
     left = rest - found @ (found.T @ rest)

@@ -1,0 +1,43 @@
+"""AnnData and other groups: names of columns, and encodings that are not CSR."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from scipy import sparse
+
+import eckart as ek
+from eckart.errors import FileError
+
+MATRIX = sparse.random_array((9, 9), density=0.3, rng=np.random.default_rng(2), format="csr")
+
+
+def write_group(path: Path, encoding: str) -> Path:
+    with h5py.File(path, "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"], group.attrs["shape"] = encoding, MATRIX.shape
+        for part in ("data", "indices", "indptr"):
+            group.create_dataset(part, data=getattr(MATRIX, part))
+    return path
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("encoding", ["csc_matrix", "coo_matrix", "nullable-integer"])
+def test_only_csr_is_read_as_csr(tmp_path: Path, encoding: str, stream: bool) -> None:
+    """The three arrays of a square matrix would fit either way."""
+    with pytest.raises(FileError, match=encoding):
+        ek.decompose(write_group(tmp_path / "x.h5ad", encoding), k=1, stream=stream)
+    right = ek.decompose(write_group(tmp_path / "y.h5ad", "csr_matrix"), "svd", k=1, stream=stream)
+    np.testing.assert_allclose(right.values, np.linalg.svd(MATRIX.toarray(), compute_uv=False)[:1], rtol=1e-10)
+
+
+def test_names_that_occur_twice_are_numbered(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file["X"] = np.arange(12.0).reshape(4, 3) ** 2
+        file["var/_index"] = np.array(["gene", "gene", "other"], dtype=h5py.string_dtype())
+    opened = ek.open_data(tmp_path / "x.h5ad")
+    assert opened.metadata.column_names == ("gene", "gene.2", "other")
+    assert any("'gene' became 'gene.2'" in note for note in opened.metadata.notes)

@@ -1,0 +1,54 @@
+"""Footers of Parquet files that contradict themselves, read whole and in blocks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import eckart as ek
+from eckart.errors import FileError
+
+
+def with_footer_changed(path: Path, before: bytes, after: bytes) -> Path:
+    """20 rows of a, b, c in two row groups; the first place in the footer that reads `before` reads `after`."""
+    parquet.write_table(pa.table({c: np.arange(20.0) + i for i, c in enumerate("abc")}), path, row_group_size=10)
+    content = bytearray(path.read_bytes())
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    place = content.index(before, footer)
+    content[place : place + len(after)] = after
+    path.write_bytes(content)
+    return path
+
+
+# Thrift's compact protocol: a field is a byte (distance to the last field, type), numbers are zigzag varints.
+OPTIONAL, REQUIRED = b"\x25\x02", b"\x25\x00"
+ROWS_20, ROWS_12 = b"\x16\x28", b"\x16\x18"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (OPTIONAL, REQUIRED, "histogram"),  # PyArrow ends the process when it is asked for the metadata of the column
+        (ROWS_20, ROWS_12, "the row groups have 20 rows, and the file 12"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_footer_that_contradicts_itself_is_refused(
+    tmp_path: Path, before: bytes, after: bytes, words: str, stream: bool
+) -> None:
+    path = with_footer_changed(tmp_path / "x.parquet", before, after)
+    with pytest.raises(FileError, match=words):
+        ek.decompose(path, k=1, stream=stream)
+
+
+def test_batches_are_read_as_pyarrow_reads_the_whole(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    columns = {name: rng.standard_normal(300_000) for name in "abc"} | {"kind": rng.integers(0, 3, 300_000).astype(str)}
+    parquet.write_table(pa.table(columns), tmp_path / "x.parquet", row_group_size=70_000)
+    opened = ek.open_data(tmp_path / "x.parquet")
+    expected = parquet.read_table(tmp_path / "x.parquet", columns=list("abc")).to_pandas().to_numpy()
+    assert np.array_equal(np.asarray(opened.matrix), expected)

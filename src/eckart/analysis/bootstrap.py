@@ -6,7 +6,9 @@ A draw of n rows with replacement is the same data with other weights, so every 
 Components of similar variance rotate into each other from draw to draw, and from sample to sample: only the space that
 they span is determined. Neighbours whose variances differ by less than three standard errors of the difference (normal
 rows: var log l = 2 / n each) form a group; within a group the space of a draw is compared with that of the fit, and its
-basis is rotated onto the fit's (Procrustes). Its loadings hold for the fit's basis of that space.
+basis is rotated onto the fit's (Procrustes). Its loadings hold for the fit's basis of that space. A component that
+cannot be separated from the next, which was not requested, may be any direction of the space of both: each draw takes a
+random one, and no sign is called sure.
 """
 
 from __future__ import annotations
@@ -254,14 +256,27 @@ def bootstrap(
     first = decompose(data, get_method(method), sample_weight=weights, **options)
     again = {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
     _, random = generator(rng)
-    groups = close_groups(first)
-    drawn = [_draw(first, groups, matrix, method, weights, random, again) for _ in range(count)]
-    right, shares, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
-    unseparated: tuple[int, ...] = ()
-    if first.k < min(first.rows, first.columns):
-        one_more = decompose(data, get_method(method), k=first.k + 1, sample_weight=weights, **again)
-        unseparated = next((group[:-1] for group in close_groups(one_more) if first.k in group), ())
+    wide, open_group = _with_next(first, data, method, weights, again)
+    groups = tuple(group for group in close_groups(first) if not set(group) & set(open_group))
+    drawn = [_draw(wide, groups, open_group, matrix, method, weights, random, again) for _ in range(count)]
+    right, shares, cosines, indices = (np.array(part)[..., : first.k] for part in zip(*drawn, strict=True))
+    unseparated = tuple(k for k in open_group if k < first.k)
     return Bootstrap(first, right, shares, cosines, indices, float(confidence), groups, unseparated)
+
+
+def _with_next(
+    first: Decomposition,
+    data: object,
+    method: Literal["pca", "svd"],
+    weights: NDArray[np.float64] | None,
+    options: dict[str, object],
+) -> tuple[Decomposition, tuple[int, ...]]:
+    """The fit with one component more, and the group of that component; without it if it can be separated."""
+    if first.k >= min(first.rows, first.columns):
+        return first, ()
+    wide = decompose(data, get_method(method), k=first.k + 1, sample_weight=weights, **options)
+    group = next((group for group in close_groups(wide) if first.k in group), ())
+    return (wide, group) if group else (first, ())
 
 
 def _in_memory(data: object) -> Any:
@@ -307,6 +322,7 @@ def rotated_groups(wanted: Matrix, found: Matrix, groups: tuple[tuple[int, ...],
 def _draw(
     first: Decomposition,
     groups: tuple[tuple[int, ...], ...],
+    open_group: tuple[int, ...],
     matrix: Any,
     method: Literal["pca", "svd"],
     weights: NDArray[np.float64] | None,
@@ -332,6 +348,11 @@ def _draw(
         shares = np.append(shares, np.zeros(first.k - k))
     indices, signs, cosines = pair(floats(first.right), right)
     paired = rotated_groups(floats(first.right), right[:, indices] * signs, groups)
+    if open_group:
+        # Nothing determines the directions within the space, so that they are drawn, too.
+        columns, size = list(open_group), len(open_group)
+        paired[:, columns] = paired[:, columns] @ np.linalg.qr(random.standard_normal((size, size)))[0]
+        paired[:, columns] *= np.where((paired * floats(first.right)).sum(axis=0) < 0.0, -1.0, 1.0)[columns]
     return paired, shares[: first.k], cosines, indices
 
 

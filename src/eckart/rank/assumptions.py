@@ -11,8 +11,8 @@ from eckart.rank.verdict import ENOUGH, SPECTRAL_TESTS, TESTS, RankChoice
 
 SMALL = 1_000_000
 """Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
-_MOST_COLUMNS = 400
-"""Columns up to which the correlation of neighbours is estimated: each of 37 values takes all eigenvalues."""
+_MOST_COLUMNS = 200
+"""Columns up to which the correlation of neighbours is estimated: each of some 400 trials takes all eigenvalues."""
 _FEWEST = 6
 """Directions left whose entries show how rows differ."""
 _CLOSE = 1.5

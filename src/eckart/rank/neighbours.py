@@ -33,7 +33,11 @@ from eckart.rank.remainder import cross_products
 from eckart.rank.sequential import sequential
 
 _CORRELATIONS = np.round(np.arange(-0.9, 0.91, 0.05), 2)
-_STEPS, _TOLERANCE = 50, 1e-3
+_COARSE = 2
+"""Of the correlations, every second is tried for other orders of the columns."""
+_TRIED = 6
+"""Numbers of components tried with a variance of its own for each column."""
+_STEPS, _TOLERANCE = 30, 1e-3
 _EVIDENCE = 1.0
 """Difference of the criteria that is positive evidence (Kass and Raftery, 1995)."""
 _FEWEST = 5
@@ -64,26 +68,29 @@ def neighbour_correlation(e: Evidence, most: int) -> float:
         return 0.0
     table, most = e.centred.astype(np.float64, copy=False) / e.free_rows**0.5, min(most, e.short - 1)
     gram = table.T @ table
-    criteria = _by_correlation(gram, table, e, most)
+    criteria = _by_correlation(_CORRELATIONS, gram, table, e, most)
     correlation = max(criteria, key=lambda r: (criteria[r], -abs(r)))
     best = criteria[correlation] - _EVIDENCE
     if not correlation or criteria[0.0] > best:
         return 0.0
-    if max(_unequal_criterion(gram, e.free_rows, k) for k in range(most + 1)) > best:
+    tried = np.unique(np.linspace(0, most, min(most + 1, _TRIED)).round().astype(int)).tolist()
+    if max(_unequal_criterion(gram, e.free_rows, k) for k in tried) > best:
         return 0.0
     rng = e.rng(17)
     better = 0
     for _ in range(_ORDERS):
         order = rng.permutation(e.columns)
-        others = _by_correlation(gram[np.ix_(order, order)], table[:, order], e, most)
+        others = _by_correlation(_CORRELATIONS[::_COARSE], gram[np.ix_(order, order)], table[:, order], e, most)
         better += max(others.values()) > criteria[correlation] + 1e-9
     return correlation if better <= _BETTER else 0.0
 
 
-def _by_correlation(gram: np.ndarray, table: np.ndarray, e: Evidence, most: int) -> dict[float, float]:
+def _by_correlation(
+    correlations: np.ndarray, gram: np.ndarray, table: np.ndarray, e: Evidence, most: int
+) -> dict[float, float]:
     """The best criterion for each correlation; `gram` is that of the table."""
     found = {}
-    for r in _CORRELATIONS.tolist():
+    for r in correlations.tolist():
         if e.free_rows >= e.columns:
             changed = _decorrelated(_decorrelated(gram, r).T, r)
         else:

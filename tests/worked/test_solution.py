@@ -31,6 +31,7 @@ CASES: dict[str, Callable[[], Solution]] = {
     "eigen nested": lambda: worked.eigen("1 2 0; 2 3 0; 0 0 5"),
     "pca": lambda: worked.pca("1 2; 2 1; 3 4; 4 3", center=False),
     "pca scaled": lambda: worked.pca("1 2 0; 2 1 1; 3 4 5; 4 3 1", scale=True, route="svd"),
+    "pca scaled roots": lambda: worked.pca("sqrt(2) 1; 1 sqrt(3)", scale=True),
     "pca reconstruction": lambda: worked.pca("1 2; 2 1; 4 4", route="reconstruction", divide="n"),
     "svd": lambda: worked.svd("3 0; 4 5; 1 1", 1, form="full"),
     "power_iteration": lambda: worked.power_iteration("-3 1; 1 -2"),

@@ -49,7 +49,7 @@ def asked(f: Command) -> Command:
     return gathered("asked", Asked, [
         click.argument("entries", nargs=-1),
         option("--row", metavar="NAME", help="Name of a row of --data, or of a model fitted with --keep-rows."),
-        option("--text", metavar="TEXT", help="Text whose words are counted in the columns of these names."),
+        option("--text", metavar="TEXT", help="Text; its words are counted in the columns named after them."),
         option("--data", metavar="DATA", help=data),
         option("--ignore-unknown", is_flag=True, help="Ignore entries whose column is not in the model."),
     ])(f)  # fmt: skip

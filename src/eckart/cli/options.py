@@ -140,7 +140,7 @@ def wanted(f: Command) -> Command:
         option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the random start."),
         memory,
         option("--missing", type=choice(["error", "mean", "em", "mask"]), default="error", show_default=True,
-               help="Missing values: refuse, impute by mean or by components (em); mask: leave out (nmf)."),
+               help="Missing values: refuse them, impute by mean or by components (em), or ignore them (mask, nmf)."),
     ])(f)  # fmt: skip
 
 

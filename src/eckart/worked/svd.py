@@ -14,6 +14,7 @@ from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import Eigenpair, tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
+from eckart.worked.numerals import GUARD
 from eckart.worked.pictures import unit_circle
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
@@ -70,7 +71,7 @@ def canonical(value: Any) -> Any:
     value = value if value.is_Float else sp.expand(value)
     if not value.has(sp.Float):
         return sp.radsimp(value) if value.has(sp.Pow) else value
-    near = sp.Integer(round(value)) if value.is_real else value
+    near = sp.floor(sp.N(value, GUARD) + sp.Rational(1, 2)) if value.is_real else value
     return near if abs(value - near) < sp.Float("1e-30") * (1 + abs(value)) else value
 
 

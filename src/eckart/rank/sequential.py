@@ -82,8 +82,12 @@ class _Test:
         self.units = (tracy_widom(self.level) - MEAN) / STANDARD_DEVIATION
 
     def together(self) -> int:
-        """The number of components before the last steep fall at which all of them are above noise; 0 if none."""
-        for fall in self.evidence.falls(_FALL)[::-1].tolist():
+        """The number of components before the last steep fall at which all of them are above noise; 0 if none.
+
+        Falls among the last eigenvalues, which unequal noise has too, count only if there is no other.
+        """
+        falls = self.evidence.falls(_FALL)[::-1].tolist()
+        for fall in sorted(falls, key=lambda fall: fall > 3 * self.evidence.short // 4):
             if fall < min(self.evidence.most, self.evidence.short - 1) and self._stands_apart(fall):
                 return int(fall)
         return 0

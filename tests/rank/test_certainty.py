@@ -71,6 +71,17 @@ def test_one_direction_of_noise_leaves_the_number_in_doubt(shape, rank):
     assert sum(choice.highest is None or choice.highest >= rank for choice in found) >= 5
 
 
+def test_eigenvalues_of_zero_are_no_noise():
+    """A constant column, or exactly low rank, leaves eigenvalues that are rounding: nothing falls steeply to them."""
+    noise = planted(60, 8, (), 5)
+    noise[:, 3] = 5.0
+    choice = ek.choose_rank(noise, RULES)
+    assert (choice.k, choice["gap"].k, choice.certain) == (0, 0, True)
+    rng = np.random.default_rng(6)
+    choice = ek.choose_rank(rng.standard_normal((30, 2)) @ rng.standard_normal((2, 6)), RULES)
+    assert (choice.k, choice["gap"].k) == (2, 2)
+
+
 def test_a_component_that_is_one_column():
     """Before scaling, one column of USArrests has 96 % of the variance: its noise or a component, nobody can tell."""
     choice = ek.choose_rank(datasets.load("usarrests").values)

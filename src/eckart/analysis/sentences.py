@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from eckart.analysis.labels import component_labels, explained, method_name, top_loadings, total_name, treatment
 from eckart.analysis.measures import floats
 from eckart.analysis.report.method_section import total_ratio
-from eckart.formatting import clean, interval, joined, percent, shorten
+from eckart.formatting import certified_share, clean, interval, joined, percent, shorten
 from eckart.notes import code_of, for_door
 from eckart.registry import method_of
 
@@ -54,8 +54,10 @@ def sure(d: Decomposition) -> list[str]:
     c = d.certificate
     if c is None:
         return ["This result has no certificate: its numbers are as computed."]
-    lines = [clean(c.summary)] if c.summary else []
-    if d.which == "largest" and method_of(d).certifies_explained_variance:
+    proved = d.which == "largest" and method_of(d).certifies_explained_variance
+    repeated = proved and c.summary.startswith(certified_share(d.k, *c.explained)[:-1])
+    lines = [clean(c.summary)] if c.summary and not repeated else []
+    if proved:
         lines.append(_proved(d))
     if not method_of(d).orthogonal:
         return [*lines, *_chance(c)]

@@ -29,6 +29,8 @@ from eckart.rank.verdict import ENOUGH, TESTS, RankChoice
 
 _FEWEST = 3
 """Components that a test needs at least."""
+_ROUNDING = 1e-12
+"""Share of the variance up to which nothing is left."""
 _SMALL = 200_000
 """Entries up to which the whole spectrum is compared with that of independent noise."""
 _CORRELATION = 0.5
@@ -102,6 +104,8 @@ def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:
     """The number of components before a break of the spectrum beyond component k, which the tests do not see; or 0."""
     small = e.rows * e.columns <= _SMALL and e.short <= _WIDEST
     if choice.correlated or not choice.tested or not e.has_table or not small or k >= e.right.shape[1]:
+        return 0
+    if float(e.ratios[k:].sum()) <= _ROUNDING:
         return 0
     found = break_of_spectrum(e.remainder(k), e.rng(16))
     return k + found if found else 0

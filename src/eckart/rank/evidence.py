@@ -32,6 +32,8 @@ LARGEST_DENSE = 4_000_000
 _EXACT = 400
 _LEADING = 40
 _STEEP = 3.0
+_ROUNDING = 1e-13
+"""Share of the variance up to which an eigenvalue is rounding."""
 _SIMULATED = 150
 """Up to this many eigenvalues, those of white noise are drawn."""
 
@@ -89,9 +91,12 @@ class Evidence:
         Eigenvalues of noise fall gently except for the last quarter, where they must fall more steeply than those of
         white noise, whichever of the falls before is the end of the components.
         """
-        known = self.ratios[: self.known]
-        steep = (np.flatnonzero(known[:-1] > factor * known[1:]) + 1).tolist()
-        gentle = 3 * self.short // 4
+        known, gentle = self.ratios[: self.known], 3 * self.short // 4
+        # Eigenvalues that are rounding are no noise: a constant column, or a table of exactly low rank.
+        real = int(np.count_nonzero(known > _ROUNDING))
+        steep = (np.flatnonzero(known[: real - 1] > factor * known[1:real]) + 1).tolist() if real else []
+        if 0 < real < len(known) and real <= gentle:
+            steep.append(real)
         found = [fall for fall in steep if fall <= gentle]
         for fall in steep[len(found) :] if self.short <= _SIMULATED else []:
             ratio = known[fall - 1] / max(float(known[fall]), 1e-300)

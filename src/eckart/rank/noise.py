@@ -21,6 +21,8 @@ _NEIGHBOURS = 16.0
 """The same for the sum of squares of two standardised correlations of neighbours."""
 _DOUBTFUL = 10.0
 _FEWEST = 6
+_ROUNDING = 1e-12
+"""Share of the variance below which an eigenvalue is rounding."""
 _BREAK = 4.0
 _BEYOND = 1.25
 """Standard deviations beyond which eigenvalues are called far from the others, and how many times those of noise."""
@@ -93,6 +95,7 @@ def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
 
     def contrasts(table: np.ndarray, _: Remainder) -> np.ndarray:
         values = np.maximum(leading_values(cross_products(table), remainder.free), 1e-300)
+        values = np.maximum(values, _ROUNDING * values.sum())
         counts, sums = np.arange(1, len(values)), np.cumsum(values)
         means = sums[:-1] / counts, (sums[-1] - sums[:-1]) / (len(values) - counts)
         return np.asarray(np.log([values[:-1] / values[1:], means[0] / np.maximum(means[1], 1e-300)]))

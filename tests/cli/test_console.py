@@ -80,7 +80,7 @@ class TestRefusals:
         os.mkfifo(folder / "pipe.csv")
         for name, word in {
             "usarest.csv": "does not exist",
-            str(folder): "None of the tables",
+            str(folder): "No table in the folder",
             "empty.csv": "0 bytes",
             "/dev/zero": "device",
             "pipe.csv": "pipe",

@@ -49,6 +49,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _parameter_constraints = {"cur": [CUR, None]}  # noqa: RUF012
 
     cur_: CUR
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     def __init__(self, cur: CUR | None = None) -> None:
         self.cur = cur

@@ -153,6 +153,7 @@ class CUR(InvertibleEstimator):
     }
 
     decomposition_: Decomposition[CURDetails]
+    n_components_: int
     columns_: np.ndarray
     rows_: np.ndarray
     column_scales_: np.ndarray

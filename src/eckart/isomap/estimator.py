@@ -143,6 +143,8 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
     negative_share_: float
     n_connected_components_: int
     landmarks_: np.ndarray | None
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     def __init__(
         self,

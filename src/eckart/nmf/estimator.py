@@ -173,6 +173,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
     }
 
     decomposition_: Decomposition[NMFDetails]
+    n_components_: int
     reconstruction_err_: float
     loss_history_: np.ndarray
     n_iter_: int

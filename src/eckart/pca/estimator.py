@@ -159,6 +159,11 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
     }
 
     filled_: Imputation | None
+    n_components_: int
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
     noise_variance_: float
     mean_: Array
     scale_: Array | None

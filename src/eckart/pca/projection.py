@@ -32,11 +32,6 @@ class Projection(ToOnnx, InvertibleEstimator):
 class WeightedProjection(Projection):
     """A projection whose rows may count several times."""
 
-    components_: Array
-    singular_values_: Array
-    explained_variance_: Array
-    explained_variance_ratio_: Array
-
     @validated
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Find the components of X.

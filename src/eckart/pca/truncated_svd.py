@@ -106,6 +106,11 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection):
         "progress": ["boolean"],
     }
 
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+
     def __init__(
         self,
         n_components: float = 2,

@@ -13,8 +13,6 @@ SMALL = 1_000_000
 """Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
 _MOST_COLUMNS = 200
 """Columns up to which the correlation of neighbours is estimated: each of some 400 trials takes all eigenvalues."""
-_FEWEST = 6
-"""Directions left whose entries show how rows differ."""
 _CLOSE = 1.5
 """Components that explain less than so many times the next may be the largest of correlated noise."""
 
@@ -36,7 +34,7 @@ def _alike(choice: RankChoice, e: Evidence) -> bool:
     said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
     if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
         return False
-    if choice.apart and choice.apart in choice.tested and e.short - max(choice.tested) < _FEWEST:
+    if choice.apart and choice.apart in choice.tested and e.short - max(choice.tested) < ENOUGH:
         return said["permutation"] == choice.apart
     return rows_are_exchangeable(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
 

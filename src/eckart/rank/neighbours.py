@@ -38,6 +38,8 @@ _COARSE = 2
 _TRIED = 6
 """Numbers of components tried with a variance of its own for each column."""
 _STEPS, _TOLERANCE = 30, 1e-3
+_LEAST_CORRELATION = 0.15
+"""Smaller correlations do not look like components."""
 _EVIDENCE = 1.0
 """Difference of the criteria that is positive evidence (Kass and Raftery, 1995)."""
 _FEWEST = 5
@@ -71,7 +73,7 @@ def neighbour_correlation(e: Evidence, most: int) -> float:
     criteria = _by_correlation(_CORRELATIONS, gram, table, e, most)
     correlation = max(criteria, key=lambda r: (criteria[r], -abs(r)))
     best = criteria[correlation] - _EVIDENCE
-    if not correlation or criteria[0.0] > best:
+    if abs(correlation) < _LEAST_CORRELATION or criteria[0.0] > best:
         return 0.0
     tried = np.unique(np.linspace(0, most, min(most + 1, _TRIED)).round().astype(int)).tolist()
     if max(_unequal_criterion(gram, e.free_rows, k) for k in tried) > best:

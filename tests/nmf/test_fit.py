@@ -430,7 +430,7 @@ def test_factors_in_the_precision_of_the_data_as_on_a_gpu(monkeypatch, loss, dty
     assert np.abs((theirs.transform(torch.as_tensor(X)) - found).numpy()).max() < 1e-3 * found.max()
     if loss == "frobenius":
         assert theirs.certificate_.explained == pytest.approx(ours.certificate_.explained, rel=error)
-    with pytest.raises(InputError, match="works on the host only"):
+    with pytest.raises(InputError, match="need the data on the host"):
         ek.NMF(3, beta_loss="kullback-leibler", solver="mu").fit(torch.as_tensor(X))
 
 

@@ -87,7 +87,8 @@ def analyze(
     >>> [role.name for role in found.roles if role.role == "measure"]
     ['Murder', 'Assault', 'UrbanPop', 'Rape']
     >>> print(found.recommendation.sentence)
-    Keep 1 component. It explains 62.01 % of the variance. Rule: Parallel analysis (sign flips).
+    Keep 1 component. It explains 62.01 % of the variance. Rule: Parallel analysis (sign flips). The number is
+    uncertain (0 to 2).
     """
     if is_model(source):
         if options:

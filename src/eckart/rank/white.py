@@ -19,8 +19,8 @@ def white_spectra(rows: int, columns: int, draws: int, rng: np.random.Generator)
     Examples
     --------
     >>> white_spectra(40, 3, 2, np.random.default_rng(0)).round()
-    array([[61., 39., 27.],
-           [56., 43., 22.]])
+    array([[50., 38., 27.],
+           [60., 36., 24.]])
     """
     short, long = sorted((rows, columns))
     triangle = np.tril(rng.standard_normal((draws, short, short)), -1)

@@ -100,3 +100,15 @@ def test_quick_is_certain_where_it_can_test(columns):
     choice = ek.choose_rank(planted(100, columns, (3.0,), 2), "quick")
     assert choice.k == 1
     assert choice.certain == (columns == 24)
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_one_component_is_counted_in_the_singular(seed):
+    """Three related columns and two of their own: the tests find one component, `gap` none."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(180, 1))
+    table = np.column_stack([common + 1.2 * rng.normal(size=(180, 3)), rng.normal(size=(180, 2))])
+    choice = ek.choose_rank(table, scale=True)
+    assert choice.tested == [1, 1]
+    assert "find 1 component" in choice.reason
+    assert "1 components" not in choice.summary

@@ -91,8 +91,7 @@ def find_components(
         which=which, solver=solver, tol=tol, memory=memory, max_passes=max_passes,
     )  # fmt: skip
     if plain and is_resident(opened):
-        found = _find_resident(opened, settings, rng)
-        if found is not None:
+        if (found := _find_resident(opened, settings, rng)) is not None:
             return found
         opened = _open(given, memory, stream, checkpoint, executor, device)
     weights = check_weights(sample_weight, opened.matrix.shape[0])

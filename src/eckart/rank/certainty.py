@@ -76,13 +76,13 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
         return Certainty(_beyond_correlated(e, lowest), max(highest, more), reason)
     if choice.decorrelated is not None and lowest < highest and (left < ENOUGH or gap != k):
         span = (lowest, highest) if left < ENOUGH else sorted((k, k if gap is None else gap))
-        reason = (f"The tests find {_listed(tests)} components in independent noise, {k} in noise with a correlation "
+        reason = (f"The tests find {_listed(tests)} in independent noise, {k} in noise with a correlation "
                   f"of {choice.neighbours:.2f} between neighbouring columns.")  # fmt: skip
         return Certainty(_beyond_correlated(e, span[0]), span[1], reason)
     if left >= ENOUGH:
         return Certainty(k, k)
     if lowest < highest and not choice.correlated:
-        tested = f"The tests for independent noise find {_listed(tests)} components"
+        tested = f"The tests for independent noise find {_listed(tests)}"
         apart = "" if gap is None else f"; the rule 'gap' finds {gap}"
         reason = f"{tested}{apart}. With {few}, correlated noise cannot be distinguished from weak components."
         return Certainty(_beyond_correlated(e, lowest), highest, reason)
@@ -117,7 +117,9 @@ def _beyond_correlated(e: Evidence, most: int) -> int:
 
 
 def _listed(numbers: list[int]) -> str:
-    return " and ".join(str(number) for number in sorted(set(numbers)))
+    """'1 component', '1 and 2 components'."""
+    found = sorted(set(numbers))
+    return f"{' and '.join(str(number) for number in found)} component{'' if found == [1] else 's'}"
 
 
 def _ratio(e: Evidence, k: int) -> float:

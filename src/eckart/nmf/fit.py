@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eckart.arrays import Array, astype, is_host, is_numpy, to_numpy
-from eckart.engine.backends.cuda.arrays import given_back
-from eckart.engine.backends.cuda.device_rows import DeviceCsr
-from eckart.engine.svd import find_components
-from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.errors import InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
 from eckart.nmf.entries import of_data_alone
@@ -22,18 +18,10 @@ from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
 from eckart.nmf.multiplicative import rows_by_updates
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem
+from eckart.nmf.singular import SingularVectors, singular_vectors
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import NonnegativeTable
-from eckart.result import Decomposition
 
-EXTRA = 20
-"""Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
-_COMPRESSED_GAIN = 8
-"""How much less a product must cost for the compressed matrix to pay for its singular vectors."""
-_SVD_TOLERANCE = 1e-4
-_SVD_PASSES = 8
-_GRAM_UP_TO, _LANCZOS_FROM = 256, 600
-"""Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
 _LANES = 16
 """Numbers that compiled loops take at once: four vectors of four."""
 _EXTRAPOLATION = {"squares": 0.3, "entries": 0.3}
@@ -60,7 +48,7 @@ class Fitted:
     """Divergence without penalties."""
     rounding: float
     """Bound of the error of that."""
-    svd: Decomposition | None
+    svd: SingularVectors | None
     compressed: int
     """Iterations made on the compressed matrix."""
     losses: tuple[float, ...]
@@ -84,7 +72,7 @@ def fit(
     if _host_only(settings):
         table = table.on_host()
     penalties = settings.penalties(shape, table.exponent)
-    svd = _singular_vectors(table, settings)
+    svd = singular_vectors(table, settings)
     problem = make_problem(table, settings, penalties)
     runs: list[tuple[Outcome, int, tuple[float, float]]] = []
     for run in range(settings.n_runs):
@@ -196,7 +184,7 @@ def _steps(table: NonnegativeTable) -> str:
 
 
 def _descend(
-    table: NonnegativeTable, settings: Settings, penalties: Penalties, problem: Problem, svd: Decomposition | None,
+    table: NonnegativeTable, settings: Settings, penalties: Penalties, problem: Problem, svd: SingularVectors | None,
     left: Array, right: Array, callback: IterationCallback | None,
 ) -> tuple[Outcome, int]:  # fmt: skip
     if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
@@ -206,7 +194,7 @@ def _descend(
     used = 0
     extrapolation = _EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
-        short = compressed_problem(table, settings, penalties, _components(table, svd))
+        short = compressed_problem(table, settings, penalties, svd.of(table))
         early = accelerate(
             short,
             left,
@@ -245,49 +233,10 @@ def _padded(table: NonnegativeTable, factor: Array) -> Array:
     return np.pad(factor, ((0, 0), (0, _LANES - short)))
 
 
-def _components(table: NonnegativeTable, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
-    """Singular vectors on the device of the factors; values in float64 on the host."""
-    left, right = svd.left, svd.right
-    if isinstance(table.matrix, DeviceCsr):
-        left, right = given_back(left, table.prototype), given_back(right, table.prototype)
-    elif is_numpy(table.prototype):
-        left, right = to_numpy(left), to_numpy(right)
-    return astype(left, table.working), np.asarray(to_numpy(svd.values), dtype=np.float64), astype(right, table.working)
-
-
-def _singular_vectors(table: NonnegativeTable, settings: Settings) -> Decomposition | None:
-    """The certified SVD: a start, a shorter problem, and the bound that no factorisation can beat."""
-    needed = settings.init.startswith("nndsvd")
-    bound = settings.squares and settings.solver == "auto" and not table.observed
-    short = min(table.matrix.shape)
-    if not needed and not bound:
-        return None
-    k = min(settings.k, short)
-    rows, columns = table.matrix.shape
-    shorter = _COMPRESSED_GAIN * (rows + columns) * (k + EXTRA) <= rows * columns
-    if table.dense and settings.squares and settings.solver == "auto" and shorter and k + EXTRA <= short:
-        k += EXTRA
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
-        warnings.simplefilter("ignore", DataWarning)
-        return find_components(
-            table.as_given(), "svd", k=k, left=True, solver=_svd_solver(table), tol=_SVD_TOLERANCE,
-            max_passes=_SVD_PASSES,
-        )  # fmt: skip
-
-
-def _svd_solver(table: NonnegativeTable) -> str:
-    """A start needs few digits: the Gram matrix for few columns, and a few passes for many."""
-    if not table.dense or not is_host(table.prototype):
-        return "auto"
-    short = min(table.matrix.shape)
-    return "gram" if short <= _GRAM_UP_TO else "lanczos" if short >= _LANCZOS_FROM else "auto"
-
-
 def _start(
     table: NonnegativeTable,
     settings: Settings,
-    svd: Decomposition | None,
+    svd: SingularVectors | None,
     rng: np.random.Generator,
     W: object,
     H: object,
@@ -304,7 +253,7 @@ def _start(
         left, right = random_start(rows, columns, k, table.mean, rng)
         return on_device_of_table(table, left), on_device_of_table(table, right)
     assert svd is not None
-    left, values, right = _components(table, svd)
+    left, values, right = svd.of(table)
     return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
 
 

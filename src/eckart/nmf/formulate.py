@@ -14,11 +14,9 @@ from eckart.nmf.factors import zeros
 from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares
 from eckart.nmf.options import Settings
 from eckart.nmf.problem import Penalties, Problem
-from eckart.nmf.squares import END, Product, Squares
+from eckart.nmf.squares import END, Product, Squares, compiles
 from eckart.nmf.table import NonnegativeTable
 
-_COMPILE_FROM = 50_000
-"""Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
 _COMPILE_ENTRIES = 4_000_000
 """The same for stored entries times k^2, where Newton steps need a Hessian for every row."""
 _POOL_FROM = 2**18
@@ -67,7 +65,7 @@ def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
 
 def _small(table: NonnegativeTable, settings: Settings) -> bool:
     """Whether the factors are too small to be worth the time that compiling takes."""
-    return bool(sum(table.matrix.shape) * settings.k < _COMPILE_FROM)
+    return not compiles(sum(table.matrix.shape) * settings.k)
 
 
 def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:

@@ -69,7 +69,7 @@ def solve(
     xp = module_of(begin)
     rest, step = slope.copy(order="C"), xp.zeros_like(begin)
     curves = triangles[xp.asarray(diagonal(begin.shape[0]))]
-    flat = curves <= 0.0
+    flat = curves < np.finfo(begin.dtype).tiny  # its inverse would not be a number
     some = bool(flat.any())
     inverse = (1.0 / (xp.where(flat, 1.0, curves) if some else curves)).astype(begin.dtype, copy=False)
     fixed = flat if exact else (begin <= 0.0) & (slope >= 0.0)

@@ -43,8 +43,8 @@ SWEEPS = 4
 """Over the coordinates of one quadratic program: a fixed number, so that every back end takes the same step."""
 _UPDATES = 3
 """Multiplicative updates before the Newton steps of rows that are solved to their tolerance."""
-_EXACT_FROM = {"compiled": 5, "plain": 2}
-"""Newton steps of such a row after which its quadratic programs are solved exactly; sooner where sweeps cost more."""
+_EXACT_FROM = 5
+"""Newton steps of such a row after which its quadratic programs are solved exactly."""
 _END_STEPS = 50
 """Newton steps of a row that is solved to its tolerance: from the floor of W H, an entry doubles with each."""
 
@@ -136,8 +136,7 @@ class Divergence:
         result, first = own.copy(), 0.0
         going = xp.arange(own.shape[0])
         for step in range(min(limit, _END_STEPS)):
-            exact = step >= _EXACT_FROM["compiled" if self._compiled else "plain"]
-            moved, violation, still = self._newton(tile, own, right, pairs, exact=exact)
+            moved, violation, still = self._newton(tile, own, right, pairs, exact=step >= _EXACT_FROM)
             first = violation if step == 0 else first
             result[going] = moved
             if not bool(still.any()):

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eckart.arrays import Array, astype, is_host, is_numpy, to_numpy
+from eckart.arrays import Array, astype, is_host, is_numpy, namespace, to_numpy
 from eckart.errors import InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
-from eckart.nmf.entries import of_data_alone
+from eckart.nmf.entries import Entries, of_data_alone
 from eckart.nmf.factors import mean, on_device_of_table, row_by_row, transposed, without_empty_rows, zeros
 from eckart.nmf.formulate import by_newton, compressed_problem, make_problem
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
@@ -19,7 +19,8 @@ from eckart.nmf.multiplicative import rows_by_updates
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem
 from eckart.nmf.singular import SingularVectors, singular_vectors
-from eckart.nmf.start import from_singular_vectors, random_start
+from eckart.nmf.squares import Squares
+from eckart.nmf.start import FILLED, from_singular_vectors, random_start
 from eckart.nmf.table import NonnegativeTable
 
 _LANES = 16
@@ -31,8 +32,12 @@ _ROWS_SHARE = 0.1
 _UNFINISHED_SWEEPS = 8
 _PLAIN = 2
 """Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
-_COMPRESSED_TOLERANCE = 1e-4
-"""The compressed matrix is no more than a way to a good start."""
+_FIRST_TOLERANCE = 1e-4
+"""The first iterations are no more than a way to a good start."""
+_SQUARES_FIRST = 20
+"""Iterations for the squared error before those for Kullback-Leibler."""
+_FILL = 0.01
+"""What then takes the place of zeros, as a share of the mean of the column."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
 """Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
 
@@ -50,7 +55,7 @@ class Fitted:
     """Bound of the error of that."""
     svd: SingularVectors | None
     compressed: int
-    """Iterations made on the compressed matrix."""
+    """Iterations that came first, on a cheaper problem."""
     losses: tuple[float, ...]
     """Of every run."""
     agreement: np.ndarray
@@ -148,7 +153,7 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     begin = zeros(table, shape)
     if not settings.squares:
         begin = begin + table.mean / max(mean(right) * shape[1], 1e-300)
-    begin, right = _padded(table, begin), _padded(table, right)
+    begin, right = _padded(problem, table, begin), _padded(problem, table, right)
     left = finish_rows(problem, begin, right)
     return without_empty_rows(table, row_by_row(left[:, : shape[1]]))
 
@@ -191,21 +196,10 @@ def _descend(
         by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
         most, tol = settings.max_iter, settings.tol
         return alternate(problem, left, right, max_iter=most, tol=tol, by_loss=by_loss, callback=callback), 0
-    used = 0
     extrapolation = _EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
-    if svd is not None and svd.k > settings.k and table.dense and settings.squares:
-        short = compressed_problem(table, settings, penalties, svd.of(table))
-        early = accelerate(
-            short,
-            left,
-            right,
-            max_iter=settings.max_iter - 1,
-            tol=max(settings.tol, _COMPRESSED_TOLERANCE),
-            extrapolation=extrapolation,
-        )
-        left, right, used = early.left, early.right, early.iterations
+    left, right, used = _first_iterations(table, settings, penalties, svd, left, right)
     limit = max(settings.max_iter - used, 1)
-    left, right = _padded(table, left), _padded(table, right)
+    left, right = _padded(problem, table, left), _padded(problem, table, right)
     newton = by_newton(settings)
     outcome = accelerate(
         problem, left, right, max_iter=limit, tol=settings.tol, extrapolation=extrapolation, callback=callback,
@@ -217,6 +211,36 @@ def _descend(
     return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
 
 
+def _first_iterations(
+    table: NonnegativeTable, settings: Settings, penalties: Penalties, svd: SingularVectors | None, left: Array,
+    right: Array,
+) -> tuple[Array, Array, int]:  # fmt: skip
+    """(W, H, iterations) of a problem that is cheaper than the one at hand, where there is one that leads near.
+
+    Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
+    costs a fifth or less.
+    """
+    more = {"tol": max(settings.tol, _FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
+    if svd is not None and svd.k > settings.k and table.dense and settings.squares:
+        short = compressed_problem(table, settings, penalties, svd.of(table))
+        early = accelerate(short, left, right, max_iter=settings.max_iter - 1, **more)
+        return early.left, early.right, early.iterations
+    most = min(_SQUARES_FIRST, settings.max_iter // 2)
+    plain = settings.init == FILLED and penalties == Penalties() and not table.observed and is_host(table.prototype)
+    if not (by_newton(settings) and plain and most):
+        return left, right, 0
+    squares = make_problem(table, replace(settings, beta=2.0), penalties)
+    early = accelerate(squares, left, right, max_iter=most, **more)
+    return _without_zeros(early.left, table.mean), _without_zeros(early.right, table.mean), early.iterations
+
+
+def _without_zeros(factor: Array, mean: float) -> Array:
+    """Small numbers for zeros, which Newton steps would leave late or never."""
+    xp, k = namespace(factor), int(factor.shape[1])
+    least = _FILL * xp.mean(factor, axis=0) + 0.1 * _FILL * float(np.sqrt(mean / k))
+    return xp.maximum(factor, least)
+
+
 def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
     """W for the H that was found: to the tolerance, or only a little further where H itself has not converged."""
     left, right = outcome.left, outcome.right
@@ -225,10 +249,11 @@ def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
     return finish_rows(problem, left, right)
 
 
-def _padded(table: NonnegativeTable, factor: Array) -> Array:
-    """Empty parts, so that loops along the parts of sparse data have no remainder; they stay empty."""
+def _padded(problem: Problem, table: NonnegativeTable, factor: Array) -> Array:
+    """Empty parts, so that compiled loops along the parts of sparse data have no remainder; they stay empty."""
     short = factor.shape[1] % _LANES
-    if table.dense or not is_numpy(factor) or short <= _LANES // 4:
+    compiled = isinstance(problem, Entries) or (isinstance(problem, Squares) and problem.compiled)
+    if table.dense or not is_numpy(factor) or short <= _LANES // 4 or not compiled:
         return factor
     return np.pad(factor, ((0, 0), (0, _LANES - short)))
 

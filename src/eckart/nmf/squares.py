@@ -20,8 +20,8 @@ SHARE = 0.0
 END = 1e-14
 """A row that is solved to the end is there when a sweep brings this share of what the first did."""
 
-_COMPILE_FROM = 50_000
-"""Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
+_COMPILE_FROM = 500_000
+"""Rows of both factors times k^2, the work of a sweep, from which on compiling a loop pays."""
 
 Product = Callable[[Array], Array]
 
@@ -76,7 +76,7 @@ def solve_given(
     `compiled` chooses the loop; None means by the size of F.
     """
     prototype = begin
-    compiled = compiles(begin.shape[0] * begin.shape[1]) if compiled is None else compiled
+    compiled = compiles(begin.shape[0], begin.shape[1]) if compiled is None else compiled
     inverse = inverse_diagonal(gram) if compiled else gram
     products, gram, inverse, begin, old = (to_numpy(array) for array in (products, gram, inverse, begin, old))
     if not compiled:
@@ -97,9 +97,9 @@ def solve_given(
     return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *found)
 
 
-def compiles(numbers: int) -> bool:
-    """Whether so many numbers in the factors are worth the time that compiling takes."""
-    return numbers >= _COMPILE_FROM or _sweep() is None
+def compiles(rows: int, k: int) -> bool:
+    """Whether so many rows of the factors are worth the time that compiling takes."""
+    return rows * k * k >= _COMPILE_FROM or _sweep() is None
 
 
 @lru_cache(maxsize=1)

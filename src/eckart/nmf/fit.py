@@ -215,7 +215,7 @@ def _first_iterations(
     table: NonnegativeTable, settings: Settings, penalties: Penalties, svd: SingularVectors | None, left: Array,
     right: Array,
 ) -> tuple[Array, Array, int]:  # fmt: skip
-    """(W, H, iterations) of a problem that is cheaper than the one at hand, where there is one that leads near.
+    """(W, H, iterations) of a cheaper problem whose solution is near, where there is one.
 
     Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
     costs a fifth or less.

@@ -183,12 +183,12 @@ def _npz(opened: OpenedFile, path: str, _name: str, memory: int | None, _names: 
     return npz_rows(opened, path, memory)
 
 
-def _market(_opened: OpenedFile, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource | None:
-    return _sorted_rows(path, market_entries(path))
+def _market(_opened: OpenedFile, path: str, name: str, memory: int | None, _names: str | None) -> RowSource | None:
+    return _sorted_rows(path, market_entries(path), memory)
 
 
 def _parquet(_opened: OpenedFile, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource:
-    entries = _sorted_rows(path, table_entries(path), (ENTRIES_NOTE,))
+    entries = _sorted_rows(path, table_entries(path), memory, (ENTRIES_NOTE,))
     return entries or parquet_rows([path], name, row_names, memory)
 
 
@@ -196,12 +196,12 @@ def _arrow(_opened: OpenedFile, path: str, name: str, memory: int | None, row_na
     return arrow_rows(path, name, memory, row_names)
 
 
-def _sorted_rows(path: str, found: Any, notes: tuple[Note, ...] = ()) -> RowSource | None:
+def _sorted_rows(path: str, found: Any, memory: int | None, notes: tuple[Note, ...] = ()) -> RowSource | None:
     """Entries in any order are sorted by rows first, in a temporary file."""
     if found is None:
         return None
     shape, blocks = found
-    return spooled_rows(path, shape, blocks, notes=notes)
+    return spooled_rows(path, shape, blocks, notes=notes, memory=memory)
 
 
 def _is_pattern(place: str) -> bool:

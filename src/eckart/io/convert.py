@@ -88,7 +88,7 @@ def _converted(path: str, goal: PurePath, single: bool, overwrite: bool) -> str:
 
 def _entries(path: str) -> Any:
     suffix = PurePath(path.lower()).suffix
-    if suffix == ".mtx":
+    if path.lower().endswith((".mtx", ".mtx.gz")):
         return market_entries(path)
     return table_entries(path) if suffix in (".parquet", ".pq") and Path(path).is_file() else None
 

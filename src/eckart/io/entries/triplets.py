@@ -34,12 +34,11 @@ _WORDS = (("row", "i", "r", "rows", "user", "document"), ("column", "j", "c", "c
 def market_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
     """The shape of a Matrix Market file and a way to go through its entries; None for a dense one."""
     opened = open_path(path, MAX_EXPANSION)
-    if opened.packed:
-        return None
     sizes = read_sizes(opened)
     if not sizes.coordinate:
         return None
-    check_promise(sizes, opened.size, opened.name)
+    # As much as a packed file may expand to; that all entries are there is checked when they are read.
+    check_promise(sizes, int(opened.size * MAX_EXPANSION) if opened.packed else opened.size, opened.name)
     return (sizes.rows, sizes.columns), lambda: _market_blocks(opened, sizes)
 
 
@@ -60,19 +59,22 @@ def _market_blocks(opened: OpenedFile, sizes: Sizes) -> Iterator[Entries]:
 
 def _lines(opened: OpenedFile, start: int) -> Iterator[tuple[bytes, int]]:
     """The text from byte `start` on in pieces of whole lines, each with the number of its first line."""
-    with opened.stream() as stream:
-        line = stream.read(start).count(b"\n") + 1
-        rest = b""
-        while chunk := stream.read(_PIECE):
-            text = rest + chunk
-            end = text.rfind(b"\n") + 1
-            rest = text[end:]
-            if len(rest) > MAX_RECORD:
-                refuse_long(opened.name, line + text.count(b"\n"))
-            if end:
-                yield text[:end].replace(b"\r\n", b"\n"), line
-                line += text.count(b"\n", 0, end)
-        yield rest.replace(b"\r\n", b"\n"), line
+    line, skip, rest = 1, start, bytearray()
+    for chunk in opened.unpacked(whole=False):
+        line += chunk.count(b"\n", 0, skip)
+        rest += chunk[skip:]
+        skip = max(0, skip - len(chunk))
+        if len(rest) < _PIECE:
+            continue
+        text = bytes(rest)
+        end = text.rfind(b"\n") + 1
+        rest = bytearray(text[end:])
+        if len(rest) > MAX_RECORD:
+            refuse_long(opened.name, line + text.count(b"\n"))
+        if end:
+            yield text[:end].replace(b"\r\n", b"\n"), line
+            line += text.count(b"\n", 0, end)
+    yield bytes(rest).replace(b"\r\n", b"\n"), line
 
 
 def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
@@ -84,7 +86,7 @@ def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Ent
 
     name = shown(path)
     with reading(name, kind="Parquet file"):
-        file = parquet.ParquetFile(path, buffer_size=1 << 20)
+        file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
         fields = list(file.schema_arrow)
     if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):
         return None

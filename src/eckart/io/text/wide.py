@@ -65,7 +65,7 @@ def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> np.n
 def wide_block(records: Records, columns: int, numeric: Sequence[int], decimal: str) -> np.ndarray:
     """The numbers of whole records with `columns` cells each, of which the cells `numeric` are numbers.
 
-    Raises ValueError (of Arrow's parser, or with the line counted from the first record) for what is no such number.
+    Raises ValueError for other cells: that of Arrow's parser, or one with the line counted from the first record.
     """
     counts = records.cell_counts()
     wrong = np.flatnonzero(counts != columns)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from eckart.arrays import Array
+from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.registry import get_method
 from eckart.result import Decomposition
 
 
+@document
 @takes_fitted  # type: ignore[arg-type]
 def project(decomposition: Decomposition, data: object, **options: object) -> Array:
     """Compute the scores of rows in one pass over the data.
 
     Parameters
     ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
+    {decomposition}
     data : array-like, sparse matrix, data frame or path
         Rows with the columns of the fit, in the same order.
     **options : dict
@@ -26,15 +27,7 @@ def project(decomposition: Decomposition, data: object, **options: object) -> Ar
     array of shape (n_samples, k)
         Scores; for PCA and SVD ``(data - mean) / scale @ right``.
 
-    Raises
-    ------
-    InputError
-        If the number of columns differs from that of the fit.
-
-    See Also
-    --------
-    reconstruct : The inverse.
-    project_to : Write the scores to a file.
+    {Raises: InputError [columns]; See Also: reconstruct, project_to}
 
     Examples
     --------
@@ -47,14 +40,14 @@ def project(decomposition: Decomposition, data: object, **options: object) -> Ar
     return get_method(decomposition.method).function("project")(decomposition, data, **options)
 
 
+@document
 @takes_fitted  # type: ignore[arg-type]
 def reconstruct(decomposition: Decomposition, scores: Array, **options: object) -> Array:
     """Compute rows from their scores.
 
     Parameters
     ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
+    {decomposition}
     scores : array-like of shape (n_samples, k)
         Scores of the rows.
     **options : dict
@@ -70,10 +63,7 @@ def reconstruct(decomposition: Decomposition, scores: Array, **options: object) 
     InputError
         If the method has no inverse, such as Isomap.
 
-    See Also
-    --------
-    project : The inverse.
-    reconstruct_to : Write the rows to a file.
+    {See Also: project, reconstruct_to}
 
     Examples
     --------

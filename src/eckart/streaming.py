@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import to_numpy
+from eckart.documentation import document
 from eckart.engine.blocks.reading import ProgressCallback, Reading, ahead
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import block_bytes, open_matrix
@@ -25,6 +26,7 @@ from eckart.result import Decomposition
 Path = str | os.PathLike[str]
 
 
+@document
 @takes_fitted  # type: ignore[arg-type]
 def project_to(
     decomposition: Decomposition,
@@ -41,39 +43,18 @@ def project_to(
 
     Parameters
     ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
+    {decomposition}
     data : array-like, sparse matrix, data frame or path
         Rows with the columns of the fit; may be larger than memory.
-    path : str or path
-        File to write: .npy, .parquet or .zarr.
-    memory : str or int, default None
-        Limit of the working memory, such as "2GB".
-    overwrite : bool, default False
-        Replace an existing file.
-    callback : callable, default None
-        Called with a `Progress` after every block.
+    {path [rows], memory, overwrite, callback}
     names : sequence of str, default None
         Names of the score columns, for formats that store names.
     **options : dict
         Options of `project`, such as `whiten`.
 
-    Returns
-    -------
-    int
-        Number of rows written.
+    {Returns: int [rows written]; Raises: InputError [not finite], ParameterError [own input]}
 
-    Raises
-    ------
-    InputError
-        If a result is not finite.
-    ParameterError
-        If the target is one of the inputs.
-
-    See Also
-    --------
-    project : Scores in memory.
-    reconstruct_to : The inverse.
+    {See Also: project, reconstruct_to}
 
     Examples
     --------
@@ -93,6 +74,7 @@ def project_to(
     return _write(data, path, step, len(names), names, decomposition, memory, overwrite, callback)
 
 
+@document
 @takes_fitted  # type: ignore[arg-type]
 def reconstruct_to(
     decomposition: Decomposition,
@@ -109,39 +91,18 @@ def reconstruct_to(
 
     Parameters
     ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
+    {decomposition}
     scores : array-like or path
         Scores of the rows, or the rows themselves with `from_data`.
-    path : str or path
-        File to write: .npy, .parquet or .zarr.
-    memory : str or int, default None
-        Limit of the working memory, such as "2GB".
-    overwrite : bool, default False
-        Replace an existing file.
-    callback : callable, default None
-        Called with a `Progress` after every block.
+    {path [rows], memory, overwrite, callback}
     from_data : bool, default False
         `scores` are rows of data: write their best approximation by the components.
     **options : dict
         Options of `reconstruct`, such as `whiten`.
 
-    Returns
-    -------
-    int
-        Number of rows written.
+    {Returns: int [rows written]; Raises: InputError [not finite], ParameterError [own input]}
 
-    Raises
-    ------
-    InputError
-        If a result is not finite.
-    ParameterError
-        If the target is one of the inputs.
-
-    See Also
-    --------
-    reconstruct : Rows in memory.
-    project_to : The inverse.
+    {See Also: reconstruct, project_to}
 
     Examples
     --------

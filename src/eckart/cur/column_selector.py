@@ -10,6 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.cur.estimator import CUR
+from eckart.documentation import document
 from eckart.estimators import constraints as allowed
 
 
@@ -55,16 +56,12 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, cur: CUR | None = None) -> None:
         self.cur = cur
 
+    @document
     @allowed.validated
     def fit(self, X: object, y: object = None) -> ColumnSelector:
         """Choose columns of X.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
+        {Parameters: X [in memory], y}
 
         Returns
         -------

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from eckart.documentation import document
 from eckart.errors import ParameterError
 
 __all__ = ["Dataset", "load", "names", "path"]
@@ -70,23 +71,18 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in _FOLDER.glob("*.csv")))
 
 
+@document
 def path(name: str) -> Path:
     """Get the path of the CSV file of a table.
 
-    Parameters
-    ----------
-    name : str
-        Name of the table.
+    {Parameters: name [dataset]}
 
     Returns
     -------
     pathlib.Path
         Path of the file.
 
-    Raises
-    ------
-    ParameterError
-        If there is no table of this name.
+    {Raises: ParameterError [dataset]}
 
     See Also
     --------
@@ -103,23 +99,18 @@ def path(name: str) -> Path:
     return _FOLDER / f"{name}.csv"
 
 
+@document
 def load(name: str) -> Dataset:
     """Load a table with its row and column names.
 
-    Parameters
-    ----------
-    name : str
-        Name of the table.
+    {Parameters: name [dataset]}
 
     Returns
     -------
     Dataset
         Numbers, row names and column names.
 
-    Raises
-    ------
-    ParameterError
-        If there is no table of this name.
+    {Raises: ParameterError [dataset]}
 
     See Also
     --------

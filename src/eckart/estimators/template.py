@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array
 from eckart.devices import is_off_host
+from eckart.documentation import document
 from eckart.estimators.constraints import validated
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.shared_docs import with_attributes
@@ -79,47 +80,28 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if hasattr(method, "__wrapped__") and not getattr(method, "plain_elsewhere", False):
                 setattr(cls, name, _plain(method))
 
+    @document
     @validated
     def fit(self, X: object, y: object = None) -> Self:
         """Find the components of X.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
+        {Parameters: X, y; Returns: Self [fitted]}
 
         Raises
         ------
         ParameterError
             If a parameter does not suit the data, such as more components than rows or columns.
-        MissingValuesError
-            If values are missing and the estimator does not treat them.
+        {MissingValuesError}
         """
         self._fit(X)
         return self
 
+    @document
     @validated
     def fit_transform(self, X: object, y: object = None) -> Array:
         """Find the components of X and return the scores of its rows.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Scores of the rows.
+        {Parameters: X, y; Returns: array [scores]}
         """
         return self._fitted_scores(self._fit(X))
 

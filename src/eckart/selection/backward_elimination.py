@@ -12,12 +12,14 @@ from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.selection.base import History, Search, best_set, table
 from eckart.selection.folds import Folds
 
 
+@document
 class BackwardElimination(Search):
     """Remove columns one after another and keep the set that performs best on held-out rows.
 
@@ -33,16 +35,11 @@ class BackwardElimination(Search):
         sets.
     step : int or float, default 1
         Number of columns removed per round, or their share of the remaining columns.
-    scoring : str, callable or None, default None
-        Score, as in ``sklearn.model_selection.cross_val_score``.
-    cv : int, splitter or iterable, default 5
-        Folds, as in ``sklearn.model_selection.cross_val_score``.
+    {scoring, cv}
     patience : int or None, default 10
         Stop after this many rounds without a better score. None continues to one column. A fixed number of columns is
         always reached.
-    nested : bool, default False
-        Repeat the whole search without each fold in turn and score it on the held-out rows: `nested_score_`. Takes as
-        many times longer as there are folds.
+    {nested}
     n_jobs : int or None, default None
         Number of processes for the candidates of a round (joblib).
     progress : callable or None, default None
@@ -54,10 +51,7 @@ class BackwardElimination(Search):
         One entry per round: n_columns, score, spread (standard deviation over the folds) and dropped (column indices).
         Pass it to ``pandas.DataFrame``.
 
-    See Also
-    --------
-    RandomSubsetSearch : Try random sets of columns.
-    CorrelationFilter : Score columns one at a time.
+    {See Also: RandomSubsetSearch, CorrelationFilter}
 
     Examples
     --------

@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eckart.documentation import document
 from eckart.errors import DataWarning, ParameterError
 from eckart.estimators.constraints import validated
 from eckart.estimators.shared_docs import with_attributes
@@ -89,23 +90,18 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
         cls.__doc__ = with_attributes(cls.__doc__, _SEARCH)
         super().__init_subclass__(**kwargs)
 
+    @document
     @validated
     def fit(self, X: object, y: object = None, groups: object = None) -> Self:
         """Select columns of X for the target y.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows are observations.
-        y : array-like of shape (n_samples,)
-            Target.
+        {X [in memory], y [target]}
         groups : array-like of shape (n_samples,), default None
             Groups, for splitters that keep groups together.
 
-        Returns
-        -------
-        Self
-            The fitted selector.
+        {Returns: Self [selector]}
 
         Raises
         ------

@@ -11,6 +11,7 @@ from eckart.analysis.measures import check_component, check_linear, floats, left
 from eckart.analysis.plots import geometry
 from eckart.analysis.plots.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes, placed
 from eckart.analysis.tables.loadings import correlation_matrix
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import shorten
@@ -26,38 +27,20 @@ _MOST_CELLS = 40
 _MOST_BARS = 20
 
 
+@document
 @takes_fitted
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     """Plot the loadings as a heatmap.
 
     Blue is negative, red is positive and white is 0. At most 30 components and the 40 strongest columns are drawn.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {Parameters: d, ax; Returns: matplotlib.axes.Axes}
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    Raises
-    ------
-    ParameterError
-        If the components have no column weights, as in Isomap.
-
-    See Also
-    --------
-    eckart.tables.loadings : The numbers.
+    {Raises: ParameterError [no column weights]; See Also: eckart.tables.loadings}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.loadings(d).get_title()
     'Loadings'
     """
@@ -86,6 +69,7 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@document
 @takes_fitted
 def correlation_circle(
     d: Decomposition,
@@ -101,34 +85,15 @@ def correlation_circle(
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    components : tuple of int, default (0, 1)
-        Components on the x axis and the y axis, counted from 0.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {d [centred], components, ax}
     supplementary : Table or None, default None
         Result of `eckart.supplementary.columns`, drawn dashed in another colour.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    eckart.tables.correlations : The numbers.
+    {Returns: matplotlib.axes.Axes; Raises: ParameterError [not centred]; See Also: eckart.tables.correlations}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.correlation_circle(d).get_xlabel()
     'PC1 (62.0 %)'
     """
@@ -164,6 +129,7 @@ def correlation_circle(
     return ax
 
 
+@document
 @takes_fitted
 def contributions(
     d: Decomposition, component: int = 0, ax: Axes | None = None, *, of: str = "columns", most: int = _MOST_BARS
@@ -174,36 +140,24 @@ def contributions(
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    component : int, default 0
-        Index of the component, counted from 0.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {d, component, ax}
     of : {'columns', 'rows'}, default 'columns'
         Whose contributions to plot.
     most : int, default 20
         Maximum number of bars.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
+    {Returns: matplotlib.axes.Axes}
 
     Raises
     ------
     ParameterError
         If `of` is not known, or the rows were not kept.
 
-    See Also
-    --------
-    eckart.tables.contributions : The numbers.
+    {See Also: eckart.tables.contributions}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.contributions(d).get_title()
     'PC1: contributions of columns'
     """

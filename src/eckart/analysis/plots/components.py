@@ -11,6 +11,7 @@ from eckart.analysis.measures import check_orthogonal, complete, floats, row_sco
 from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_axes, plain
 from eckart.analysis.tables import eigenvalues as numbers
 from eckart.analysis.tables.outliers import place_of, standardized
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted, joined, shorten
@@ -33,6 +34,7 @@ _POINTS = 2.2
 """Points per percent on the scale of shares, about."""
 
 
+@document
 @takes_fitted
 def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
     """Plot the explained share of each component.
@@ -41,28 +43,15 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {d, ax}
     thresholds : bool, default True
         Draw the mean share (Kaiser) and the broken stick.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    See Also
-    --------
-    cumulative : Cumulative shares.
-    eckart.choose_rank : Choose the number of components.
+    {Returns: matplotlib.axes.Axes; See Also: cumulative, eckart.choose_rank}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.scree(d).get_title()
     'Scree plot'
     """
@@ -90,33 +79,22 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
     return ax
 
 
+@document
 @takes_fitted
 def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[float] = (0.8, 0.9, 0.95)) -> Axes:
     """Plot the cumulative explained share.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {d, ax}
     targets : sequence of float, default (0.8, 0.9, 0.95)
         Shares for which the required number of components is marked.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    See Also
-    --------
-    scree : Share of each component.
+    {Returns: matplotlib.axes.Axes; See Also: scree}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.cumulative(d).get_title()
     'Cumulative share'
     """
@@ -159,6 +137,7 @@ def _drops(indices: list[tuple[int, float]], count: int) -> list[float]:
     return drops
 
 
+@document
 @takes_fitted
 def reconstruction(
     d: Decomposition,
@@ -174,8 +153,7 @@ def reconstruction(
     ----------
     d : Decomposition or fitted estimator
         The decomposition; with left vectors for `row`.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {ax}
     row : int, str or None, default None
         Index of a row, counted from 0, or its name. None plots the error of all rows.
     values : array-like of shape (n_features,), default None
@@ -183,25 +161,18 @@ def reconstruction(
     k : sequence of int or None, default None
         Numbers of components for the reconstruction of the row. None uses 1, 2 and all.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
+    {Returns: matplotlib.axes.Axes}
 
     Raises
     ------
     ParameterError
         If there is no such row, or a number in `k` is out of range.
 
-    See Also
-    --------
-    eckart.tables.reconstruction_error : The numbers.
+    {See Also: eckart.tables.reconstruction_error}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.reconstruction(d).get_title()
     'Reconstruction error'
     """

@@ -9,6 +9,7 @@ import numpy as np
 
 from eckart.analysis.labels import component_labels
 from eckart.analysis.plots import geometry
+from eckart.documentation import document
 from eckart.errors import ParameterError, require
 from eckart.formatting import shorten
 
@@ -49,6 +50,7 @@ def new_axes(width: float, height: float) -> Axes:
     return axes
 
 
+@document
 def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi: int = 200) -> None:
     """Save a plot as SVG, PNG or PDF.
 
@@ -60,8 +62,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
         The plot.
     path : str or path
         File to write. Its ending determines the format.
-    overwrite : bool, default False
-        Replace an existing file.
+    {overwrite}
     dpi : int, default 200
         Resolution of PNG files.
 
@@ -72,9 +73,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
     FileError
         If the file exists.
 
-    See Also
-    --------
-    biplot : A plot to save.
+    {See Also: biplot}
 
     Examples
     --------

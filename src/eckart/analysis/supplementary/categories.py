@@ -18,6 +18,7 @@ from eckart.analysis.measures import (
     row_weights,
 )
 from eckart.analysis.supplementary.lines import check_rows, named_lines
+from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
@@ -29,16 +30,12 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
+@document
 @takes_fitted
 def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     """Place categories at the mean scores of their rows.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    labels : sequence
-        Category of each fitted row. Rows with None or NaN belong to no category.
+    {Parameters: d [with rows], labels}
 
     Returns
     -------
@@ -47,15 +44,11 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
 
     Raises
     ------
-    ParameterError
-        If the left vectors were not kept.
+    {ParameterError [left vectors]}
     InputError
         If every category is missing.
 
-    See Also
-    --------
-    association : Test of each component.
-    category_cos2 : Quality of the representation.
+    {See Also: association, category_cos2}
 
     Notes
     -----
@@ -64,9 +57,7 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
     >>> [row[:2] for row in ek.supplementary.categories(d, south).rows]
     [('other', 47.0), ('south', 3.0)]
@@ -90,16 +81,12 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     return Table("Supplementary categories", header, named_lines(words, numbers), caption)
 
 
+@document
 @takes_fitted
 def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     """Tabulate how well each component represents each category.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    labels : sequence
-        Category of each fitted row. Rows with None or NaN belong to no category.
+    {Parameters: d [with rows], labels}
 
     Returns
     -------
@@ -111,9 +98,7 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     ParameterError
         If not all components were kept.
 
-    See Also
-    --------
-    categories : The mean scores.
+    {See Also: categories}
 
     Examples
     --------
@@ -135,36 +120,23 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     return Table("Squared cosines of categories", ("category", *component_labels(d)), lines, caption)
 
 
+@document
 @takes_fitted
 def association(d: Decomposition, labels: Sequence[object]) -> Table:
     """Test how much of each component the categories explain.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    labels : sequence
-        Category of each fitted row. Rows with None or NaN belong to no category.
+    {Parameters: d [with rows], labels}
 
     Returns
     -------
     Table
         Ratio eta2 (variance between categories divided by total variance), F statistic and p-value of each component.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    categories : The mean scores.
+    {Raises: ParameterError [left vectors]; See Also: categories}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
     >>> [round(float(cell), 3) for cell in ek.supplementary.association(d, south).rows[1][1:]]
     [0.029, 1.416, 0.24]

@@ -10,6 +10,7 @@ import numpy as np
 from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import living, ratio, row_scores, row_weights
 from eckart.analysis.supplementary.lines import check_rows, named_lines
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
+@document
 @takes_fitted
 def columns(d: Decomposition, data: object) -> Table:
     """Correlate columns that were not fitted with the scores.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
+    {d [with rows]}
     data : mapping, data frame or array of shape (n_samples, n_columns)
         One number per fitted row. Missing numbers are left out of the correlations of their column.
 
@@ -39,15 +40,11 @@ def columns(d: Decomposition, data: object) -> Table:
 
     Raises
     ------
-    ParameterError
-        If the left vectors were not kept.
+    {ParameterError [left vectors]}
     InputError
         If a column is not numeric or has the wrong length.
 
-    See Also
-    --------
-    rows : Rows that were not fitted.
-    eckart.plots.correlation_circle : Plot of the correlations.
+    {See Also: rows, eckart.plots.correlation_circle}
 
     Examples
     --------

@@ -12,6 +12,7 @@ from eckart.analysis.measures import check_orthogonal, floats, living, ratio
 from eckart.analysis.supplementary.lines import named_lines
 from eckart.analysis.tables.outliers import new_limits
 from eckart.arrays import Array, astype, from_numpy, namespace
+from eckart.documentation import document
 from eckart.engine.matrix import open_matrix
 from eckart.engine.measured import product_and_squares
 from eckart.engine.operator import Operator
@@ -28,33 +29,19 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
+@document
 @takes_fitted
 def rows(d: Decomposition, data: object) -> Table:
     """Compute scores and outlier statistics of rows that were not fitted.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        A PCA or SVD.
-    data : array-like, sparse matrix, data frame or path
-        Rows with the columns of the fit. Read in one pass.
+    {Parameters: d [PCA or SVD], data [new rows]}
 
     Returns
     -------
     Table
         Scores, distance from the centre, share that the components explain, T2 and Q.
 
-    Raises
-    ------
-    ParameterError
-        If the components are not orthogonal, as in NMF.
-    InputError
-        If the number of columns differs from that of the fit.
-
-    See Also
-    --------
-    eckart.project : Scores as an array.
-    row_cos2 : Quality of the representation.
+    {Raises: ParameterError [not orthogonal], InputError [columns]; See Also: eckart.project, row_cos2}
 
     Examples
     --------
@@ -83,30 +70,19 @@ def rows(d: Decomposition, data: object) -> Table:
     return Table("Supplementary rows", columns, named_lines(names, numbers), caption, kinds)
 
 
+@document
 @takes_fitted
 def row_cos2(d: Decomposition, data: object) -> Table:
     """Tabulate how well each component represents rows that were not fitted.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        A PCA or SVD.
-    data : array-like, sparse matrix, data frame or path
-        Rows with the columns of the fit. Read in one pass.
+    {Parameters: d [PCA or SVD], data [new rows]}
 
     Returns
     -------
     Table
         Squared cosines t_k^2 / ||x||^2.
 
-    Raises
-    ------
-    ParameterError
-        If the components are not orthogonal, as in NMF.
-
-    See Also
-    --------
-    rows : Scores of these rows.
+    {Raises: ParameterError [not orthogonal]; See Also: rows}
 
     Examples
     --------

@@ -9,6 +9,7 @@ import numpy as np
 from eckart.analysis.labels import column_labels, component_labels, row_labels, top_loadings, total_name
 from eckart.analysis.measures import check_component, floats, row_scores
 from eckart.analysis.tables.loadings import correlation_matrix
+from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.formatting import joined, percent, shorten
 from eckart.text import Cell, Table
@@ -20,14 +21,14 @@ _ROWS = 3
 """Rows named at each end of a component."""
 
 
+@document
 @takes_fitted
 def describe(d: Decomposition, component: int) -> str:
     """Describe one component in sentences.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
+    {d}
     component : int
         Index of the component, counted from 0.
 
@@ -41,15 +42,11 @@ def describe(d: Decomposition, component: int) -> str:
     ParameterError
         If there is no such component.
 
-    See Also
-    --------
-    description : All components as a table.
+    {See Also: description}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.describe(d, 1)
     'PC2 explains 24.7 % of the variance. It is dominated by UrbanPop (+0.87). High on it are Hawaii, ...'
     """
@@ -68,29 +65,23 @@ def describe(d: Decomposition, component: int) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
+@document
 @takes_fitted
 def description(d: Decomposition) -> Table:
     """Tabulate the meaning of all components.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
+    {Parameters: d}
 
     Returns
     -------
     Table
         Explained share, dominant columns on either side and extreme rows of each component.
 
-    See Also
-    --------
-    describe : One component in sentences.
+    {See Also: describe}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.description(d).rows[1][2]
     'UrbanPop (+0.87)'
     """
@@ -106,16 +97,14 @@ def description(d: Decomposition) -> Table:
     return Table("Meaning of the components", columns, tuple(rows), caption, kinds)
 
 
+@document
 @takes_fitted
 def component_columns(d: Decomposition, component: int = 0, *, threshold: float = 0.5) -> Table:
     """Tabulate the columns that correlate strongly with a component.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    component : int, default 0
-        Index of the component, counted from 0.
+    {d [centred], component}
     threshold : float, default 0.5
         Minimum absolute correlation. 0 lists all columns.
 
@@ -124,16 +113,7 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
     Table
         Correlation and its square, in decreasing order.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    eckart.bootstrap : Intervals of the loadings.
-    eckart.choose_rank : Whether the component is more than noise.
-    eckart.supplementary.columns : Correlations of columns that were not fitted.
+    {Raises: ParameterError [not centred]; See Also: eckart.bootstrap, eckart.choose_rank, eckart.supplementary.columns}
 
     Notes
     -----
@@ -142,9 +122,7 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [(name, round(float(r), 2)) for name, r, _ in ek.tables.component_columns(d, 1).rows]
     [('UrbanPop', 0.87)]
     """

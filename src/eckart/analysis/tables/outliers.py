@@ -23,6 +23,7 @@ from eckart.analysis.measures import (
     row_weights,
 )
 from eckart.analysis.new_rows import new_row_limits
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.text import Cell, Table
@@ -47,18 +48,14 @@ class Distances:
     """How the limit of Q was found."""
 
 
+@document
 @takes_fitted
 def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95, only: bool = False) -> Table:
     """Tabulate the T2 and Q statistics of each row with their limits.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    k : int or None, default None
-        Number of leading components in the model. None uses all.
-    confidence : float, default 0.95
-        Confidence level of each limit.
+    {d [with rows], k [model], confidence}
     only : bool, default False
         List only rows beyond a limit, most extreme first.
 
@@ -67,18 +64,9 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     Table
         T2, Q, both divided by their limits, and which limit is exceeded.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-    ParameterError
-        If the components are not orthogonal, as in NMF.
+    {Raises: ParameterError [left vectors], ParameterError [not orthogonal]}
 
-    See Also
-    --------
-    outlier_limits : The limits.
-    outlier_columns : Columns that cause an outlier.
-    eckart.plots.outlier_map : Plot of T2 and Q.
+    {See Also: outlier_limits, outlier_columns, eckart.plots.outlier_map}
 
     Notes
     -----
@@ -92,9 +80,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [row[0] for row in ek.tables.outliers(d, only=True).rows]
     ['Alaska', 'Rhode Island', 'Mississippi']
     """
@@ -113,40 +99,25 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     return Table("Outliers", columns, tuple(lines), caption, ("text", "number", "number", "number", "number", "text"))
 
 
+@document
 @takes_fitted
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
     """Tabulate the limits of T2 and Q for fitted rows and for new rows.
 
     A fitted row pulls the components towards itself, so its limits are smaller than those of a new row.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        A PCA or SVD.
-    k : int or None, default None
-        Number of leading components in the model. None uses all.
-    confidence : float, default 0.95
-        Confidence level of each limit.
+    {Parameters: d [PCA or SVD], k [model], confidence}
 
     Returns
     -------
     Table
         Limit and rule of each statistic. Without left vectors only the limits for new rows.
 
-    Raises
-    ------
-    ParameterError
-        If the components are not orthogonal, as in NMF.
-
-    See Also
-    --------
-    outliers : The statistics of each row.
+    {Raises: ParameterError [not orthogonal]; See Also: outliers}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
     [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.98), ('T2', 'new', 6.48), ('Q', 'new', 2.56)]
     """
@@ -168,21 +139,20 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
 
 
+@document
 @takes_fitted
 def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, k: int | None = None) -> Table:
     """Tabulate the contribution of each column to the T2 and Q of one row.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
+    {d [with rows]}
     row : int or str
         Index of the row, counted from 0, or its name.
     values : array-like of shape (n_features,), default None
         The row as it is in the data. Needed for Q unless all components were kept; without it, T2 is split over the
         part of the row within the components.
-    k : int or None, default None
-        Number of leading components in the model. None uses all.
+    {k [model]}
 
     Returns
     -------
@@ -194,9 +164,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     ParameterError
         If there is no such row.
 
-    See Also
-    --------
-    outliers : T2 and Q of all rows.
+    {See Also: outliers}
 
     Notes
     -----
@@ -205,9 +173,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.outlier_columns(d, "Alaska", values=arrests.values[1]).rows[0][0]
     'Rape'
     """

@@ -24,6 +24,7 @@ from eckart.analysis.measures import (
     ratio,
     row_weights,
 )
+from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.text import Table
 
@@ -39,6 +40,7 @@ _STILL = 1e-13
 """Angles below this are no turn."""
 
 
+@document
 @dataclass(frozen=True)
 class Rotation:
     """Rotated loadings in decreasing order of the variance that they explain.
@@ -50,9 +52,7 @@ class Rotation:
     loadings : array of shape (n_features, k)
         Rotated loadings L R. The entry of largest absolute value in each column is positive.
 
-    See Also
-    --------
-    eckart.tables.varimax : The function that returns it.
+    {See Also: eckart.tables.varimax}
 
     Examples
     --------
@@ -66,33 +66,24 @@ class Rotation:
     loadings: Matrix
 
 
+@document
 @takes_fitted
 def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Rotation:
     """Rotate the first k components to simple structure.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
+    {d [centred]}
     k : int or None, default None
         Number of components to rotate. None rotates all. The result depends on it.
-    normalize : bool, default True
-        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+    {normalize}
 
     Returns
     -------
     Rotation
         Rotation matrix and rotated loadings.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    rotated_loadings : The loadings as a table.
-    rotated_variances : The explained variance.
+    {Raises: ParameterError [not centred]; See Also: rotated_loadings, rotated_variances}
 
     Notes
     -----
@@ -105,9 +96,7 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.varimax(d).loadings.round(2)
     array([[ 0.94, -0.06],
            [ 0.92,  0.18],
@@ -127,38 +116,27 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
     return Rotation(matrix * signs, turned * signs)
 
 
+@document
 @takes_fitted
 def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the loadings after varimax rotation.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    k : int or None, default None
-        Number of leading components to rotate. None uses all.
-    normalize : bool, default True
-        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+    {d [centred]}
+    {k [rotated]}
+    {normalize}
 
     Returns
     -------
     Table
         Loadings and the communality of each column, which is the sum of their squares.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    varimax : The rotation as arrays.
+    {Raises: ParameterError [not centred]; See Also: varimax}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.rotated_loadings(d).columns
     ('column', 'RC1', 'RC2', 'communality')
     """
@@ -177,38 +155,27 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
     )
 
 
+@document
 @takes_fitted
 def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the variance that each rotated component explains.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    k : int or None, default None
-        Number of leading components to rotate. None uses all.
-    normalize : bool, default True
-        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+    {d [centred]}
+    {k [rotated]}
+    {normalize}
 
     Returns
     -------
     Table
         Variance, share and cumulative share.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    eigenvalues : The same before the rotation.
+    {Raises: ParameterError [not centred]; See Also: eigenvalues}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(row[2]), 3) for row in ek.tables.rotated_variances(d).rows]
     [0.565, 0.302]
     """
@@ -220,38 +187,27 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
     return Table("Rotated components", ("component", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
 
 
+@document
 @takes_fitted
 def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the scores of the rows on the rotated components.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    k : int or None, default None
-        Number of leading components to rotate. None uses all.
-    normalize : bool, default True
-        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+    {d [with rows]}
+    {k [rotated]}
+    {normalize}
 
     Returns
     -------
     Table
         Uncorrelated scores of variance 1: sqrt(w - 1) U R.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    scores : The scores before the rotation.
+    {Raises: ParameterError [left vectors]; See Also: scores}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.rotated_scores(d).columns
     ('row', 'RC1', 'RC2')
     """

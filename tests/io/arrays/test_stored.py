@@ -57,7 +57,7 @@ def test_an_array_stored_by_columns_is_read_a_few_columns_at_a_time(tmp_path, mo
         return read(self, place)
 
     monkeypatch.setattr(zarr.Array, "__getitem__", watched)
-    rows = open_rows(tmp_path / "a.zarr", memory=8 * 300 * 12 * 8)
+    rows = open_rows(tmp_path / "a.zarr", memory=8 * 300 * 12 * 16)
     np.testing.assert_array_equal(rows.read(17, 60), data[17:60])
     assert {columns.stop - columns.start for _, columns in asked} == {12}
     asked.clear()

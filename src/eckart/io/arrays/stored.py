@@ -164,13 +164,13 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
 
 
 def _columns_at_a_time(array: Any, memory: int | None) -> int:
-    """Columns whose chunks take an eighth of the memory allowed, or one chunk; 0 if all columns do.
+    """Columns whose chunks take a sixteenth of the memory allowed, or one chunk; 0 if all columns do.
 
     Zarr decodes all chunks that a block of rows touches at the same time, and h5py one after the other. The chunks of
     an array that is stored by columns are decoded anew for every block.
     """
     rows, columns = array.chunks
-    limit = (free_memory() if memory is None else memory) // 8
+    limit = (free_memory() if memory is None else memory) // 16
     size = rows * columns * np.dtype(array.dtype).itemsize
     count = max(1, limit // max(size, 1))
     return 0 if count * columns >= array.shape[1] else int(count * columns)

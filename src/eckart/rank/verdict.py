@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from eckart.displays import html_table
+from eckart.documentation import document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +18,7 @@ def percent(share: float) -> str:
     return f"{share:.2%}" if share >= 0.01 else f"{100.0 * share:.3g}%"
 
 
+@document
 @dataclass(frozen=True)
 class Verdict:
     """Answer of one rule for the number of components.
@@ -38,9 +40,7 @@ class Verdict:
     votes : bool
         Whether the rule has a vote if the sequential tests abstain.
 
-    See Also
-    --------
-    RankChoice : The answers of all rules.
+    {See Also: RankChoice}
 
     Examples
     --------
@@ -75,6 +75,7 @@ ENOUGH = 12
 """Directions left that show the covariance of the noise."""
 
 
+@document
 @dataclass(frozen=True)
 class RankChoice:
     """Answers of all rules for the number of components, and a recommendation.
@@ -110,9 +111,7 @@ class RankChoice:
     reason : str
         Why the number is not certain. Empty if it is, or if only descriptive rules were asked.
 
-    See Also
-    --------
-    choose_rank : The function that returns it.
+    {See Also: choose_rank}
 
     Notes
     -----

@@ -11,7 +11,6 @@ from eckart.analysis.measures import check_component, check_linear, floats, left
 from eckart.analysis.plots import geometry
 from eckart.analysis.plots.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes, placed
 from eckart.analysis.tables.loadings import correlation_matrix
-from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import shorten
@@ -27,7 +26,6 @@ _MOST_CELLS = 40
 _MOST_BARS = 20
 
 
-@document
 @takes_fitted
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     """Plot the loadings as a heatmap.
@@ -69,7 +67,6 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@document
 @takes_fitted
 def correlation_circle(
     d: Decomposition,
@@ -129,7 +126,6 @@ def correlation_circle(
     return ax
 
 
-@document
 @takes_fitted
 def contributions(
     d: Decomposition, component: int = 0, ax: Axes | None = None, *, of: str = "columns", most: int = _MOST_BARS

@@ -11,7 +11,6 @@ from eckart.analysis.measures import check_orthogonal, complete, floats, row_sco
 from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_axes, plain
 from eckart.analysis.tables import eigenvalues as numbers
 from eckart.analysis.tables.outliers import place_of, standardized
-from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted, joined, shorten
@@ -34,7 +33,6 @@ _POINTS = 2.2
 """Points per percent on the scale of shares, about."""
 
 
-@document
 @takes_fitted
 def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
     """Plot the explained share of each component.
@@ -79,7 +77,6 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
     return ax
 
 
-@document
 @takes_fitted
 def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[float] = (0.8, 0.9, 0.95)) -> Axes:
     """Plot the cumulative explained share.
@@ -137,7 +134,6 @@ def _drops(indices: list[tuple[int, float]], count: int) -> list[float]:
     return drops
 
 
-@document
 @takes_fitted
 def reconstruction(
     d: Decomposition,

@@ -10,7 +10,6 @@ import numpy as np
 from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import living, ratio, row_scores, row_weights
 from eckart.analysis.supplementary.lines import check_rows, named_lines
-from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
-@document
 @takes_fitted
 def columns(d: Decomposition, data: object) -> Table:
     """Correlate columns that were not fitted with the scores.

@@ -23,7 +23,6 @@ from eckart.analysis.measures import (
     row_weights,
 )
 from eckart.analysis.new_rows import new_row_limits
-from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.text import Cell, Table
@@ -48,7 +47,6 @@ class Distances:
     """How the limit of Q was found."""
 
 
-@document
 @takes_fitted
 def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95, only: bool = False) -> Table:
     """Tabulate the T2 and Q statistics of each row with their limits.
@@ -99,7 +97,6 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     return Table("Outliers", columns, tuple(lines), caption, ("text", "number", "number", "number", "number", "text"))
 
 
-@document
 @takes_fitted
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
     """Tabulate the limits of T2 and Q for fitted rows and for new rows.
@@ -139,7 +136,6 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
 
 
-@document
 @takes_fitted
 def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, k: int | None = None) -> Table:
     """Tabulate the contribution of each column to the T2 and Q of one row.

@@ -178,13 +178,13 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     scores = row_scores(d, slice(place, place + 1))[0]
     right, alive = floats(d.right), living(d)[:k]
     inside = right[:, :k] @ scores[:k]
-    whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
+    whole = whole_row(d, values, scores)
     pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.explained_variance)[:k][alive])
-    t2 = pull * (inside if whole is None else whole)
+    shown = inside if whole is None else whole
+    t2 = pull * shown
     q = np.full(d.columns, np.nan) if whole is None else (whole - inside) ** 2
     share = np.abs(t2) / (np.abs(t2).sum() or 1.0) + np.nan_to_num(q) / (np.nan_to_num(q).sum() or 1.0)
     order = np.argsort(-share, kind="stable")
-    shown = inside if whole is None else whole
     names = column_labels(d)
     lines = tuple((names[j], *(float(a[j]) for a in (shown, t2, q))) for j in order.tolist())
     caption = (
@@ -266,6 +266,13 @@ def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
     ceiling = float(kept.min()) if d.which == "largest" and len(kept) else math.inf
     count = max(int(min(free)), 0)
     return spectrum(kept, modelled(total, squares, count, min(free) / max(free), ceiling), d.weight, centred=centred)
+
+
+def whole_row(d: Decomposition, values: object, scores: Matrix) -> Matrix | None:
+    """A row in units of the fit: from its values, or from its scores if the components explain everything."""
+    if values is not None:
+        return standardized(d, values)
+    return floats(d.right) @ scores if complete(d) else None
 
 
 def standardized(d: Decomposition, values: object) -> Matrix:

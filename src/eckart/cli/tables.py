@@ -35,7 +35,7 @@ def read(
         source = _labelled(source, reading.labels)
     if reading.columns or reading.drop:
         source = keep(source, _chosen(source, reading))
-    return without_identifiers(source) if measurements and not reading.columns else source
+    return without_identifiers(source, memory) if measurements and not reading.columns else source
 
 
 def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: bool) -> Source:

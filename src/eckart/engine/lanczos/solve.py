@@ -28,6 +28,7 @@ def solve_lanczos(
     block: int,
     capacity: int,
     probes: int,
+    most: int,
     rng: np.random.Generator,
     worth: Callable[[int, float], bool] | None = None,
 ) -> Solution:
@@ -73,7 +74,7 @@ def solve_lanczos(
         request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note,
         None if request.smallest else request.flat_tolerance, worth,
     )  # fmt: skip
-    first = Start(start, shifted(start, product), capacity, probes)
+    first = Start(start, shifted(start, product), capacity, probes, most)
     try:
         pairs = block_lanczos(
             matrix, target, block=block, rng=lambda: generator(request.seed, problem.data, "probes"), start=first

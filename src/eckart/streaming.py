@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import to_numpy
-from eckart.documentation import document
 from eckart.engine.blocks.reading import ProgressCallback, Reading, ahead
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import block_bytes, open_matrix
@@ -26,7 +25,6 @@ from eckart.result import Decomposition
 Path = str | os.PathLike[str]
 
 
-@document
 @takes_fitted  # type: ignore[arg-type]
 def project_to(
     decomposition: Decomposition,
@@ -74,7 +72,6 @@ def project_to(
     return _write(data, path, step, len(names), names, decomposition, memory, overwrite, callback)
 
 
-@document
 @takes_fitted  # type: ignore[arg-type]
 def reconstruct_to(
     decomposition: Decomposition,

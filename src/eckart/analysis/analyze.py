@@ -132,18 +132,13 @@ def _of_model(
 def _of_table(
     table: Any, method: str | Method | None, labels: dict[str, Sequence[str]], ranks: Any, options: dict[str, Any]
 ) -> Analysis:
-    square = recognise(table) if method in (None, "pca") else None
-    chosen, taken = method if isinstance(method, Method) else get_method(method or "pca"), table
+    square, taken = recognise(table) if method in (None, "pca") else None, table
+    chosen = method if isinstance(method, Method) else get_method(method or "pca")
     if square is not None and method is None and _has_distances(table, square):
         options = _scaling_options(table, options)
         chosen, taken = get_method("kernel_pca"), inner_products(table)
         square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
-    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
-    d, shown = _decomposed(taken, chosen, options, ranks)
-    d, choice = _asked(d, taken, ranks, options)
-    if shown is not None:
-        shown = shown if requested else max(shown, min(_recommended(choice), d.k))
-        d = _shown(d, taken, shown, left=options.get("left", True))
+    d, choice, requested = _with_choice(taken, chosen, options, ranks)
     if square is not None:
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
@@ -152,6 +147,19 @@ def _of_table(
     return _gathered(
         d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
+
+
+def _with_choice(
+    table: Any, method: Method, options: dict[str, Any], ranks: Any
+) -> tuple[Decomposition, RankChoice | None, bool]:
+    """The components to show, what the rules say of their number, and whether the user chose the number."""
+    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
+    d, shown = _decomposed(table, method, options, ranks)
+    d, choice = _asked(d, table, ranks, options)
+    if shown is not None:
+        shown = shown if requested else max(shown, min(_recommended(choice), d.k))
+        d = _shown(d, table, shown, left=options.get("left", True))
+    return d, choice, requested
 
 
 def _has_distances(table: object, square: SquareTable) -> bool:

@@ -114,6 +114,13 @@ def _teller(console: Console) -> Any:
     return lambda row: console.say(f"{row['n_columns']} columns: score {row['score']:.4f}")
 
 
+def _are_whole(numbers: np.ndarray) -> bool:
+    """Whether all are integers that float64 holds exactly."""
+    import numpy as np
+
+    return numbers.dtype.kind == "f" and bool(np.all((numbers == np.round(numbers)) & (np.abs(numbers) < 2**53)))
+
+
 def _split(
     data: str, target: str, reading: ReadingOptions, *, classes: bool | None
 ) -> tuple[Source, np.ndarray, bool, bool]:
@@ -130,7 +137,7 @@ def _split(
     indices = [j for j in tables._chosen(whole, reading) if names[j] != target]
     if not indices:
         raise Refused("No column is left besides the target.")
-    whole_numbers = goal.dtype.kind == "f" and bool(np.all(goal == np.round(goal)) and np.all(np.abs(goal) < 2**53))
+    whole_numbers = _are_whole(goal)
     ambiguous = classes is None and whole_numbers
     if classes is None:
         # Numbers read from a file are floats, so whole ones are taken for integers.
@@ -323,12 +330,10 @@ def _table(source: Source, how: str, selector: Any) -> Any:
     names, history = _names(source), selector.history_
     if how == "correlation":
         return _scored(names, history)
-    sets = history["dropped" if how == "backward" else "columns"]
-    words = [", ".join(names[j] for j in columns) or "-" for columns in sets]
+    key, titles = ("dropped", ("taken away", "columns left")) if how == "backward" else ("columns", ("set", "columns"))
+    words = [", ".join(names[j] for j in columns) or "-" for columns in history[key]]
     figures = zip(history["n_columns"], history["score"], history["spread"], strict=True)
     rows = [(word, int(n), float(s), float(d)) for word, (n, s, d) in zip(words, figures, strict=True)]
     if how == "random":
         rows = [rows[i] for i in history["rank"].argsort()]
-    first = "taken away" if how == "backward" else "set"
-    return Table("", (first, "columns left" if how == "backward" else "columns", "score", "spread"), tuple(rows),
-                 kinds=("text", "count", "number", "number"))  # fmt: skip
+    return Table("", (*titles, "score", "spread"), tuple(rows), kinds=("text", "count", "number", "number"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ def read(
         source = _labelled(source, reading.labels)
     if reading.columns or reading.drop:
         source = keep(source, _chosen(source, reading))
-    return without_identifiers(source) if measurements and not reading.columns else source
+    return without_identifiers(source, memory) if measurements and not reading.columns else source
 
 
 def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: bool) -> Source:
@@ -55,7 +55,7 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
 def _labelled(source: Source, given: Sequence[str]) -> Source:
     """The source with columns of numbers set aside as labels; columns of text are labels already."""
     names = column_names(source)
-    words = [word.strip() for text in given for word in ([text] if text in names else text.split(","))]
+    words = [word.strip() for word in _split_names(given, names)]
     indices = _indices(source, [word for word in words if word not in source.metadata.labels], "--labels")
     if not indices:
         return source
@@ -118,13 +118,17 @@ def _chosen(source: Source, reading: ReadingOptions) -> list[int]:
     return left
 
 
+def _split_names(given: Sequence[str], known: Container[str]) -> list[str]:
+    """The names in options; a name may hold a comma when it is given alone."""
+    return [word for text in given for word in ([text] if text in known else text.split(","))]
+
+
 def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
-    """Where the named columns are; a name may hold a comma when it is given alone."""
+    """Where the named columns are."""
     names = column_names(source)
     where = {name: j for j, name in enumerate(names)}
-    words = [word for text in given for word in ([text] if text in where else text.split(","))]
     indices: list[int] = []
-    for word in (word if word in where else word.strip() for word in words):
+    for word in (word if word in where else word.strip() for word in _split_names(given, where)):
         if word in source.metadata.labels and option == "--drop":
             continue
         if word not in where:
@@ -147,9 +151,18 @@ def _no_column(source: Source, word: str, names: Sequence[str], option: str) -> 
     return f"{option}: {title} has no column {quoted(word)} of numbers{hint}"
 
 
+def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> list[str]:
+    """The columns in addition to those wanted, which may only be identifiers; otherwise the difference is an error."""
+    from eckart.io.identifiers import is_identifier
+
+    extra = [name for name in names if name not in set(wanted)]
+    if len(names) - len(extra) != len(wanted) or not all(map(is_identifier, extra)):
+        raise Refused(_difference(source, names, wanted, what))
+    return extra
+
+
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
-    from eckart.io.identifiers import is_identifier
     from eckart.io.roles import listed
 
     names = source.metadata.column_names
@@ -158,9 +171,7 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
         return source, []
     if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
         return source, [_in_order(source, len(wanted), what)]
-    extra = [name for name in names if name not in set(wanted)]
-    if len(names) - len(extra) != len(wanted) or not all(map(is_identifier, extra)):
-        raise Refused(_difference(source, names, wanted, what))
+    extra = _identifiers_beyond(source, names, wanted, what)
     left = [f"Ignored, because {what} has no such column: {listed(extra)}."] if extra else []
     where = {name: j for j, name in enumerate(names)}
     order = [where[name] for name in wanted]

@@ -64,9 +64,7 @@ class Tuning:
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         taken = TAKEN.get(method, {})
         _refuse_meaningless([name for name in given if name not in taken], method)
-        if "solver" in given and given["solver"] not in SOLVERS.get(method, ()):
-            known = ", ".join(SOLVERS.get(method, ()))
-            raise click.UsageError(f"--solver {given['solver']}: for --method {method} it is one of {known}.")
+        _check_solver(given.get("solver"), method)
         if "neighbors" in given and "radius" in given:
             raise click.UsageError("Give only one of --neighbors and --radius: each determines the neighbours.")
         found = {taken[name]: value for name, value in given.items()}
@@ -80,6 +78,12 @@ class Tuning:
         words = [f" --{name}" + ("" if value is True else f" {shlex.quote(str(value))}")
                  for name, value in given.items() if value is not None]  # fmt: skip
         return "".join(words)
+
+
+def _check_solver(solver: str | None, method: str) -> None:
+    known = SOLVERS.get(method, ())
+    if solver is not None and solver not in known:
+        raise click.UsageError(f"--solver {solver}: for --method {method} it is one of {', '.join(known)}.")
 
 
 def _refuse_meaningless(names: list[str], method: str) -> None:

@@ -18,6 +18,7 @@ from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.stored_rows import Rows
 from eckart.concept_space.vectors import row_squares
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.registry import method_of
 
@@ -56,6 +57,7 @@ class Ledger:
         )
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Folded:
     """Rows folded into concepts that were computed without them.
@@ -73,9 +75,7 @@ class Folded:
     space : Concepts
         The concepts with these rows stored as well.
 
-    See Also
-    --------
-    Concepts.fold_in : The method that returns it.
+    {See Also: Concepts.fold_in}
 
     Examples
     --------

@@ -12,10 +12,12 @@ import numpy as np
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
 from eckart.displays import html_facts, html_table
+from eckart.documentation import document
 
 _SHOWN = 20
 
 
+@document
 class Hit(NamedTuple):
     """One row or column of a ranking.
 
@@ -28,9 +30,7 @@ class Hit(NamedTuple):
     place : int
         Index of the row or column, counted from 0.
 
-    See Also
-    --------
-    Ranking : The ranking.
+    {See Also: Ranking}
 
     Examples
     --------
@@ -44,6 +44,7 @@ class Hit(NamedTuple):
     place: int
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Query:
     """A row in the space of the concepts.
@@ -71,9 +72,7 @@ class Query:
     notes : tuple of str
         What the reader should know.
 
-    See Also
-    --------
-    Concepts.query : The method that returns it.
+    {See Also: Concepts.query}
 
     Examples
     --------
@@ -122,6 +121,7 @@ class Query:
         return f"<Query {self.name}: [{numbers}{more}]{unseen}{_remarks(self.notes)}>"
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Ranking:
     """Rows or columns with scores, best first.
@@ -147,9 +147,7 @@ class Ranking:
     notes : tuple of str
         What the reader should know.
 
-    See Also
-    --------
-    Concepts.similar_rows : A method that returns it.
+    {See Also: Concepts.similar_rows}
 
     Examples
     --------
@@ -223,6 +221,7 @@ class Ranking:
         return "\n".join([f"<{self.title}{proof}{_remarks(self.notes)}", *lines]) + ">"
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Rankings:
     """Rankings of many rows.
@@ -240,9 +239,7 @@ class Rankings:
     of : Names
         Names of the ranked columns.
 
-    See Also
-    --------
-    Ranking : The ranking of one row.
+    {See Also: Ranking}
 
     Examples
     --------

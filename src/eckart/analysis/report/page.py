@@ -163,10 +163,10 @@ def _headings(found: dict[str, Section], numbers: dict[str, Any], drawn: int) ->
     rebuilt = [("rebuilt", "Reconstruction")] * (bool(numbers["errors"]) or (drawn > 0 and weights))
     follows = {"meaning": plane, "clusters": rebuilt}
     entries: list[tuple[str, str]] = []
-    for key in (key for key in found if key not in ("notes", "rows", "rebuilt")):
-        entries += [(key, found[key].title), *follows.get(key, [])]
-    for one in (plane, rebuilt):
-        entries += [entry for entry in one if entry not in entries]
+    for key, section in found.items():
+        if key not in ("notes", "rows", "rebuilt"):
+            entries += [(key, section.title), *follows.get(key, [])]
+    entries += [entry for entry in (*plane, *rebuilt) if entry not in entries]
     return [*entries, ("share", "Share this")]
 
 

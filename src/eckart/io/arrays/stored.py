@@ -16,7 +16,7 @@ import numpy as np
 
 from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import Block, Metadata
-from eckart.environment import check_piece
+from eckart.environment import check_piece, free_memory
 from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.containers import Container, open_container
@@ -46,6 +46,8 @@ class StoredRows:
     count: int
     chunk: int
     metadata: Metadata = field(default_factory=Metadata)
+    columns: int = 0
+    """Columns of a dense array that are read at a time; 0 for all of them."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -74,7 +76,13 @@ class StoredRows:
         found = container.get(container.root, self.place)
         if self.sparse:
             return self._csr(container, found, start, stop)
-        return np.asarray(found[start:stop], dtype=self.dtype)
+        if not self.columns:
+            return np.asarray(found[start:stop], dtype=self.dtype)
+        out = np.empty((stop - start, self.shape[1]), self.dtype)
+        for first in range(0, self.shape[1], self.columns):
+            some = slice(first, first + self.columns)
+            out[:, some] = found[start:stop, some]
+        return out
 
     def _csr(self, container: Container, group: object, start: int, stop: int) -> Block:
         parts = {name: container.get(group, name) for name in ("data", "indices", "indptr")}
@@ -133,8 +141,23 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
     shape = (int(array.shape[0]), int(array.shape[1]))
     _check_chunk(array, name, memory)
     chunk = int(array.chunks[0]) if array.chunks else 0
-    metadata = Metadata(name)
-    return StoredRows(state, kind, place, shape, np.dtype(array.dtype), False, shape[0] * shape[1], chunk, metadata)
+    columns = _columns_at_a_time(array, memory) if kind == "zarr" else 0
+    return StoredRows(
+        state, kind, place, shape, np.dtype(array.dtype), False, shape[0] * shape[1], chunk, Metadata(name), columns
+    )
+
+
+def _columns_at_a_time(array: Any, memory: int | None) -> int:
+    """Columns whose chunks take an eighth of the memory allowed, or one chunk; 0 if all columns do.
+
+    Zarr decodes all chunks that a block of rows touches at the same time, and h5py one after the other. The chunks of
+    an array that is stored by columns are decoded anew for every block.
+    """
+    rows, columns = array.chunks
+    limit = (free_memory() if memory is None else memory) // 8
+    size = rows * columns * np.dtype(array.dtype).itemsize
+    count = max(1, limit // max(size, 1))
+    return 0 if count * columns >= array.shape[1] else int(count * columns)
 
 
 def _check_chunk(array: Any, name: str, memory: int | None) -> None:

@@ -18,6 +18,7 @@ from eckart.engine.certify import summary_of
 from eckart.engine.digest import array_generator
 from eckart.engine.solution import Solution
 from eckart.errors import InputError
+from eckart.formatting import percent
 from eckart.kernel_pca.centered import off_mean
 from eckart.kernel_pca.cholesky import Factor, FactorComponents, factor_components, pivoted_cholesky, take_columns
 from eckart.kernel_pca.details import KernelPCADetails, kernel_details
@@ -173,7 +174,7 @@ def certified(
         high = min(1.0, held / (total - found.slack)) if total > found.slack else 1.0
     share = found.missing / made.trace if made.trace else 0.0
     sentence = summary_of(solution, low, high) if k else ""
-    sentence += f" The kernel is approximated at rank {len(made.pivots)}, {share:.3%} of it missing."
+    sentence += f" The kernel is approximated at rank {len(made.pivots)}, {percent(share, 3)} of it missing."
     proved = bool(share <= settings.approximation_error)
     return replace(certificate, explained=(low, max(low, high)), summary=sentence, proved=proved)
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
 from eckart.api import decompose
-from eckart.arrays import is_array, is_sparse
+from eckart.arrays import Array, is_array, is_sparse
 from eckart.engine.matrix import open_matrix
 from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
@@ -284,7 +284,7 @@ def _with_next(
     return (wide, group) if group else (first, ())
 
 
-def _in_memory(data: object) -> Any:
+def _in_memory(data: object) -> Array:
     """The data as a matrix whose rows can be drawn."""
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
@@ -328,7 +328,7 @@ def _draw(
     first: Decomposition,
     groups: tuple[tuple[int, ...], ...],
     open_group: tuple[int, ...],
-    matrix: Any,
+    matrix: Array,
     method: Literal["pca", "svd"],
     weights: NDArray[np.float64] | None,
     random: np.random.Generator,

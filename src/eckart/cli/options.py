@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from eckart.cli import numbers
 from eckart.registry import SHARED_OPTIONS, all_methods, get_method
+
+if TYPE_CHECKING:
+    from eckart.io.read_options import ReadOptions
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -38,7 +41,7 @@ class ReadingOptions:
             raise click.UsageError("--row-names and --no-row-names cannot be combined.")
 
     @property
-    def options(self) -> Any:
+    def options(self) -> ReadOptions:
         """The same for the library; columns are chosen afterwards."""
         from eckart.io.read_options import ReadOptions
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli import numbers
 from eckart.cli.app import Refused
 from eckart.cli.console import Console
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from eckart.cli.tables import Source
+    from eckart.selection.base import Selector
+    from eckart.text import Table
 
 _MOST_LINES = 60
 _HOW = "correlation scores columns one at a time; backward removes columns; random tries sets."
@@ -93,7 +96,7 @@ def select(console: Console, data: str, target: str, output: Output, reading: Re
         console.say(f"Wrote the {len(chosen)} selected columns to {output.path}." if output.path != "-" else "Done.")
 
 
-def _check(asked: dict[str, Any]) -> None:
+def _check(asked: Keywords) -> None:
     if asked["threshold"] is not None and asked["count"] is not None:
         raise click.UsageError("Give only one of --keep and --threshold: each determines the number of columns.")
     if asked["scoring"] is not None:
@@ -182,7 +185,7 @@ def _names(source: Source) -> tuple[str, ...]:
     return column_names(source)
 
 
-def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str, Any]) -> Any:
+def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: Keywords) -> Any:
     """The selector, fitted; what scikit-learn refuses becomes a sentence."""
     import numpy as np
 
@@ -205,7 +208,7 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str,
         raise Refused(f"{source.metadata.name}: {error}") from error
 
 
-def _selector(*, classes: bool, sparse: bool, asked: dict[str, Any]) -> Any:
+def _selector(*, classes: bool, sparse: bool, asked: Keywords) -> Any:
     from eckart.selection import BackwardElimination, CorrelationFilter, RandomSubsetSearch
     from eckart.selection.judges import judge
 
@@ -235,7 +238,7 @@ def _step(given: str) -> int | float:
 
 
 def _told(
-    console: Console, source: Source, target: str, asked: dict[str, Any], selector: Any, chosen: list[str],
+    console: Console, source: Source, target: str, asked: Keywords, selector: Selector, chosen: list[str],
     warned: list[str], *, quietly: bool,
 ) -> None:  # fmt: skip
     """The search as a table and the choice as a sentence."""
@@ -262,7 +265,7 @@ def _told(
     click.echo(word)
 
 
-def _text(table: Any, width: int) -> str:
+def _text(table: Table, width: int) -> str:
     """The table with the names last: they are wrapped if they are long, and never cut."""
     from eckart.formatting import clean
 
@@ -292,7 +295,7 @@ def _kind(target: str, *, classes: bool) -> str:
     return f"The integers of {target!r} are treated as measurements. Give --classes if they name classes."
 
 
-def _scores(selector: Any) -> str:
+def _scores(selector: Selector) -> str:
     """The score of the chosen columns, and the one to believe."""
     if not hasattr(selector, "best_score_"):
         return ""
@@ -302,7 +305,7 @@ def _scores(selector: Any) -> str:
     return f"{best}; {selector.nested_score_:.4f} on rows not used for the selection."
 
 
-def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> dict[str, Any]:
+def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> Keywords:
     """The history with names of columns in place of their numbers."""
     known = {"column", "columns", "dropped"} & set(history)
     inside = {key: [_name_or_names(cell, names) for cell in history[key]] for key in known}
@@ -313,7 +316,7 @@ def _name_or_names(cell: Any, names: tuple[str, ...]) -> Any:
     return [names[j] for j in cell] if isinstance(cell, tuple) else names[int(cell)]
 
 
-def _scored(names: tuple[str, ...], history: dict[str, np.ndarray]) -> Any:
+def _scored(names: tuple[str, ...], history: dict[str, np.ndarray]) -> Table:
     """The columns with their scores, best first."""
     from eckart.text import Table
 
@@ -324,7 +327,7 @@ def _scored(names: tuple[str, ...], history: dict[str, np.ndarray]) -> Any:
     return Table("", ("column", "score", "choice"), tuple(scored), kinds=("text", "number", "text"))
 
 
-def _table(source: Source, how: str, selector: Any) -> Any:
+def _table(source: Source, how: str, selector: Selector) -> Table:
     from eckart.text import Table
 
     names, history = _names(source), selector.history_

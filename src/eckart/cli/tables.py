@@ -8,10 +8,13 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eckart.arrays import Matrix
 from eckart.cli.app import Refused
 from eckart.cli.options import ReadingOptions
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from eckart.errors import MissingValuesError
 
 Source = Any
@@ -67,7 +70,7 @@ def _labelled(source: Source, given: Sequence[str]) -> Source:
     )
 
 
-def column(source: Source, place: int) -> Any:
+def column(source: Source, place: int) -> np.ndarray:
     """The numbers of one column."""
     import numpy as np
 
@@ -76,7 +79,7 @@ def column(source: Source, place: int) -> Any:
     return np.asarray(block.toarray() if one.sparse else block).ravel()
 
 
-def weighted(source: Source, name: str) -> tuple[Source, Any]:
+def weighted(source: Source, name: str) -> tuple[Source, np.ndarray]:
     """The source without the column that holds the weights of the rows, and the weights."""
     indices = _indices(source, [name], "--weights")
     if source.shape[1] == 1:
@@ -228,7 +231,7 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     return Refused(f"{source.metadata.name}: {found[0]} {remedy}" if found else f"{source.metadata.name}: {error}")
 
 
-def _sparse_gaps(matrix: Any, names: Sequence[str]) -> list[str]:
+def _sparse_gaps(matrix: Matrix, names: Sequence[str]) -> list[str]:
     import numpy as np
 
     entries = matrix.tocoo()

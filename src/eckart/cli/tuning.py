@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, fields
-from typing import Any
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli import numbers
 from eckart.cli.options import Command, gathered
 
@@ -59,7 +59,7 @@ class Tuning:
     columns_count: int | None = None
     rows_count: int | None = None
 
-    def arguments(self, method: str) -> dict[str, Any]:
+    def arguments(self, method: str) -> Keywords:
         """The arguments of decompose; what has no meaning for the method is refused."""
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         taken = TAKEN.get(method, {})

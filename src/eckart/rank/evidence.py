@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import from_numpy, to_numpy
+from eckart.arrays import Matrix, from_numpy, to_numpy
 from eckart.engine.backends.symmetric import leading_pairs, leading_values
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.leading import leading
@@ -123,7 +122,7 @@ class Evidence:
         return int(np.clip(20_000_000 // (self.rows * self.columns), fewest, most))
 
     @cached_property
-    def table(self) -> Any:
+    def table(self) -> Matrix:
         """The table on the host, scaled but not centred: an array, or CSR."""
         assert self.opened is not None
         assert self.moments is not None

@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from eckart.aliases import JsonObject
 from eckart.analysis import sentences
 from eckart.analysis.labels import total_name
 from eckart.analysis.report import charts
@@ -100,7 +101,7 @@ def _finalize(value: object) -> object:
     return clean(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
 
 
-def _contents(found: Analysis, title: str, command: str) -> dict[str, Any]:
+def _contents(found: Analysis, title: str, command: str) -> JsonObject:
     d, numbers = found.decomposition, charts.numbers(found)
     made = {section.key: section for section in sections(found)}
     tables, drawing = full(list(made.values())), heatmap(d)
@@ -127,7 +128,7 @@ def _contents(found: Analysis, title: str, command: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _scripts() -> dict[str, Any]:
+def _scripts() -> JsonObject:
     """The style sheet and the scripts, with the hashes that the content security policy admits."""
     from markupsafe import Markup
 
@@ -156,7 +157,7 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
     return cards
 
 
-def _headings(found: dict[str, Section], numbers: dict[str, Any], drawn: int) -> list[tuple[str, str]]:
+def _headings(found: dict[str, Section], numbers: JsonObject, drawn: int) -> list[tuple[str, str]]:
     """Where the page can be entered."""
     weights = numbers["columns"]["right"] is not None
     plane = [("rows", "Rows and columns" if weights else "Rows")] * (drawn > 0 or weights)
@@ -170,7 +171,7 @@ def _headings(found: dict[str, Section], numbers: dict[str, Any], drawn: int) ->
     return [*entries, ("share", "Share this")]
 
 
-def _scalings(numbers: dict[str, Any]) -> list[tuple[str, str]]:
+def _scalings(numbers: JsonObject) -> list[tuple[str, str]]:
     if not numbers["orthogonal"]:
         return [("form", "coordinates"), ("covariance", "coordinates in standard deviations")]
     known = numbers["columns"]["spread"] is not None

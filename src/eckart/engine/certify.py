@@ -286,7 +286,7 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note
         notes.append(
             Note(
                 "constant_columns",
-                f"Columns without variance ({len(constant)}): {listed}{', ...' if len(constant) > 5 else ''}.{treated}",
+                f"Columns without variance ({len(constant):,}): {listed}{' and others' if len(constant) > 5 else ''}.{treated}",
             )
         )
     if settings.method == "pca" and settings.center and not settings.scale:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from eckart.arrays import Array
-from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.registry import get_method
 from eckart.result import Decomposition
 
 
-@document
 @takes_fitted  # type: ignore[arg-type]
 def project(decomposition: Decomposition, data: object, **options: object) -> Array:
     """Compute the scores of rows in one pass over the data.
@@ -40,7 +38,6 @@ def project(decomposition: Decomposition, data: object, **options: object) -> Ar
     return get_method(decomposition.method).function("project")(decomposition, data, **options)
 
 
-@document
 @takes_fitted  # type: ignore[arg-type]
 def reconstruct(decomposition: Decomposition, scores: Array, **options: object) -> Array:
     """Compute rows from their scores.

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from eckart.arrays import to_numpy
-from eckart.documentation import document
 from eckart.engine.blocks.reading import ProgressCallback, Reading, ahead
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import block_bytes, open_matrix
@@ -23,10 +22,12 @@ from eckart.options import memory_bytes
 from eckart.projecting import project, reconstruct
 from eckart.result import Decomposition
 
+if TYPE_CHECKING:
+    from eckart.engine.blocks.stacked import StackedBlocks
+
 Path = str | os.PathLike[str]
 
 
-@document
 @takes_fitted  # type: ignore[arg-type]
 def project_to(
     decomposition: Decomposition,
@@ -74,7 +75,6 @@ def project_to(
     return _write(data, path, step, len(names), names, decomposition, memory, overwrite, callback)
 
 
-@document
 @takes_fitted  # type: ignore[arg-type]
 def reconstruct_to(
     decomposition: Decomposition,
@@ -127,7 +127,7 @@ def reconstruct_to(
     return _write(scores, path, step, d.columns, names, d, memory, overwrite, callback)
 
 
-def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: Any) -> np.ndarray:
+def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: StackedBlocks) -> np.ndarray:
     """The step; a gap is named by its row in the whole table, not in the block."""
     try:
         return step(block)
@@ -136,7 +136,7 @@ def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: Any) -> n
 
 
 def _write(
-    data: object, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Any, d: Decomposition,
+    data: object, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Sequence[str], d: Decomposition,
     memory: str | int | None, overwrite: bool, callback: ProgressCallback | None,
 ) -> int:  # fmt: skip
     if overwrite and (taken := own_input(path, paths_of(data))):

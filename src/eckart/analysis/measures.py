@@ -58,7 +58,6 @@ def floats(array: object) -> Matrix:
     return to_numpy(array).astype(np.float64)
 
 
-@document
 @takes_fitted
 def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Matrix:
     """Compute the scores of the fitted rows as an array.
@@ -132,7 +131,6 @@ def column_spread(d: Decomposition) -> Matrix:
     return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.explained_variance)))
 
 
-@document
 @takes_fitted
 def complete(d: Decomposition) -> bool:
     """Check whether the components explain the whole matrix.

@@ -31,6 +31,7 @@ from eckart.result import Decomposition
 from eckart.wording import DATA, INCLUDE_KNOWN, KEEP_ROWS
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Concepts:
     """Rows and columns of a decomposition, for search and recommendations.
@@ -53,9 +54,7 @@ class Concepts:
     folded : Ledger
         Statistics of the rows folded in so far.
 
-    See Also
-    --------
-    concepts : Create it.
+    {See Also: concepts}
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from eckart.cur.estimator import CUR
 from eckart.documentation import document
 from eckart.estimators import constraints as allowed
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -97,7 +100,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         mask[self.cur_.columns_] = True
         return mask
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -22,6 +22,7 @@ __all__ = ["Dataset", "load", "names", "path"]
 _FOLDER = Path(__file__).parent
 
 
+@document
 class Dataset(NamedTuple):
     """Numbers with the names of their rows and columns.
 
@@ -34,9 +35,7 @@ class Dataset(NamedTuple):
     column_names : tuple of str
         Names of the columns.
 
-    See Also
-    --------
-    load : Load a table.
+    {See Also: load [dataset]}
 
     Examples
     --------
@@ -50,6 +49,7 @@ class Dataset(NamedTuple):
     column_names: tuple[str, ...]
 
 
+@document
 def names() -> tuple[str, ...]:
     """List the tables that ship with Eckart.
 
@@ -58,9 +58,7 @@ def names() -> tuple[str, ...]:
     tuple of str
         Names of the tables.
 
-    See Also
-    --------
-    load : Load a table.
+    {See Also: load [dataset]}
 
     Examples
     --------
@@ -84,9 +82,7 @@ def path(name: str) -> Path:
 
     {Raises: ParameterError [dataset]}
 
-    See Also
-    --------
-    names : List the tables.
+    {See Also: names}
 
     Examples
     --------
@@ -112,9 +108,7 @@ def load(name: str) -> Dataset:
 
     {Raises: ParameterError [dataset]}
 
-    See Also
-    --------
-    names : List the tables.
+    {See Also: names}
 
     Examples
     --------

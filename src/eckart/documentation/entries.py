@@ -219,6 +219,39 @@ reconstruct_to : Rows that belong to scores, written to a file.
 BackwardElimination : Remove columns one after another.
 CorrelationFilter : Score columns one at a time.
 RandomSubsetSearch : Try random sets of columns.
+AccuracyWarning : Accuracy that is not proved.
+Certificate : Proved bounds of a result.
+CheckpointError : Error in a checkpoint.
+DataWarning : Misleading data.
+EckartError : Base class of all errors.
+EckartWarning : Base class of all warnings.
+FileError : Error in a file.
+InputError : Error in the data.
+MissingDependencyError : A package that is not installed.
+MissingValuesError : Missing values.
+ModelFileError : Error in a saved model.
+NotFiniteError : Infinite values.
+ParameterError : Error in an argument.
+ReadError : A reading library failed.
+require : Import an optional package.
+decompose : Decompose a table or matrix.
+fill_missing : Impute missing values.
+load [dataset] : Load a table.
+load [model] : Read a model.
+names : List the tables.
+plan : Predict solver, passes and memory.
+choose_rank : Choose the number of components.
+RankChoice : The answers of all rules.
+Concepts.explain : Explain a predicted value.
+Concepts.fold_in : Add rows to the concepts.
+Concepts.query : Compute the coordinates of a row.
+Concepts.similar_rows : Rank the stored rows by similarity.
+Ranking : Rows or columns with scores, best first.
+concepts : Search and recommendations in the space of the components.
+KernelScan : All trials.
+eckart.scan_kernels : Compare kernels and widths.
+eckart.KernelPCA.preimages : Find rows for given scores.
+open_data : Open data with reading options.
 """
     ),
     "Examples": {"arrests": tuple(_ARRESTS.strip().split("\n"))},

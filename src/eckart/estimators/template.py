@@ -52,7 +52,7 @@ def _plain(method: Any) -> Callable[..., Any]:
     """`set_output` makes frames of host numbers; arrays of other libraries come back as arrays, whatever it says."""
 
     @functools.wraps(method)
-    def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Array:
         # Scores stay an array as long as nobody has asked for frames, and need no container then.
         bare = is_off_host(X) or not _frames_wanted(self)
         return (method.__wrapped__ if bare else method)(self, X, *args, **kwargs)
@@ -181,7 +181,7 @@ class InvertibleEstimator(Estimator):
         self._check_fitted()
         return self._rows(self._take_scores(X))
 
-    def _take_scores(self, X: object) -> Any:
+    def _take_scores(self, X: object) -> Array:
         return take_scores(X, self)
 
     @abstractmethod

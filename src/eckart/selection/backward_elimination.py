@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,7 +14,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.selection.base import History, Search, best_set, table
+from eckart.selection.base import History, Row, Search, best_set, table
 from eckart.selection.folds import Folds
 
 
@@ -125,7 +124,7 @@ class BackwardElimination(Search):
             return current[indices], scores[indices[0]]
         return current[indices], folds.scores([np.delete(current, indices)])[0]
 
-    def _row(self, current: np.ndarray, scores: np.ndarray, dropped: np.ndarray) -> dict[str, Any]:
+    def _row(self, current: np.ndarray, scores: np.ndarray, dropped: np.ndarray) -> Row:
         row = {
             "n_columns": len(current),
             "score": float(scores.mean()),
@@ -136,7 +135,7 @@ class BackwardElimination(Search):
             self.progress(row)
         return row
 
-    def _tired(self, rows: list[dict[str, Any]]) -> bool:
+    def _tired(self, rows: list[Row]) -> bool:
         """Whether the best score is `patience` rounds old; a given number of columns is reached in any case."""
         if self.n_features_to_select is not None or self.patience is None:
             return False

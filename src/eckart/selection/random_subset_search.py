@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,7 +16,7 @@ from eckart.engine.settings import generator
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.options import Seed
-from eckart.selection.base import History, Search, best_set, table
+from eckart.selection.base import History, Row, Search, best_set, table
 from eckart.selection.folds import Folds
 
 _TOGETHER = 16
@@ -132,7 +131,7 @@ class RandomSubsetSearch(Search):
         return int(sizes[0]), int(sizes[1])
 
 
-def _row(columns: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
+def _row(columns: np.ndarray, scores: np.ndarray) -> Row:
     return {
         "n_columns": len(columns),
         "score": float(scores.mean()),

@@ -11,12 +11,13 @@ from eckart.analysis.measures import check_component, check_linear, floats, left
 from eckart.analysis.plots import geometry
 from eckart.analysis.plots.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes, placed
 from eckart.analysis.tables.loadings import correlation_matrix
-from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
     from eckart.result import Decomposition
@@ -27,7 +28,6 @@ _MOST_CELLS = 40
 _MOST_BARS = 20
 
 
-@document
 @takes_fitted
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     """Plot the loadings as a heatmap.
@@ -69,7 +69,6 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@document
 @takes_fitted
 def correlation_circle(
     d: Decomposition,
@@ -129,7 +128,6 @@ def correlation_circle(
     return ax
 
 
-@document
 @takes_fitted
 def contributions(
     d: Decomposition, component: int = 0, ax: Axes | None = None, *, of: str = "columns", most: int = _MOST_BARS
@@ -162,12 +160,7 @@ def contributions(
     'PC1: contributions of columns'
     """
     component = check_component(d, component)
-    if of not in ("columns", "rows"):
-        raise ParameterError(f"of={of!r} is not known: give 'columns' or 'rows'.")
-    if of == "columns":
-        check_linear(d)
-    vectors = floats(d.right)[:, component] if of == "columns" else left_vectors(d, components=[component])[:, 0]
-    names = column_labels(d) if of == "columns" else row_labels(d)
+    vectors, names = _vector_of(d, component, of)
     parts = parts_of_hundred(vectors[:, None])[:, 0]
     order = np.argsort(-parts, kind="stable")[:most]
     ax = ax or new_axes(6.4, 1.4 + 0.26 * len(order))
@@ -186,6 +179,16 @@ def contributions(
     ax.set_xlabel(f"percent of the component; dashed: even contribution {even:.3g}")
     _sign_legend(ax)
     return ax
+
+
+def _vector_of(d: Decomposition, component: int, of: str) -> tuple[np.ndarray, Sequence[str]]:
+    """One singular vector, and the names of its entries."""
+    if of == "rows":
+        return left_vectors(d, components=[component])[:, 0], row_labels(d)
+    if of != "columns":
+        raise ParameterError(f"of={of!r} is not known: give 'columns' or 'rows'.")
+    check_linear(d)
+    return floats(d.right)[:, component], column_labels(d)
 
 
 def _sign_legend(ax: Axes) -> None:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.labels import column_labels, row_labels, total_name
-from eckart.analysis.measures import check_orthogonal, complete, floats, row_scores
+from eckart.analysis.measures import check_orthogonal, floats, row_scores
 from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_axes, plain
 from eckart.analysis.tables import eigenvalues as numbers
-from eckart.analysis.tables.outliers import place_of, standardized
-from eckart.documentation import document
+from eckart.analysis.tables.outliers import place_of, whole_row
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted, joined, shorten
@@ -34,7 +33,6 @@ _POINTS = 2.2
 """Points per percent on the scale of shares, about."""
 
 
-@document
 @takes_fitted
 def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
     """Plot the explained share of each component.
@@ -79,7 +77,6 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
     return ax
 
 
-@document
 @takes_fitted
 def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[float] = (0.8, 0.9, 0.95)) -> Axes:
     """Plot the cumulative explained share.
@@ -137,7 +134,6 @@ def _drops(indices: list[tuple[int, float]], count: int) -> list[float]:
     return drops
 
 
-@document
 @takes_fitted
 def reconstruction(
     d: Decomposition,
@@ -196,7 +192,7 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
     place = place_of(d, row)
     scores, right = row_scores(d, slice(place, place + 1))[0], floats(d.right)
     ks = _numbers_of_components(d, ks)
-    whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
+    whole = whole_row(d, values, scores)
     rebuilt = {k: right[:, :k] @ scores[:k] for k in ks}
     shown = _largest(rebuilt[ks[-1]] if whole is None else whole)
     ax = ax or new_axes(max(6.4, 1.5 + 0.3 * len(shown)), 4.4)

@@ -10,7 +10,6 @@ from eckart.analysis.labels import row_labels
 from eckart.analysis.plots import geometry
 from eckart.analysis.plots.drawing import BLACK, BLUE, GREY, VERMILLION, dots, label, new_axes
 from eckart.analysis.tables.outliers import Distances, distances
-from eckart.documentation import document
 from eckart.fitted import takes_fitted
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ _LOOKS = {
 }
 
 
-@document
 @takes_fitted
 def outlier_map(
     d: Decomposition, ax: Axes | None = None, *, k: int | None = None, confidence: float = 0.95, most: int = 30

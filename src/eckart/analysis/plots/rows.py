@@ -28,7 +28,6 @@ from eckart.analysis.plots.drawing import (
     square,
 )
 from eckart.analysis.plots.groups import Around, groups
-from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.formatting import shorten
 
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
-@document
 @takes_fitted
 def scores(
     d: Decomposition,
@@ -109,7 +107,6 @@ def scores(
     return ax
 
 
-@document
 @takes_fitted
 def biplot(
     d: Decomposition, scaling: geometry.Scaling = "form", components: tuple[int, int] = (0, 1), ax: Axes | None = None

@@ -18,7 +18,6 @@ from eckart.analysis.measures import (
     row_weights,
 )
 from eckart.analysis.supplementary.lines import check_rows, named_lines
-from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
-@document
 @takes_fitted
 def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     """Place categories at the mean scores of their rows.
@@ -81,7 +79,6 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     return Table("Supplementary categories", header, named_lines(words, numbers), caption)
 
 
-@document
 @takes_fitted
 def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     """Tabulate how well each component represents each category.
@@ -120,7 +117,6 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     return Table("Squared cosines of categories", ("category", *component_labels(d)), lines, caption)
 
 
-@document
 @takes_fitted
 def association(d: Decomposition, labels: Sequence[object]) -> Table:
     """Test how much of each component the categories explain.

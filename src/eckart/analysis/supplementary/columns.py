@@ -10,7 +10,6 @@ import numpy as np
 from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import living, ratio, row_scores, row_weights
 from eckart.analysis.supplementary.lines import check_rows, named_lines
-from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
-@document
 @takes_fitted
 def columns(d: Decomposition, data: object) -> Table:
     """Correlate columns that were not fitted with the scores.
@@ -71,14 +69,12 @@ def columns(d: Decomposition, data: object) -> Table:
 
 def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
     """Names and numbers, rows x columns, of a mapping, a frame or an array; gaps are NaN."""
-    if isinstance(data, Mapping) or hasattr(data, "columns"):
-        keys = list(data if isinstance(data, Mapping) else data.columns)
-        names, parts = tuple(map(str, keys)), [_numbers(data[key], str(key)) for key in keys]
-    else:
+    if not isinstance(data, Mapping) and not hasattr(data, "columns"):
         array = np.asarray(data)
         array = array[:, None] if array.ndim == 1 else array
-        names = tuple(f"s{j + 1}" for j in range(array.shape[1]))
-        parts = [_numbers(array[:, j], name) for j, name in enumerate(names)]
+        data = {f"s{j + 1}": array[:, j] for j in range(array.shape[1])}
+    keys = list(data if isinstance(data, Mapping) else data.columns)
+    names, parts = tuple(map(str, keys)), [_numbers(data[key], str(key)) for key in keys]
     if not parts or len({len(part) for part in parts}) != 1:
         raise InputError("Give at least one supplementary column, each with one number per row.")
     return names, np.column_stack(parts)

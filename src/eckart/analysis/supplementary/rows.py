@@ -12,7 +12,6 @@ from eckart.analysis.measures import check_orthogonal, floats, living, ratio
 from eckart.analysis.supplementary.lines import named_lines
 from eckart.analysis.tables.outliers import new_limits
 from eckart.arrays import Array, astype, from_numpy, namespace
-from eckart.documentation import document
 from eckart.engine.matrix import open_matrix
 from eckart.engine.measured import product_and_squares
 from eckart.engine.operator import Operator
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
-@document
 @takes_fitted
 def rows(d: Decomposition, data: object) -> Table:
     """Compute scores and outlier statistics of rows that were not fitted.
@@ -70,7 +68,6 @@ def rows(d: Decomposition, data: object) -> Table:
     return Table("Supplementary rows", columns, named_lines(names, numbers), caption, kinds)
 
 
-@document
 @takes_fitted
 def row_cos2(d: Decomposition, data: object) -> Table:
     """Tabulate how well each component represents rows that were not fitted.

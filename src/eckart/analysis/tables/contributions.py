@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eckart.analysis.measures import floats, left_vectors, of_columns, of_rows, parts_of_hundred, row_scores
-from eckart.documentation import document
 from eckart.fitted import takes_fitted
 
 if TYPE_CHECKING:
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from eckart.text import Table
 
 
-@document
 @takes_fitted
 def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the contribution of each column to each component.
@@ -42,7 +40,6 @@ def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     return of_columns(d, "Contributions of columns", parts_of_hundred(floats(d.right))[:limit], caption)
 
 
-@document
 @takes_fitted
 def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the contribution of each row to each component.
@@ -67,7 +64,6 @@ def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     return of_rows(d, "Contributions of rows", parts_of_hundred(vectors)[:limit], caption)
 
 
-@document
 @takes_fitted
 def scores(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the scores of the rows.

@@ -9,7 +9,6 @@ import numpy as np
 from eckart.analysis.labels import column_labels, component_labels, row_labels, top_loadings, total_name
 from eckart.analysis.measures import check_component, floats, row_scores
 from eckart.analysis.tables.loadings import correlation_matrix
-from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.formatting import joined, percent, shorten
 from eckart.text import Cell, Table
@@ -21,7 +20,6 @@ _ROWS = 3
 """Rows named at each end of a component."""
 
 
-@document
 @takes_fitted
 def describe(d: Decomposition, component: int) -> str:
     """Describe one component in sentences.
@@ -65,7 +63,6 @@ def describe(d: Decomposition, component: int) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-@document
 @takes_fitted
 def description(d: Decomposition) -> Table:
     """Tabulate the meaning of all components.
@@ -97,7 +94,6 @@ def description(d: Decomposition) -> Table:
     return Table("Meaning of the components", columns, tuple(rows), caption, kinds)
 
 
-@document
 @takes_fitted
 def component_columns(d: Decomposition, component: int = 0, *, threshold: float = 0.5) -> Table:
     """Tabulate the columns that correlate strongly with a component.

@@ -8,7 +8,6 @@ import numpy as np
 
 from eckart.analysis.labels import certified_ratios, component_labels, explained, total_name
 from eckart.analysis.measures import floats
-from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted, interval
 from eckart.text import Table
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
-@document
 @takes_fitted
 def eigenvalues(d: Decomposition) -> Table:
     """Tabulate the explained variance of each component with certified bounds.
@@ -51,7 +49,6 @@ def eigenvalues(d: Decomposition) -> Table:
     return Table("Components", columns, tuple(rows), f"{together} ({sure}).", kinds)
 
 
-@document
 @takes_fitted
 def thresholds(d: Decomposition) -> Table:
     """Tabulate the shares above which two classical rules keep a component.
@@ -95,7 +92,6 @@ def thresholds(d: Decomposition) -> Table:
     )
 
 
-@document
 @takes_fitted
 def reconstruction_error(d: Decomposition) -> Table:
     """Tabulate the relative reconstruction error of the first 0, 1, ..., k components.

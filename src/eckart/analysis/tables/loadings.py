@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.measures import check_centred, check_orthogonal, column_spread, floats, of_columns, ratio
-from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.text import Table
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
-@document
 @takes_fitted
 def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the loadings of the columns.
@@ -43,7 +41,6 @@ def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     return of_columns(d, "Loadings", right[:limit], caption)
 
 
-@document
 @takes_fitted
 def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the correlation of each column with the scores of each component.
@@ -67,7 +64,6 @@ def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
     return of_columns(d, "Correlations", correlation_matrix(d)[:limit], caption)
 
 
-@document
 @takes_fitted
 def column_cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate how well each component represents each column.

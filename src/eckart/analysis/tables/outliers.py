@@ -23,7 +23,6 @@ from eckart.analysis.measures import (
     row_weights,
 )
 from eckart.analysis.new_rows import new_row_limits
-from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.text import Cell, Table
@@ -48,7 +47,6 @@ class Distances:
     """How the limit of Q was found."""
 
 
-@document
 @takes_fitted
 def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95, only: bool = False) -> Table:
     """Tabulate the T2 and Q statistics of each row with their limits.
@@ -99,7 +97,6 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     return Table("Outliers", columns, tuple(lines), caption, ("text", "number", "number", "number", "number", "text"))
 
 
-@document
 @takes_fitted
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
     """Tabulate the limits of T2 and Q for fitted rows and for new rows.
@@ -139,7 +136,6 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
 
 
-@document
 @takes_fitted
 def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, k: int | None = None) -> Table:
     """Tabulate the contribution of each column to the T2 and Q of one row.
@@ -182,13 +178,13 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     scores = row_scores(d, slice(place, place + 1))[0]
     right, alive = floats(d.right), living(d)[:k]
     inside = right[:, :k] @ scores[:k]
-    whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
+    whole = whole_row(d, values, scores)
     pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.explained_variance)[:k][alive])
-    t2 = pull * (inside if whole is None else whole)
+    shown = inside if whole is None else whole
+    t2 = pull * shown
     q = np.full(d.columns, np.nan) if whole is None else (whole - inside) ** 2
     share = np.abs(t2) / (np.abs(t2).sum() or 1.0) + np.nan_to_num(q) / (np.nan_to_num(q).sum() or 1.0)
     order = np.argsort(-share, kind="stable")
-    shown = inside if whole is None else whole
     names = column_labels(d)
     lines = tuple((names[j], *(float(a[j]) for a in (shown, t2, q))) for j in order.tolist())
     caption = (
@@ -270,6 +266,13 @@ def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
     ceiling = float(kept.min()) if d.which == "largest" and len(kept) else math.inf
     count = max(int(min(free)), 0)
     return spectrum(kept, modelled(total, squares, count, min(free) / max(free), ceiling), d.weight, centred=centred)
+
+
+def whole_row(d: Decomposition, values: object, scores: Matrix) -> Matrix | None:
+    """A row in units of the fit: from its values, or from its scores if the components explain everything."""
+    if values is not None:
+        return standardized(d, values)
+    return floats(d.right) @ scores if complete(d) else None
 
 
 def standardized(d: Decomposition, values: object) -> Matrix:

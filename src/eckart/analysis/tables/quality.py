@@ -8,7 +8,6 @@ import numpy as np
 
 from eckart.analysis.labels import row_labels
 from eckart.analysis.measures import check_orthogonal, complete, of_rows, ratio, row_distances, row_scores
-from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.text import Table
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
-@document
 @takes_fitted
 def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate how well each component represents each row.
@@ -52,7 +50,6 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     return of_rows(d, "Squared cosines of rows", cosines[:limit], caption)
 
 
-@document
 @takes_fitted
 def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate how well all components together represent each row.

@@ -66,7 +66,6 @@ class Rotation:
     loadings: Matrix
 
 
-@document
 @takes_fitted
 def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Rotation:
     """Rotate the first k components to simple structure.
@@ -116,7 +115,6 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
     return Rotation(matrix * signs, turned * signs)
 
 
-@document
 @takes_fitted
 def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the loadings after varimax rotation.
@@ -155,7 +153,6 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
     )
 
 
-@document
 @takes_fitted
 def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the variance that each rotated component explains.
@@ -187,7 +184,6 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
     return Table("Rotated components", ("component", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
 
 
-@document
 @takes_fitted
 def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the scores of the rows on the rotated components.

@@ -57,6 +57,15 @@ class Basis:
         basis._matrix = np.zeros((capacity, capacity))
         return basis
 
+    def grow(self, capacity: int) -> None:
+        """Make room for so many columns."""
+        self._record_arrived()
+        rows, self.rows = self.rows, self.backend.empty(capacity, self.size)
+        self.rows[: self.count, :] = rows[: self.count, :]
+        older = self._matrix
+        self._matrix = np.zeros((capacity, capacity))
+        self._matrix[: self.count, : self.count] = older[: self.count, : self.count]
+
     @property
     def size(self) -> int:
         """Rows of M."""

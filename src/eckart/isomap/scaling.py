@@ -22,8 +22,9 @@ DENSE = 512
 """Up to this many rows all eigenvalues are computed by LAPACK."""
 DOUBLE = 4096
 """Up to this many rows S is kept in float64."""
-SAMPLE = 640
-"""Rows of the sample on which negative eigenvalues and residual variance are looked at."""
+SAMPLE, _SPECTRUM_SAMPLE = 640, 400
+"""Rows of the samples from which residual variance and the share of negative eigenvalues are estimated; all eigenvalues
+of the second are computed, which takes the cube of their number."""
 _ROWS = 64
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -142,7 +143,7 @@ def negative_share(squares: Squares, solution: Solution) -> float:
     """
     spectrum = solution.spectrum
     if spectrum is None:
-        sample = evenly(squares.size, SAMPLE)
+        sample = evenly(squares.size, _SPECTRUM_SAMPLE)
         products = centred_products(squares.matrix[np.ix_(sample, sample)].astype(np.float64))
         spectrum = leading_values(products, len(sample))
     return negative_part(spectrum)

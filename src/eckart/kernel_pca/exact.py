@@ -92,7 +92,8 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
             f"trace is missing, or {rank} rows were taken."
         )
     _refuse_beyond_memory(solver, peak, settings)
-    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
+    dear = settings.card is not None or not (keep or given)  # every pass computes the kernel anew, or waits for a GPU
+    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, dear=dear)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
 
 

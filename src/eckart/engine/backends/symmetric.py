@@ -12,6 +12,9 @@ from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.threads import one_blas_thread
 
 _UNIT = 2.0**-53
+_ACCURATE = 16.0 * _UNIT
+"""Residuals of pairs, relative to sqrt(size) and to the largest value: half of what is allowed for
+(`standardize.rounding.lapack_eigenvalue_error`)."""
 
 _SMALL = 64
 """Below this size all pairs are computed: it takes little time, and the numerical rank is known then."""
@@ -39,7 +42,6 @@ def leading_pairs(
         found = None
         if not by_all(size, count):
             found = _few_pairs(matrix, count, smallest=smallest)
-            found = _subset(matrix, count, vectors=True, smallest=smallest) if found is None else found
         values, vectors = found if found is not None else _every(matrix, chosen)
     return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
 
@@ -57,8 +59,8 @@ def leading_values(matrix: np.ndarray, count: int, prototype: Array | None = Non
     if worth_moving("values", size, prototype):
         values = _there(matrix, prototype, None)[0]
     else:
-        found = _subset(matrix, count, vectors=False) if size >= _SUBSET_OF_VALUES and 2 * count < size else None
-        values = found[0] if found is not None else _here(np.linalg.eigvalsh, matrix)
+        found = _some_values(matrix, count) if size >= _SUBSET_OF_VALUES and 2 * count < size else None
+        values = found if found is not None else _here(np.linalg.eigvalsh, matrix)
     return np.asarray(values[::-1][:count])
 
 
@@ -100,51 +102,61 @@ def _here(solve: Any, matrix: np.ndarray) -> Any:
 
 
 def _few_pairs(matrix: np.ndarray, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
-    """Some pairs, rising: A = Q T Q^T, pairs of the tridiagonal T by MRRR, vectors Q Z.
+    """Some pairs, rising: A = Q T Q^T, pairs of the tridiagonal T, vectors Q Z; None where LAPACK gives up.
 
     LAPACK's driver evr finds all pairs by MRRR (Dhillon and Parlett 2004, Linear Algebra Appl. 387, 1), but some of
-    them by bisection and inverse iteration, which takes half as long again. MRRR may fail to separate clusters: None
-    where a residual T z - l z, or the departure of Z from orthogonality, exceeds what the other drivers leave.
+    them by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and the other where
+    a residual T z - l z, or the departure of Z from orthogonality, exceeds what that leaves: in one of twenty matrices.
     """
     size = matrix.shape[0]
-    first = 1 if smallest else size - count + 1
+    first = 0 if smallest else size - count
     with one_blas_thread():
         reflectors, diagonal, off, tau, failed = lapack.dsytrd(matrix.T, lower=1, lwork=_BLOCK * size)
-        # dstemr overwrites the second diagonal, and takes it with one entry more.
-        found, values, basis, info = lapack.dstemr(diagonal, np.append(off, 0.0), 2, 0.0, 0.0, first, first + count - 1)
-        if failed or info or found != count:
-            return None
-        values, basis = values[:count], basis[:, :count]
-        largest = float(np.abs(values).max())
-        rest = (diagonal[:, None] - values) * basis
-        rest[1:] += off[:, None] * basis[:-1]
-        rest[:-1] += off[:, None] * basis[1:]
-        loss = basis.T @ basis
-        loss.flat[:: count + 1] -= 1.0
-        if not (
-            np.sqrt(np.einsum("ij,ij->j", rest, rest).max()) <= 16.0 * _UNIT * size**0.5 * largest
-            and np.abs(loss).max() <= 16.0 * _UNIT * size
-        ):
+        found = None if failed else _by_mrrr(diagonal, off, first, count)
+        if found is None:
+            try:
+                found = linalg.eigh_tridiagonal(
+                    diagonal, off, select="i", select_range=(first, first + count - 1), check_finite=False,
+                    lapack_driver="stebz",
+                )  # fmt: skip
+            except np.linalg.LinAlgError:
+                return None
+        values, basis = found
+        if len(values) != count:
             return None
         # Q begins with one row and column of the identity, and its reflectors with the second row.
         basis[1:] = lapack.dormqr("L", "N", reflectors[1:, :-1], tau, basis[1:], _BLOCK * count)[0]
     return values, basis
 
 
-def _subset(
-    matrix: np.ndarray, count: int, *, vectors: bool, smallest: bool = False
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """LAPACK's subset driver; None where it gives up or leaves some of many equal values out."""
+def _by_mrrr(diagonal: np.ndarray, off: np.ndarray, first: int, count: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Pairs of a tridiagonal matrix; None where they are not as accurate as those of other drivers."""
+    size = len(diagonal)
+    # dstemr overwrites the second diagonal, and takes it with one entry more.
+    found, values, basis, failed = lapack.dstemr(diagonal, np.append(off, 0.0), 2, 0.0, 0.0, first + 1, first + count)
+    if failed or found != count:
+        return None
+    values, basis = values[:count], basis[:, :count]
+    residual = (diagonal[:, None] - values) * basis
+    residual[1:] += off[:, None] * basis[:-1]
+    residual[:-1] += off[:, None] * basis[1:]
+    loss = basis.T @ basis
+    loss.flat[:: count + 1] -= 1.0
+    largest = max(float(np.abs(diagonal).max()), float(np.abs(values).max()))
+    squares = np.einsum("ij,ij->j", residual, residual)
+    accurate = float(squares.max()) <= (_ACCURATE * size**0.5 * largest) ** 2
+    return (values, basis) if accurate and float(np.abs(loss).max()) <= _UNIT * size else None
+
+
+def _some_values(matrix: np.ndarray, count: int) -> np.ndarray | None:
+    """The `count` largest values, rising, by LAPACK's subset driver; None where it gives up or leaves some out."""
     size = matrix.shape[0]
-    index = [0, count - 1] if smallest else [size - count, size - 1]
-    solve: Any = linalg.eigh if vectors else linalg.eigvalsh
 
     def some(given: np.ndarray) -> Any:
-        return solve(given, subset_by_index=index, check_finite=False)
+        return linalg.eigvalsh(given, subset_by_index=[size - count, size - 1], check_finite=False)
 
     try:
-        result: Any = _here(some, matrix)
+        values: np.ndarray = _here(some, matrix)
     except np.linalg.LinAlgError:
         return None
-    values, found = result if vectors else (result, np.zeros((size, 0)))
-    return (values, found) if len(values) == count else None
+    return values if len(values) == count else None

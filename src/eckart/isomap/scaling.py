@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.engine.backends import orthogonal
-from eckart.engine.backends.symmetric import leading_pairs, leading_values
+from eckart.engine.backends.symmetric import leading_values, spectrum_and_pairs
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Start, Target
 from eckart.engine.parallel import each, fold
@@ -126,8 +126,7 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
 
 def _dense(squares: Squares, k: int) -> Solution:
     products = centred_products(squares.matrix.astype(np.float64))
-    spectrum = leading_values(products, squares.size)
-    values, vectors = leading_pairs(products, k)
+    spectrum, values, vectors = spectrum_and_pairs(products, k)
     error = 8 * squares.size**0.5 * _UNIT * float(np.abs(spectrum).max(initial=0.0)) + squares.rounding
     residuals = np.linalg.norm(products @ vectors - vectors * values, axis=0)
     upper = spectrum[: k + 1] + error

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eckart.engine.backends.symmetric import by_all, leading_pairs
+from eckart.engine.backends.symmetric import by_all, leading_pairs, spectrum_and_pairs
 
 UNIT = 2.0**-53
 
@@ -66,3 +66,16 @@ def test_the_matrix_is_left_as_it_was():
     matrix = MATRICES["decaying"].copy()
     leading_pairs(matrix, 5)
     np.testing.assert_array_equal(matrix, MATRICES["decaying"])
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("count", [3, 60])
+def test_spectrum_and_pairs_from_one_reduction(name, count):
+    matrix = MATRICES[name]
+    spectrum, values, vectors = spectrum_and_pairs(matrix, count)
+    every = np.linalg.eigvalsh(matrix)[::-1]
+    allowed = 64.0 * UNIT * len(matrix) ** 0.5 * max(np.abs(every).max(), 1e-300)
+    np.testing.assert_allclose(spectrum, every, rtol=0, atol=allowed)
+    np.testing.assert_allclose(values, every[:count], rtol=0, atol=allowed)
+    assert np.linalg.norm(matrix @ vectors - vectors * values, axis=0).max() <= allowed
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(count), rtol=0, atol=64 * UNIT * len(matrix))

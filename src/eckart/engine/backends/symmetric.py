@@ -108,24 +108,51 @@ def _few_pairs(matrix: np.ndarray, count: int, *, smallest: bool) -> tuple[np.nd
     them by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and the other where
     a residual T z - l z, or the departure of Z from orthogonality, exceeds what that leaves: in one of twenty matrices.
     """
-    size = matrix.shape[0]
-    first = 0 if smallest else size - count
     with one_blas_thread():
-        reflectors, diagonal, off, tau, failed = lapack.dsytrd(matrix.T, lower=1, lwork=_BLOCK * size)
-        found = None if failed else _by_mrrr(diagonal, off, first, count)
-        if found is None:
-            try:
-                found = linalg.eigh_tridiagonal(
-                    diagonal, off, select="i", select_range=(first, first + count - 1), check_finite=False,
-                    lapack_driver="stebz",
-                )  # fmt: skip
-            except np.linalg.LinAlgError:
-                return None
-        values, basis = found
-        if len(values) != count:
+        return _pairs_of_reduced(_reduced(matrix), count, smallest=smallest)
+
+
+def spectrum_and_pairs(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All eigenvalues, and the `count` largest with their vectors, all falling, from one reduction to T."""
+    if not by_all(matrix.shape[0], count):
+        with one_blas_thread():
+            reduced = _reduced(matrix)
+            spectrum, failed = lapack.dsterf(reduced[1], reduced[2])
+            found = None if failed else _pairs_of_reduced(reduced, count, smallest=False)
+        if found is not None:
+            return spectrum[::-1], found[0][::-1], found[1][:, ::-1]
+    spectrum, vectors = _every(matrix, slice(0, matrix.shape[0]))
+    return spectrum[::-1], spectrum[::-1][:count], vectors[:, ::-1][:, :count]
+
+
+_Reduced = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Reflectors, whose product is Q; the diagonal of T and the one next to it; lengths of the reflectors."""
+
+
+def _reduced(matrix: np.ndarray) -> _Reduced:
+    """A = Q T Q^T."""
+    found: Any = lapack.dsytrd(matrix.T, lower=1, lwork=_BLOCK * matrix.shape[0])
+    reflectors, diagonal, off, lengths, _ = found  # fails on wrong arguments only
+    return reflectors, diagonal, off, lengths
+
+
+def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
+    reflectors, diagonal, off, lengths = reduced
+    first = 0 if smallest else len(diagonal) - count
+    found = _by_mrrr(diagonal, off, first, count)
+    if found is None:
+        try:
+            found = linalg.eigh_tridiagonal(
+                diagonal, off, select="i", select_range=(first, first + count - 1), check_finite=False,
+                lapack_driver="stebz",
+            )  # fmt: skip
+        except np.linalg.LinAlgError:
             return None
-        # Q begins with one row and column of the identity, and its reflectors with the second row.
-        basis[1:] = lapack.dormqr("L", "N", reflectors[1:, :-1], tau, basis[1:], _BLOCK * count)[0]
+    values, basis = found
+    if len(values) != count:
+        return None
+    # Q begins with one row and column of the identity, and its reflectors with the second row.
+    basis[1:] = lapack.dormqr("L", "N", reflectors[1:, :-1], lengths, basis[1:], _BLOCK * count)[0]
     return values, basis
 
 

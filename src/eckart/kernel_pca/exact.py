@@ -92,7 +92,8 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
             f"trace is missing, or {rank} rows were taken."
         )
     _refuse_beyond_memory(solver, peak, settings)
-    dear = settings.card is not None or not (keep or given)  # every pass computes the kernel anew, or waits for a GPU
+    # Tiles of many rows may be computed anew at every pass; the result must not depend on whether they are.
+    dear = settings.card is not None or size > _DOUBLE
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, dear=dear)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
 

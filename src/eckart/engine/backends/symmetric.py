@@ -15,6 +15,8 @@ _UNIT = 2.0**-53
 _ACCURATE = 16.0 * _UNIT
 """Residuals of pairs, relative to sqrt(size) and to the largest value: half of what is allowed for
 (`standardize.rounding.lapack_eigenvalue_error`)."""
+_CORRECTABLE = 1e-10
+"""Departure from orthogonality whose square is below rounding, so that one correction removes it."""
 
 _SMALL = 64
 """Below this size all pairs are computed: it takes little time, and the numerical rank is known then."""
@@ -106,7 +108,7 @@ def _few_pairs(matrix: np.ndarray, count: int, *, smallest: bool) -> tuple[np.nd
 
     LAPACK's driver evr finds all pairs by MRRR (Dhillon and Parlett 2004, Linear Algebra Appl. 387, 1), but some of
     them by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and the other where
-    a residual T z - l z, or the departure of Z from orthogonality, exceeds what that leaves: in one of twenty matrices.
+    residuals T z - l z exceed what that leaves.
     """
     with one_blas_thread():
         return _pairs_of_reduced(_reduced(matrix), count, smallest=smallest)
@@ -164,15 +166,19 @@ def _by_mrrr(diagonal: np.ndarray, off: np.ndarray, first: int, count: int) -> t
     if failed or found != count:
         return None
     values, basis = values[:count], basis[:, :count]
+    loss = basis.T @ basis
+    loss.flat[:: count + 1] -= 1.0
+    lost = float(np.abs(loss).max())
+    if lost > _CORRECTABLE:
+        return None
+    if lost > _UNIT * size:
+        basis = basis - basis @ (loss / 2.0)  # (Z^T Z)^-1/2 = I - E / 2 + O(E^2): as near to Z as can be
     residual = (diagonal[:, None] - values) * basis
     residual[1:] += off[:, None] * basis[:-1]
     residual[:-1] += off[:, None] * basis[1:]
-    loss = basis.T @ basis
-    loss.flat[:: count + 1] -= 1.0
     largest = max(float(np.abs(diagonal).max()), float(np.abs(values).max()))
     squares = np.einsum("ij,ij->j", residual, residual)
-    accurate = float(squares.max()) <= (_ACCURATE * size**0.5 * largest) ** 2
-    return (values, basis) if accurate and float(np.abs(loss).max()) <= _UNIT * size else None
+    return (values, basis) if float(squares.max()) <= (_ACCURATE * size**0.5 * largest) ** 2 else None
 
 
 def _some_values(matrix: np.ndarray, count: int) -> np.ndarray | None:

@@ -19,13 +19,8 @@ import numpy as np
 from eckart.arrays import Array, namespace
 from eckart.engine.certificate import needed_complement, upper_bounds
 from eckart.engine.lanczos.basis import Basis
-from eckart.engine.lanczos.convergence import (
-    ConvergenceSchedule,
-    needed_residual,
-    remaining_error,
-    stop_if_not_worth,
-)
-from eckart.engine.lanczos.count import is_ambiguous, is_decided, wanted_count
+from eckart.engine.lanczos.convergence import ConvergenceSchedule, needed_residual, remaining_error, stop_if_not_worth
+from eckart.engine.lanczos.count import is_ambiguous, is_decided, refuse_too_many, wanted_count
 from eckart.engine.lanczos.finish import Evidence
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead
 from eckart.engine.lanczos.outcome import Outcome, conclude
@@ -375,8 +370,10 @@ class _Run:
 
     def _restart(self, state: Assessment | None, width: int) -> None:
         """Keep the leading Ritz vectors; before that, prove a gap that survives the restart."""
+        if state is None and self.exhausted:
+            refuse_too_many(self)
         size = self.basis.count
-        k = state.k if state is not None else (self.target.k or size // 2)
+        k = (self.target.k or size // 2) if state is None else state.k
         if state is not None:
             self.proofs.carry(self, state)
         keep = kept_vectors(size, k, self.block, self.capacity, width)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from eckart.engine.lanczos.terms import Assessment
 from eckart.engine.solution import RATIO_SLACK, smallest_count
+from eckart.errors import MemoryBudgetError
+from eckart.formatting import counted
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
@@ -23,6 +25,15 @@ def wanted_count(run: _Run) -> int | None:
     values = np.linalg.eigvalsh(run.basis.projected)[::-1]
     found = smallest_count(values, run.matrix.trace, run.target.target_ratio or 0.0)
     return run.basis.count if found is None and run.basis.complete else found
+
+
+def refuse_too_many(run: _Run) -> NoReturn:
+    """The basis is full, no passes are left, and all its Ritz values together do not reach the share."""
+    raise MemoryBudgetError(
+        f"{counted(run.capacity, 'component')}, the most that fit into the basis of block Lanczos, do not explain "
+        f"{run.target.target_ratio:.4%} of the total. Allow more memory, request a smaller share, or use "
+        "solver='gram', which computes all components."
+    )
 
 
 def is_decided(run: _Run, state: Assessment) -> bool:

@@ -23,7 +23,7 @@ _SMALL = 64
 _FEW = (512, 6, 4)
 """A sixth of all pairs are cheaper by `_few_pairs` than all by divide and conquer (LAPACK's driver evd); a quarter from
 size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
-_BLOCK = 32
+_BLOCK = 64
 """Columns that LAPACK reduces and applies at a time."""
 _SUBSET_OF_VALUES = 1024
 """From this size on, computing fewer than half of the values is cheaper than computing all."""
@@ -153,8 +153,11 @@ def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple
     values, basis = found
     if len(values) != count:
         return None
-    # Q begins with one row and column of the identity, and its reflectors with the second row.
-    basis[1:] = lapack.dormqr("L", "N", reflectors[1:, :-1], lengths, basis[1:], _BLOCK * count)[0]
+    # Q begins with one row and column of the identity, and its reflectors with the second row: a view from there on, of
+    # which the last row is not used.
+    size = len(diagonal)
+    below = reflectors.ravel(order="K")[1 : 1 + size * (size - 1)].reshape((size, size - 1), order="F")
+    basis[1:] = lapack.dormqr("L", "N", below, lengths, basis[1:], _BLOCK * count)[0]
     return values, basis
 
 

@@ -12,10 +12,11 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.errors import FileError, ReadError
 
 _PIECE = 4096
@@ -57,7 +58,7 @@ class FileState:
             )
 
 
-def fingerprint(states: Sequence[FileState], **content: object) -> dict[str, Any]:
+def fingerprint(states: Sequence[FileState], **content: object) -> JsonObject:
     """{"content": ..., "state": ...} of files and of all files in folders, in this order."""
     try:
         files = [(place, name, place.stat()) for state in states for place, name in _files(Path(state.path))]
@@ -122,7 +123,7 @@ def paths_of(data: object) -> list[str]:
 
 def on_this_machine(source: _Source) -> _Source:
     """A source whose files are those of this machine: a worker may have copies of its own, with times of their own."""
-    changed: dict[str, Any] = {}
+    changed: JsonObject = {}
     for name, value in _file_states(source).items():
         if isinstance(value, FileState):
             changed[name] = FileState.of(value.path)
@@ -133,7 +134,7 @@ def on_this_machine(source: _Source) -> _Source:
     return dataclasses.replace(source, **changed) if changed else source  # type: ignore[type-var]
 
 
-def _file_states(source: object) -> dict[str, Any]:
+def _file_states(source: object) -> JsonObject:
     """Fields that are states of files, tuples of them, or sources with such fields."""
     if not dataclasses.is_dataclass(source):
         return {}

@@ -97,6 +97,8 @@ class Choice:
     capacity: int = 0
     probes: int = MOST_PROBES
     """Columns of the basis of a proof phase, at most."""
+    most: int = 0
+    """Columns to which the basis may grow where a share is asked for and k is not known; 0 where it may not."""
     trial: Trial | None = None
     """Set where block Lanczos is begun on trial, and the Gram matrix is the alternative."""
 
@@ -284,7 +286,7 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
         block = min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], n)
     least = 1024 if request.k is None else _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
     capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
-    probes = MOST_PROBES
+    probes, room = MOST_PROBES, None
     if memory is not None:
         room = memory - _BLOCKS_HELD * shape.block_bytes - (min(_COMPILED_LOOPS, memory // 4) if shape.sparse else 0)
         block, capacity, probes = _within(shape, k, block, capacity, room)
@@ -301,7 +303,18 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
         f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos with blocks of {block}: "
         f"about {steps} passes instead of forming all cross-products. It stops when the accuracy is proved."
     )
-    return cost, Choice("lanczos", steps, peak, why, block, capacity, probes)
+    most = 0 if request.k is not None else _most(shape, k, block, capacity, probes, room)
+    return cost, Choice("lanczos", steps, peak, why, block, capacity, probes, most)
+
+
+def _most(shape: Shape, k: int, block: int, capacity: int, probes: int, room: int | None) -> int:
+    """Columns to which a basis of `capacity` may grow, by doubling, within `room` bytes."""
+    while capacity < shape.short:
+        larger = min(shape.short, 2 * capacity)
+        if room is not None and _lanczos_bytes(shape, larger // 6, block, larger, probes) > room:
+            break
+        capacity = larger
+    return capacity
 
 
 def _lanczos_bytes(shape: Shape, k: int, block: int, capacity: int, probes: int) -> int:

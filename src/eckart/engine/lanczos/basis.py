@@ -57,6 +57,12 @@ class Basis:
     ) -> Basis:
         return cls(backend, backend.empty(capacity, size), frozen, meter)
 
+    def grow(self, capacity: int) -> None:
+        """Make room for so many columns."""
+        self._record_arrived()
+        rows, self.rows = self.rows, self.backend.empty(capacity, self.size)
+        self.rows[: self.count, :] = rows[: self.count, :]
+
     @property
     def size(self) -> int:
         """Rows of M."""

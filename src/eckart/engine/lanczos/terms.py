@@ -84,6 +84,8 @@ class Start:
     product: Array
     capacity: int
     probes: int = MOST_PROBES
+    most: int = 0
+    """Columns to which the basis may grow where k is not known beforehand; 0 where it may not."""
 
 
 @dataclass

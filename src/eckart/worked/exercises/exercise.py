@@ -187,6 +187,8 @@ def _asked(targets: tuple[Target, ...]) -> tuple[Equation, ...]:
     """The answer in the terms of the question, where the targets say how to print them."""
     shown: list[Equation] = []
     for target in targets:
+        if target.optional:
+            continue
         if not target.label:
             return ()
         if target.form == "set":

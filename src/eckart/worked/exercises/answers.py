@@ -16,12 +16,12 @@ from typing import Any
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import Entry, Grid, Reader
-from eckart.worked.exercises.typed import plain
+from eckart.worked.exercises.typed import plain, unwrapped
 from eckart.worked.messages import tr
 
 _LONGEST, _MOST_READINGS = 4000, 64
 _OPEN, _CLOSE = "([{", ")]}"
-_WORD = r"(?!sqrt|cbrt)[^\W\d_](?:[\w'~]|\^[-+]?\w*|\^\([-+]?\w*\)|\+)*"
+_WORD = r"(?!sqrt|cbrt)[^\W\d_](?:[\w'~+]|\^\([-+]?\w*\)|\^-?)*"
 _INDEX = r"\s*\(\s*\w+(?:\s*[,;]\s*\w+)*\s*\)"  # rank(A), x(1, 1)
 _NAMED = re.compile(rf"(?<![\w.)])({_WORD}(?:,?[^\S\n]+{_WORD}){{0,9}}(?:{_INDEX})?)\s*(?:=|:|≈)")
 _LABEL = re.compile(r"\s*((?:(?!sqrt|cbrt)[^\W\d_]{2,}\s+)+)(?=[-+(\[{\d.]|sqrt|cbrt)")
@@ -93,7 +93,8 @@ def readings(text: str) -> list[list[Row]]:
 def _read(text: str, errors: list[str]) -> list[list[Row]]:
     read: list[list[Row | None]] = []
     try:
-        for candidate in _spellings(plain(text)):
+        whole = plain(text)
+        for candidate in [one for own in dict.fromkeys((whole, unwrapped(whole))) for one in _spellings(own)]:
             pieces = list(_pieces(candidate))
             read += [[_row(name, piece, product, errors) for name, piece in pieces] for product in (False, True)]
     except InputError as error:
@@ -153,7 +154,7 @@ def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
         whole = [row for part in rows if part is not None for row in part]
         if whole and None not in rows and whole not in found:
             found.append(whole)
-    if parts and len({len(rows) for rows in parts}) == 1:
+    if any(parts) and len({len(rows) for rows in parts}) == 1:
         choices = [_distinct(rows[place] for rows in parts) for place in range(len(parts[0]))]
         if 0 < prod(map(len, choices)) <= _MOST_READINGS:
             mixed = [[row for part in chosen for row in part] for chosen in cartesian(*choices)]
@@ -200,7 +201,10 @@ def _row(name: str, content: str, product: bool, errors: list[str]) -> Row | Non
 
 
 def _entries(content: str, product: bool) -> tuple[Entry, ...]:
-    return tuple(entry for cell in _alternatives(content) for entry in Reader(cell, product).row())
+    found = tuple(entry for cell in _alternatives(content) for entry in Reader(cell, product).row())
+    if not found:
+        raise InputError(tr("The answer is empty."))
+    return found
 
 
 def _side(content: str, product: bool, end: int) -> str:

@@ -33,6 +33,7 @@ _COMMANDS = {
     "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
 }  # fmt: skip
 _WRAPPERS = r"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:matrix|array|diag|vector|list|set)\s*(?=[(\[{])"
+_LITERAL = r"(?:(?<![\w.,^])(?<!\^\()|(?<=sqrt)|(?<=cbrt))\d+(?:[.,]\d+)?"  # not the index of a name
 _AND = r"(?<=\s)(?:and|or|e|ed|o|oppure|y|и|или)(?=\s)(?!\s*(?:=|:|≈))"
 
 
@@ -56,7 +57,7 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[)\]}])\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text)
-    text = re.sub(r"(?<=\d)\s*:\s*(?=\d)", "/", text).replace("**", "^")
+    text = re.sub(rf"({_LITERAL})[^\S\n]*:[^\S\n]*(?=\d)", r"\1/", text).replace("**", "^")
     text = re.sub(_AND, ",", text)
     # Words after a comma begin a part of their own: `values 3, 1, vectors (1, 1), (1, -1)`.
     return re.sub(r",\s*(?=(?:(?!sqrt|cbrt)[^\W\d_]{3,}\s+)+[-+(\[{\d.])", "; ", text)
@@ -68,11 +69,12 @@ def _norms_and_pairs(text: str) -> str:
     text = re.sub(norm, lambda m: "spectral norm" if m[1] == "_2" else "error", text)
     text = re.sub(r"\(\s*([^()\[\]{},;\n]+?)\s*[,;]\s*(\[[^\[\]\n]*\]|\([^()\n]*\))\s*\)", r"\1, \2", text)
     text = re.sub(r"\s*->\s*", ", ", text)
-    text = re.sub(
-        r"((?:(?<![\w.,^])(?<!\^\()|(?<=sqrt)|(?<=cbrt))\d+(?:[.,]\d+)?)(?::\s+|\s*:\s*(?=[(\[{]))", r"\1, ", text
-    )
-    # A list of vectors is no matrix: [(1, 2), (3, 4)] has them one by one, [[1, 2], [3, 4]] as rows.
-    vectors = r"(?:[^()\[\]{}]*\([^()]*[,;][^()]*\)[^()\[\]{}]*){2,}"
+    return re.sub(rf"({_LITERAL})(?::\s+|\s*:\s*(?=[(\[{{]))", r"\1, ", text)
+
+
+def unwrapped(text: str) -> str:
+    """With `[(1, 2), (3, 4)]` as two vectors; `[[1, 2], [3, 4]]` is a matrix."""
+    vectors = r"(?:[^()\[\]{}]*\([^(),;]*[,;][^()]*\)){2,}[^()\[\]{}]*"
     return re.sub(rf"\[({vectors})\]|\{{({vectors})\}}|\(({vectors})\)", _unwrapped, text)
 
 

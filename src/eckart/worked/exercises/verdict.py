@@ -31,7 +31,7 @@ from eckart.worked.exercises.compare_columns import axes, common, directions, sc
 from eckart.worked.messages import tr
 
 __all__ = ["Verdict", "judge"]
-_MOST_ROWS, _MOST_UNKNOWN = 24, 4
+_MOST_ROWS, _FEW_ROWS, _MOST_UNKNOWN = 24, 12, 4
 _COLUMNS = {"directions", "axes", "scores"}
 Assignment = tuple[tuple[int, Verdict], ...]
 """Which target each part was given to, and the verdict on it."""
@@ -70,6 +70,9 @@ def _all_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
     verdict = _judge_rows(rows, asked)
     if verdict.status == RIGHT or len(rows) > _MOST_ROWS:
         return _with_equalities(verdict, rows)
+    if len(rows) > _FEW_ROWS:  # many ways to divide rows without names
+        named = {found[0] for row in rows if (found := _find(row.name, targets))}
+        targets = [target for i, target in enumerate(targets) if i in named or not target.optional]
     if len(asked) < len(targets):
         verdict = min(verdict, _judge_rows(rows, targets), key=_rank)
     unknown = sorted({row.name for row in rows if row.name and not _find(row.name, targets)})

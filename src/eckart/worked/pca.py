@@ -193,7 +193,7 @@ def _score_step(data: Prepared) -> Step:
 
 def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
     near = data.projected(k)
-    rest = (data.used - near).applyfunc(canonical)
+    rest = (data.working - near).applyfunc(canonical)
     direct = canonical(sum((entry * entry for entry in rest), sp.Integer(0)))
     dropped = canonical(sum((pair.value for pair in data.eigenpairs[k:]), sp.Integer(0)))
     statement = trn(

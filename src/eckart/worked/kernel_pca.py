@@ -12,7 +12,7 @@ from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.fields import Eigenpair
 from eckart.worked.matrices import matrix, vector
-from eckart.worked.messages import tr
+from eckart.worked.messages import mark, tr
 from eckart.worked.numerals import GUARD, is_exact, text_number
 from eckart.worked.pictures import unfolded
 from eckart.worked.solution import Equation, Solution, Step
@@ -112,7 +112,7 @@ def kernel_pca(
     parts = {"K": gram, "centred": centred, "eigenvalues": values, "weights": weights, "scores": scores}
     answer = [*[Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)], Equation("T", scores)]
     if new is not None:
-        point = vector(new, "The new point", table.cols).T
+        point = vector(new, mark("The new point"), table.cols).T
         eigenpairs = [
             pair.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for pair in eigenpairs
         ]

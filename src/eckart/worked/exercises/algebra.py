@@ -249,6 +249,6 @@ KINDS = {
         ((mark("independent columns, no two of them orthogonal"), lambda p, s: s["rank"] == p.matrix.cols),),
         _is_good_basis,
         allows=lambda rows, cols: cols <= rows,
-        allowed="independent columns need at least as many rows as columns",
+        allowed=mark("independent columns need at least as many rows as columns"),
     ),
 }

@@ -344,7 +344,7 @@ KINDS = {
         ),
         _is_good_cloud,
         allows=lambda rows, cols: rows + cols <= 7,
-        allowed="eigenvalues of five points in three columns are hardly ever fractions; take fewer of either",
+        allowed=mark("eigenvalues of five points in three columns are hardly ever fractions; take fewer of either"),
     ),
     "isomap": Kind(
         mark("Do Isomap with one neighbour: edges, shortest paths, and one coordinate for every point."),

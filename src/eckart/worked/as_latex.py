@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from eckart.worked.as_text import wrapped
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import latex_formula, latex_name, latex_prose, latex_words
 from eckart.worked.numerals import (
@@ -96,10 +97,23 @@ def _step(label: str, step: Step) -> list[str]:
 def line(equation: Equation) -> str:
     """An equation on a line of its own."""
     if isinstance(equation.value, str):
+        if not equation.name and (pieces := _unbreakable(equation.value)):
+            return "\n".join(rf"\[\fit{{{latex_formula(piece)}}}\]" for piece in pieces)
         name = f"{latex_name(equation.name, inline=True)}: " if equation.name else ""
         # Long products may be broken between their factors.
         return f"{name}{latex_prose(equation.value)}\n".replace(") (", r")\allowbreak (")
     return "\n".join(rf"\[\fit{{{shown}}}\]" for shown in equation_latex(equation))
+
+
+def _unbreakable(value: str) -> list[str]:
+    """The lines of a long formula with roots or numbers that TeX cannot break; none if it can be set as text."""
+    formula = value[1:-1]
+    if value.count("$") != 2 or value[0] + value[-1] != "$$" or len(formula) <= _WIDEST:
+        return []
+    if not re.search(r"\d{25,}|√|sqrt", formula):
+        return []
+    pieces = wrapped(formula, _WIDEST)
+    return pieces if all(piece.count("(") == piece.count(")") for piece in pieces) else [formula]
 
 
 def equation_latex(equation: Equation) -> list[str]:

@@ -31,7 +31,7 @@ CASES = [
     ("svd", "en",
      "U = [-2/√5 0 1/√5; -1/√5 0 2/√5; 0 -1 0]; Σ = [15√5 0; 0 5; 0 0]; V = [0.6 0.8; 0.8 -0.6]", "wrong"),
     ("pseudo_inverse", "en", "A⁺ = 1/27 * [[-2,-4,5],[16,5,-13],[14,1,-8]]", "right"),
-    ("pseudo_inverse", "en", r"A^\dagger = \frac{1}{27}\begin{pmatrix}-2&-4&5\\16&5&-13\\14&1&-8\end{pmatrix}", "right"),
+    ("pseudo_inverse", "en", r"A^\dagger = \frac1{27}\begin{pmatrix}-2&-4&5\\16&5&-13\\14&1&-8\end{pmatrix}", "right"),
     ("pseudo_inverse", "en", "[-2 16 14; -4 5 1; 5 -13 -8]^T/27", "right"),
     ("bounds", "en", "A1 = [0 0 0; 6 3 6; -6 -3 -6]; ||A - A1||_F = 14.70", "right"),
     ("bounds", "es", "A_1 = [0 0 0; 6 3 6; -6 -3 -6]; ‖A - A_1‖_F = 6√6 ≈ 14,697", "right"),

@@ -201,6 +201,8 @@ def _is_connected_chain(problem: Problem) -> bool:
     for _ in range(len(x)):
         reach = reach @ reach
     links = near | near.T
+    if near.sum(axis=1).max() > 1:
+        return False  # two nearest neighbours: which one is drawn would be a matter of taste
     if links.sum(axis=1).max() > 2:
         return False
     whole = bool(np.all(gaps[links] == np.round(gaps[links])))
@@ -355,7 +357,7 @@ KINDS = {
         lambda p, s: (Target(("D",), "matrix", s["paths"]), Target(("y", "Y"), "scores", s["coordinates"])),
         (
             (
-                mark("the graph joins all points in a chain with bends: some paths are longer than the straight way"),
+                mark("every point has one nearest neighbour, and the graph joins all points in a chain with bends"),
                 _unfolds,
             ),
         ),

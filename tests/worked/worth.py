@@ -218,7 +218,7 @@ def kernel_pca(made: Exercise) -> bool:
 
 
 def isomap(made: Exercise) -> bool:
-    """One nearest neighbour each, a chain through all points, and at least two shortest paths longer than the straight way."""
+    """One nearest neighbour each, a chain through all points, and two shortest paths longer than the straight way."""
     from scipy.sparse.csgraph import shortest_path
 
     x = floats(made.given)

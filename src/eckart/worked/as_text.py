@@ -139,6 +139,8 @@ def _in_blocks(value: Any, show: Callable[[Any], str], room: int) -> list[str]:
     """A matrix too wide for the page, some columns at a time."""
     if value.cols == 1 and value.rows > 1:
         return wrapped(matrix_lines(value, show)[0], room)
+    if max(len(_bracketed(value[:, j], show)[0]) for j in range(value.cols)) > room:
+        return _listed(value, room)
     lines, start = [], 0
     while start < value.cols:
         stop = start + 1

@@ -38,10 +38,10 @@ def is_readable(value: object) -> bool:
     """
     if isinstance(value, sp.MatrixBase):
         return all(is_readable(entry) for entry in value)
-    value = sp.sympify(value)
-    if not is_exact(value) or value.free_symbols:
-        return is_exact(value)
-    shown = text_number(value)
+    number: Any = sp.sympify(value)
+    if not is_exact(number) or number.free_symbols:
+        return is_exact(number)
+    shown = text_number(number)
     return len(shown) <= _LONGEST and max(map(len, shown.split(" "))) <= _LONGEST_TERM
 
 

@@ -104,7 +104,9 @@ def _read(text: str, errors: list[str]) -> list[list[Row]]:
 
 def _paired(rows: list[Row]) -> list[Row] | None:
     """Numbers with brackets next to them, `3, (1, 1)`, as numbers and brackets apart: eigenpairs are written so."""
-    kept, numbers, grids = [], [], []
+    kept: list[Row] = []
+    numbers: list[Entry] = []
+    grids: list[Entry] = []
     for row in rows:
         own = [entry for entry in row.entries if isinstance(entry, Grid)]
         rest = tuple(entry for entry in row.entries if not isinstance(entry, Grid))

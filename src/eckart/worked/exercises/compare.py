@@ -205,7 +205,7 @@ def chosen(part: Part, target: Target) -> Verdict:
         return right()
     if found < true and found:
         return Verdict(PARTIAL, tr("Right so far, but something is missing."))
-    return Verdict(WRONG, tr("These are not the right ones."), misfits=int(len(given) > len(true)))
+    return Verdict(WRONG, tr("These are not the right ones."))
 
 
 def matrix(part: Part, target: Target) -> Verdict:

@@ -242,7 +242,7 @@ KINDS = {
         lambda p, s: (
             Target((mark("back"), "qVVT"), "matrix", s["back"]),
             Target((mark("suggest"), mark("columns"), mark("column")), "set", _suggested(p, s)),
-            Target(("qV", "q'", mark("concepts")), "scores", s["concepts"], optional=True),
+            Target(("qV", mark("concepts")), "scores", s["concepts"], optional=True),
         ),
         ((mark("fewer concepts than columns, and the way back suggests a new column"), _is_real_query),),
         _is_good_query,

@@ -66,18 +66,16 @@ def judge(answer: str, targets: Sequence[Target]) -> Verdict:
 
 def _all_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
     """Results on the way count only if the rest does not fit without them; parts that were not asked for are named."""
-    asked = [target for target in targets if not target.optional]
+    named = {found[0] for row in rows if (found := _find(row.name, targets))}
+    asked = [target for i, target in enumerate(targets) if i in named or not target.optional]
     verdict = _judge_rows(rows, asked)
+    if verdict.status != RIGHT and len(asked) < len(targets) and len(rows) <= _FEW_ROWS:
+        # Rows without names may be results on the way, if everything is right then.
+        verdict = _judge_rows(rows, targets) or verdict
     if verdict.status == RIGHT or len(rows) > _MOST_ROWS:
         return _with_equalities(verdict, rows)
-    if len(rows) > _FEW_ROWS:  # many ways to divide rows without names
-        named = {found[0] for row in rows if (found := _find(row.name, targets))}
-        targets = [target for i, target in enumerate(targets) if i in named or not target.optional]
-    if len(asked) < len(targets):
-        verdict = min(verdict, _judge_rows(rows, targets), key=_rank)
     unknown = sorted({row.name for row in rows if row.name and not _find(row.name, targets)})
-    if verdict.status != RIGHT and unknown:
-        verdict = _without_unknown(verdict, rows, unknown, targets)
+    verdict = _without_unknown(verdict, rows, unknown, asked) if unknown else verdict
     return _with_equalities(verdict, rows)
 
 

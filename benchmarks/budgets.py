@@ -32,7 +32,7 @@ _BASE = """
 _PYTHON = """
     import eckart as ek
     try:
-        d = ek.decompose(sys.argv[1], k=5, memory=sys.argv[2])
+        d = ek.decompose(sys.argv[1], k=2, memory=sys.argv[2])
         print(json.dumps({"peak": peak(), "passes": d.info.passes, "solver": d.info.solver}))
     except ek.errors.EckartError as error:
         print(json.dumps({"peak": peak(), "refused": str(error)}))
@@ -44,7 +44,7 @@ _COMMAND = """
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         try:
             model = sys.argv[1] + ".eckart"
-            code = main(["fit", sys.argv[1], "-k", "5", "--memory", sys.argv[2], "-o", model, "--force"])
+            code = main(["fit", sys.argv[1], "-k", "2", "--memory", sys.argv[2], "-o", model, "--force"])
         except SystemExit as ended:
             code = ended.code
     print(json.dumps({"peak": peak(), **({"refused": said.getvalue().strip()} if code else {})}))
@@ -157,6 +157,42 @@ _WRITERS = {
         count = min(chunk, rows - start)
         array[start : start + count] = rng.standard_normal((count, 6)) @ basis + rng.standard_normal((count, columns))
     """,
+    "zarr by columns": """
+    import zarr
+    array = zarr.create_array(path, shape=(rows, columns), chunks=(rows, int(sys.argv[5])), dtype="f8")
+    scores = rng.standard_normal((rows, 6))
+    for start in range(0, columns, int(sys.argv[5])):
+        some = slice(start, start + int(sys.argv[5]))
+        array[:, some] = scores @ basis[:, some] + rng.standard_normal((rows, len(basis[0, some])))
+    """,
+    "csr zarr": """
+    import zarr
+    group = zarr.open_group(path, mode="w").create_group("X")
+    count = size // (12 * 50)
+    group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", [count, columns]
+    group.create_array("indptr", data=np.arange(0, count * 50 + 1, 50))
+    data = group.create_array("data", shape=(count * 50,), chunks=(1 << 17,), dtype="f8")
+    index = group.create_array("indices", shape=(count * 50,), chunks=(1 << 17,), dtype="i4")
+    for start, _, indices, numbers in csr(step=(1 << 17) * 8 // 50):
+        data[start * 50 : start * 50 + numbers.size] = numbers.ravel()
+        index[start * 50 : start * 50 + numbers.size] = indices.ravel()
+    """,
+    "h5 by columns": """
+    import h5py
+    with h5py.File(path, "w") as file:
+        array = file.create_dataset("matrix", (rows, columns), "f8", chunks=(rows // 4, int(sys.argv[5])))
+        scores = rng.standard_normal((rows, 6))
+        for start in range(0, columns, int(sys.argv[5])):
+            some = slice(start, start + int(sys.argv[5]))
+            array[:, some] = scores @ basis[:, some] + rng.standard_normal((rows, len(basis[0, some])))
+    """,
+    "dense npz": """
+    import zipfile
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive, archive.open("x.npy", "w", force_zip64=True) as out:
+        np.lib.format.write_array_header_1_0(out, {"descr": "<f8", "fortran_order": False, "shape": (rows, columns)})
+        for _, block in blocks():
+            out.write(block.data)
+    """,
     "mtx": """
     import pyarrow as pa
     from pyarrow import csv
@@ -170,6 +206,55 @@ _WRITERS = {
             row = np.repeat(np.arange(start + 1, start + here + 1), 50)
             column = (columns * rng.random(here * 50) ** 2).astype(int) + 1
             csv.write_csv(pa.table([row, column, np.round(rng.random(here * 50), 5)], names="ijx"), file, options)
+    """,
+    "mtx by columns": """
+    import pyarrow as pa
+    from pyarrow import csv
+    options = csv.WriteOptions(include_header=False, delimiter=" ")
+    with open(path, "wb") as file:
+        filled = (size // 20 * np.diff(np.linspace(0, 1, columns + 1) ** 0.5)).astype(int) + 1
+        total, count = filled.sum(), size // 20 // 50
+        file.write(f"%%MatrixMarket matrix coordinate real general{chr(10)}{count} {columns} {total}".encode())
+        file.write(chr(10).encode())
+        for start in range(0, columns, 20):
+            row = rng.integers(1, count + 1, filled[start : start + 20].sum())
+            column = np.repeat(np.arange(start + 1, start + 21), filled[start : start + 20])
+            csv.write_csv(pa.table([row, column, np.round(rng.random(len(row)), 5)], names="ijx"), file, options)
+    """,
+    "mtx array": """
+    import io
+    text = io.BytesIO()
+    np.savetxt(text, np.round(rng.standard_normal(1 << 17), 4), "%.4f")
+    with open(path, "wb") as file:
+        count = size // len(text.getbuffer()) * (1 << 17) // columns
+        file.write(f"%%MatrixMarket matrix array real general{chr(10)}{count} {columns}{chr(10)}".encode())
+        written = 0
+        while written + (1 << 17) <= count * columns:
+            file.write(text.getbuffer())
+            written += 1 << 17
+        file.write(b"1.5" + chr(10).encode() + (b"1.5" + chr(10).encode()) * (count * columns - written - 1))
+    """,
+    "csv triplets": """
+    import pyarrow as pa
+    from pyarrow import csv
+    with open(path, "wb") as file:
+        file.write(b"row,column,value" + chr(10).encode())
+        options, start = csv.WriteOptions(include_header=False), 0
+        while file.tell() < size:
+            row = np.arange(start, start + (1 << 20)) // 50
+            column = (columns * rng.random(1 << 20) ** 2).astype(int)
+            csv.write_csv(pa.table([row, column, np.round(rng.random(1 << 20), 5)], names="ijx"), file, options)
+            start += 1 << 20
+    """,
+    "packed csv": """
+    import gzip, io
+    text = io.BytesIO()
+    np.savetxt(text, next(blocks(4))[1], "%.4f", ",")
+    with gzip.open(path, "wb", 1) as file:
+        file.write((",".join(f"c{j}" for j in range(columns)) + chr(10)).encode())
+        written = 0
+        while written < size:
+            written += file.write(text.getbuffer())
     """,
     "triplets": """
     import pyarrow as pa
@@ -215,8 +300,17 @@ KINDS: dict[str, tuple[str, str, list[object]]] = {
     "zarr": ("x.zarr", "zarr", [200, 0]),
     "zarr, wide": ("x.zarr", "zarr", [4000, 0]),
     "zarr, chunks of 160 MB": ("x.zarr", "zarr", [200, 100_000]),
+    "zarr, chunks of all rows": ("x.zarr", "zarr by columns", [1000, 10]),
+    "h5, chunks of many rows": ("x.h5", "h5 by columns", [1000, 10]),
+    "csr zarr": ("x.zarr", "csr zarr", [_CSR]),
+    "dense npz": ("x.npz", "dense npz", [200]),
     "mtx": ("x.mtx", "mtx", [_CSR]),
+    "mtx by columns": ("x.mtx", "mtx by columns", [_CSR]),
+    "mtx of an array": ("x.mtx", "mtx array", [200]),
     "triplets": ("x.parquet", "triplets", [_CSR]),
+    "csv of triplets": ("x.csv", "csv triplets", [_CSR]),
+    "csv of 20,000 columns": ("x.csv", "csv", [20_000]),
+    "csv, packed": ("x.csv.gz", "packed csv", [50]),
 }
 
 
@@ -248,14 +342,18 @@ def measure(name: str, folder: Path, size: float) -> None:
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
+def _means(part: str, name: str) -> bool:
+    return part == name if part in KINDS else part in name
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kinds", nargs="*", help="parts of the names of the kinds to measure")
+    parser.add_argument("kinds", nargs="*", help="names of the kinds to measure, or parts of them")
     parser.add_argument("--size", type=float, default=1.0, help="gigabytes of numbers in each file")
     parser.add_argument("--folder", default=None)
     parser.add_argument("--list", action="store_true")
     given = parser.parse_args()
-    wanted = [name for name in KINDS if not given.kinds or any(part in name for part in given.kinds)]
+    wanted = [name for name in KINDS if not given.kinds or any(_means(part, name) for part in given.kinds)]
     if given.list:
         print("\n".join(wanted))
         return

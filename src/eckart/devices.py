@@ -6,11 +6,11 @@ A model is not applied on another device automatically: the copy would cost more
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
-from eckart.arrays import is_array, is_numpy, is_sparse, to_numpy
+from eckart.arrays import Matrix, is_array, is_numpy, is_sparse, to_numpy
 from eckart.errors import InputError
 
 
@@ -39,7 +39,7 @@ class Device:
 HOST = Device()
 
 
-def place_of(data: Any) -> Device:
+def place_of(data: Matrix) -> Device:
     """Where the numbers of an array, dense or sparse, live."""
     library = type(data).__module__.partition(".")[0]
     if library == "cupyx":
@@ -72,7 +72,7 @@ def _refuse(seen: Device, now: Device, what: str) -> NoReturn:
     )
 
 
-def to_host(data: Any) -> Any:
+def to_host(data: Matrix) -> Matrix:
     """The same numbers on the host: NumPy's for dense arrays, SciPy's CSR for sparse ones."""
     if is_sparse(data):
         return data

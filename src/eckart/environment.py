@@ -92,6 +92,18 @@ def check_piece(needed: int, name: str, what: str, memory: int | None, *, share:
         )
 
 
+def check_whole(needed: int, name: str, memory: int | None) -> None:
+    """Refuse a file that can only be read whole and then takes more than the memory allowed; None allows what is free.
+
+    `needed` is the peak while it is read, which may be several times the size of the file.
+    """
+    if memory is not None and needed > max(memory, SMALL):
+        raise MemoryBudgetError(
+            f"{name} can only be read whole, which takes about {say_bytes(needed)}, but {say_bytes(memory)} are "
+            f"allowed. Allow more with {MEMORY}, or convert it once on a larger machine: eckart convert."
+        )
+
+
 def check_expansion(expanded: int, stored: int, name: str, max_expansion: float, *, whole: bool = True) -> None:
     """Refuse a file whose content is out of all proportion to its size, or (`whole`) of the memory that is free."""
     if expanded > max(SMALL, max_expansion * stored):

@@ -23,6 +23,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+from eckart.documentation import document
 from eckart.warning_classes import AccuracyWarning, DataWarning, EckartWarning
 from eckart.wording import Door, worded
 
@@ -46,6 +47,7 @@ __all__ = [
 ]
 
 
+@document
 class EckartError(Exception):
     """Base class of all errors that Eckart raises on purpose.
 
@@ -60,10 +62,7 @@ class EckartError(Exception):
     remedy : str or None, default None
         What to do, if known. It is appended to the message.
 
-    See Also
-    --------
-    InputError : Error in the data.
-    ParameterError : Error in an argument.
+    {See Also: InputError, ParameterError}
 
     Examples
     --------
@@ -100,13 +99,11 @@ class EckartError(Exception):
         return worded(self._template, door)
 
 
+@document
 class InputError(EckartError, ValueError):
     """The data cannot be used as they are.
 
-    See Also
-    --------
-    MissingValuesError : Missing values.
-    NotFiniteError : Infinite values.
+    {See Also: MissingValuesError, NotFiniteError}
 
     Examples
     --------
@@ -120,12 +117,11 @@ class InputError(EckartError, ValueError):
     """
 
 
+@document
 class MissingValuesError(InputError):
     """Values are missing, and no treatment was requested.
 
-    See Also
-    --------
-    fill_missing : Impute missing values.
+    {See Also: fill_missing}
 
     Examples
     --------
@@ -138,12 +134,11 @@ class MissingValuesError(InputError):
     """
 
 
+@document
 class NotFiniteError(InputError):
     """Values are infinite or overflow.
 
-    See Also
-    --------
-    InputError : Base class.
+    {See Also: InputError}
 
     Examples
     --------
@@ -156,12 +151,11 @@ class NotFiniteError(InputError):
     """
 
 
+@document
 class ParameterError(EckartError, ValueError):
     """An argument is unknown or out of range.
 
-    See Also
-    --------
-    EckartError : Base class.
+    {See Also: EckartError}
 
     Examples
     --------
@@ -174,14 +168,11 @@ class ParameterError(EckartError, ValueError):
     """
 
 
+@document
 class FileError(EckartError, ValueError):
     """A file is damaged, unsafe or of an unknown kind.
 
-    See Also
-    --------
-    ReadError : A reading library failed.
-    ModelFileError : Error in a saved model.
-    CheckpointError : Error in a checkpoint.
+    {See Also: ReadError, ModelFileError, CheckpointError}
 
     Examples
     --------
@@ -197,12 +188,11 @@ class FileError(EckartError, ValueError):
     """
 
 
+@document
 class ReadError(FileError):
     """A file cannot be opened, or a reading library failed because it is damaged.
 
-    See Also
-    --------
-    FileError : Base class.
+    {See Also: FileError}
 
     Examples
     --------
@@ -215,12 +205,11 @@ class ReadError(FileError):
     """
 
 
+@document
 class ModelFileError(FileError):
     """A saved model is damaged, written by a newer version, or not a model.
 
-    See Also
-    --------
-    load : Read a model.
+    {See Also: load [model]}
 
     Examples
     --------
@@ -233,12 +222,11 @@ class ModelFileError(FileError):
     """
 
 
+@document
 class CheckpointError(FileError):
     """A checkpoint cannot be written, is damaged, or belongs to another run.
 
-    See Also
-    --------
-    decompose : Takes `checkpoint`.
+    {See Also: decompose}
 
     Examples
     --------
@@ -254,12 +242,11 @@ class CheckpointError(FileError):
     """
 
 
+@document
 class ClusterError(EckartError, RuntimeError):
     """A cluster is not available, or the connection was lost.
 
-    See Also
-    --------
-    decompose : Takes `executor`.
+    {See Also: decompose}
 
     Examples
     --------
@@ -272,12 +259,11 @@ class ClusterError(EckartError, RuntimeError):
     """
 
 
+@document
 class MemoryBudgetError(EckartError, MemoryError):
     """The computation does not fit into the allowed memory.
 
-    See Also
-    --------
-    plan : Predict the memory.
+    {See Also: plan}
 
     Examples
     --------
@@ -290,12 +276,11 @@ class MemoryBudgetError(EckartError, MemoryError):
     """
 
 
+@document
 class MissingDependencyError(EckartError, ImportError):
     """An optional package is not installed.
 
-    See Also
-    --------
-    require : Import an optional package.
+    {See Also: require}
 
     Examples
     --------
@@ -308,6 +293,7 @@ class MissingDependencyError(EckartError, ImportError):
     """
 
 
+@document
 def require(package: str, *, extra: str | None = None, purpose: str = "this") -> ModuleType:
     """Import an optional package, or raise an error that explains how to install it.
 
@@ -330,9 +316,7 @@ def require(package: str, *, extra: str | None = None, purpose: str = "this") ->
     MissingDependencyError
         If the package is not installed.
 
-    See Also
-    --------
-    MissingDependencyError : The error.
+    {See Also: MissingDependencyError}
 
     Examples
     --------

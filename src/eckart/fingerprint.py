@@ -12,10 +12,11 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.errors import FileError, ReadError
 
 _PIECE = 4096
@@ -57,7 +58,7 @@ class FileState:
             )
 
 
-def fingerprint(states: Sequence[FileState], **content: object) -> dict[str, Any]:
+def fingerprint(states: Sequence[FileState], **content: object) -> JsonObject:
     """{"content": ..., "state": ...} of files and of all files in folders, in this order."""
     try:
         files = [(place, name, place.stat()) for state in states for place, name in _files(Path(state.path))]
@@ -105,9 +106,11 @@ def in_files(source: object) -> bool:
 
 
 def paths_of(data: object) -> list[str]:
-    """The files and folders that `data` is read from: a path, a source of rows, or an array that maps a file."""
+    """The files and folders that `data` is read from: paths, a source of rows, or an array that maps a file."""
     if isinstance(data, str | os.PathLike):
         return [os.fsdecode(os.fspath(data))]
+    if isinstance(data, list | tuple):
+        return [path for item in data if isinstance(item, str | os.PathLike) for path in paths_of(item)]
     while isinstance(data, np.ndarray):
         if isinstance(data, np.memmap) and data.filename is not None:
             return [os.fsdecode(data.filename)]
@@ -122,25 +125,27 @@ def paths_of(data: object) -> list[str]:
 
 def on_this_machine(source: _Source) -> _Source:
     """A source whose files are those of this machine: a worker may have copies of its own, with times of their own."""
-    changed: dict[str, Any] = {}
+    changed: JsonObject = {}
     for name, value in _file_states(source).items():
         if isinstance(value, FileState):
             changed[name] = FileState.of(value.path)
         elif isinstance(value, tuple):
-            changed[name] = tuple(FileState.of(item.path) for item in value)
+            changed[name] = tuple(
+                FileState.of(item.path) if isinstance(item, FileState) else on_this_machine(item) for item in value
+            )
         else:
             changed[name] = on_this_machine(value)
     return dataclasses.replace(source, **changed) if changed else source  # type: ignore[type-var]
 
 
-def _file_states(source: object) -> dict[str, Any]:
-    """Fields that are states of files, tuples of them, or sources with such fields."""
+def _file_states(source: object) -> JsonObject:
+    """Fields that are states of files, or sources with such fields, or tuples of either."""
     if not dataclasses.is_dataclass(source):
         return {}
     found = {}
     for field in dataclasses.fields(source):
         value = getattr(source, field.name)
-        several = isinstance(value, tuple) and value and all(isinstance(item, FileState) for item in value)
-        if isinstance(value, FileState) or several or (hasattr(value, "fingerprint") and in_files(value)):
+        items = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(item, FileState) or (hasattr(item, "fingerprint") and in_files(item)) for item in items):
             found[field.name] = value
     return found

@@ -7,6 +7,7 @@ import inspect
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from eckart.aliases import Keywords
 from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.formatting import counted
 from eckart.io.open_data import open_with
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def callback_with_bar(method: Method, options: dict[str, Any]) -> Iterator[None]:
+def callback_with_bar(method: Method, options: Keywords) -> Iterator[None]:
     """Replace the option `progress` by a callback that moves a bar."""
     if not options.pop("progress", False):
         yield
@@ -42,7 +43,7 @@ def one_line(d: Decomposition, seconds: float) -> str:
     return f"{d.method} of {d.rows:,} x {d.columns:,}: {components}{solver}{passes}, {seconds:.2f} s{share}."
 
 
-def opened_with(data: object, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def opened_with(data: object, options: Keywords) -> tuple[Any, Keywords]:
     """The data opened with the reading options, where there are some, and the other options."""
     reading, others = split_options(options)
     if reading is not None:
@@ -50,7 +51,7 @@ def opened_with(data: object, options: dict[str, Any]) -> tuple[Any, dict[str, A
     return data, others
 
 
-def check_options(method: Method, options: dict[str, Any]) -> None:
+def check_options(method: Method, options: Keywords) -> None:
     """Refuse names that the method does not know, unless its function takes any."""
     names = _option_names(method.function("fit"))
     if names is not None:
@@ -66,7 +67,7 @@ def _option_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
     return (*(name for name in parameters if name not in ("data", "method")), "device")
 
 
-def decompose_on(device: str, data: object, method: Method, options: dict[str, Any]) -> Decomposition:
+def decompose_on(device: str, data: object, method: Method, options: Keywords) -> Decomposition:
     """Copy host data to a device, decompose them there and return the result to the host."""
     if method.device == "none":
         raise ParameterError(f"method={method.name!r} works on the host only: leave device= out.")

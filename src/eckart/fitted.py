@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.result import Decomposition
 
@@ -51,7 +52,10 @@ def decomposition_of(given: object) -> Decomposition:
 def takes_fitted(
     function: Callable[Concatenate[Decomposition, P], R],
 ) -> Callable[Concatenate[Decomposition | FittedEstimator, P], R]:
-    """Let `function` take a fitted estimator as its first argument, as well as a Decomposition."""
+    """Let `function` take a fitted estimator as its first argument, as well as a Decomposition.
+
+    Such functions share the entry of that argument and others, so that `document` completes their docstrings as well.
+    """
     first = next(iter(inspect.signature(function).parameters))
 
     @functools.wraps(function)
@@ -62,7 +66,7 @@ def takes_fitted(
             options[first] = decomposition_of(options[first])
         return function(*args, **options)
 
-    return accepting
+    return document(accepting)
 
 
 def _refuse(given: object) -> NoReturn:

@@ -14,8 +14,7 @@ def project(decomposition: Decomposition, data: object, **options: object) -> Ar
 
     Parameters
     ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
+    {decomposition}
     data : array-like, sparse matrix, data frame or path
         Rows with the columns of the fit, in the same order.
     **options : dict
@@ -26,15 +25,7 @@ def project(decomposition: Decomposition, data: object, **options: object) -> Ar
     array of shape (n_samples, k)
         Scores; for PCA and SVD ``(data - mean) / scale @ right``.
 
-    Raises
-    ------
-    InputError
-        If the number of columns differs from that of the fit.
-
-    See Also
-    --------
-    reconstruct : The inverse.
-    project_to : Write the scores to a file.
+    {Raises: InputError [columns]; See Also: reconstruct, project_to}
 
     Examples
     --------
@@ -53,8 +44,7 @@ def reconstruct(decomposition: Decomposition, scores: Array, **options: object) 
 
     Parameters
     ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
+    {decomposition}
     scores : array-like of shape (n_samples, k)
         Scores of the rows.
     **options : dict
@@ -70,10 +60,7 @@ def reconstruct(decomposition: Decomposition, scores: Array, **options: object) 
     InputError
         If the method has no inverse, such as Isomap.
 
-    See Also
-    --------
-    project : The inverse.
-    reconstruct_to : Write the rows to a file.
+    {See Also: project, reconstruct_to}
 
     Examples
     --------

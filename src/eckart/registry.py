@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from eckart.errors import ParameterError
 
@@ -39,6 +39,19 @@ class ReportSection:
     """"module:function" that returns further tables of a decomposition, by name."""
     shares_of: str = ""
     """What the shares refer to, where it is not the variance or the sum of squares of the data itself."""
+
+
+class Functions(TypedDict):
+    """Where the three functions of a method are, for `Method(**functions_in(...))`."""
+
+    fit: str
+    project: str
+    reconstruct: str
+
+
+def functions_in(module: str) -> Functions:
+    """`decompose`, `project` and `reconstruct` of one module, as the methods of Eckart name them."""
+    return {"fit": f"{module}:decompose", "project": f"{module}:project", "reconstruct": f"{module}:reconstruct"}
 
 
 @dataclass(frozen=True)

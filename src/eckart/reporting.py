@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
+from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.analyze import analyze
 from eckart.rank.verdict import RankChoice
@@ -70,6 +71,6 @@ def report(
     >>> page[:15]
     '<!DOCTYPE html>'
     """
-    more = cast("dict[str, Any]", options)
+    more = cast("Keywords", options)
     found = model if isinstance(model, Analysis) else analyze(model, data=data, labels=labels, ranks=ranks, **more)
     return found.report(path, title=title, overwrite=overwrite)

@@ -15,6 +15,7 @@ from eckart.io.read_options import ReadOptions
 from eckart.options import Seed, memory_bytes
 from eckart.projecting import project
 from eckart.registry import get_method
+from eckart.result import Decomposition
 
 __all__ = ["pca"]
 
@@ -98,8 +99,7 @@ def pca(
     if not is_anndata(adata):
         raise InputError(f"Expected an AnnData object, but got {type(adata).__name__}. Use eckart.decompose instead.")
     cells: Any = cast("Any", adata).copy() if copy else adata
-    if isinstance(mask_var, str) and mask_var == "auto":
-        mask_var = "highly_variable" if "highly_variable" in cells.var else None
+    mask_var = _mask(cells, mask_var)
     source = open_with(cells, ReadOptions(layer=layer, mask=mask_var), memory=memory_bytes(memory))
     most = min(source.shape) - 1
     k = min(_MOST, most) if n_comps is None else n_comps
@@ -107,14 +107,11 @@ def pca(
         source, get_method("pca" if zero_center else "svd"), k=k, scale=scale, memory=memory, rng=rng, **options
     )
     scores = to_numpy(project(d, source))
-    indices = list(range(cells.n_vars)) if mask_var is None else mask_indices(cells, mask_var)
-    loadings = np.zeros((cells.n_vars, d.k))
-    loadings[indices] = to_numpy(d.right)
     variance = to_numpy(d.explained_variance) if zero_center else scores.var(axis=0, ddof=1)
     ratio = to_numpy(d.explained_variance_ratio)
     scores_key, loadings_key, key = ("X_pca", "PCs", "pca") if key_added is None else (key_added,) * 3
     cells.obsm[scores_key] = scores.astype(dtype)
-    cells.varm[loadings_key] = loadings
+    cells.varm[loadings_key] = _loadings(cells, d, mask_var)
     params: dict[str, Any] = {"zero_center": zero_center, "scale": scale, "use_highly_variable": mask_var is not None}
     params |= {} if layer is None else {"layer": layer}
     params |= {"mask_var": mask_var} if isinstance(mask_var, str) else {}
@@ -122,9 +119,28 @@ def pca(
         "params": params,
         "variance": np.asarray(variance, float),
         "variance_ratio": np.asarray(ratio, float),
+        **_certificate(d),
     }
-    if d.certificate is not None:
-        cells.uns[key]["certificate"] = {
-            "explained": np.asarray(d.certificate.explained), "lower": d.certificate.lower, "upper": d.certificate.upper
-        }  # fmt: skip
     return cells if copy else None
+
+
+def _mask(cells: Any, mask: str | np.ndarray | None) -> str | np.ndarray | None:
+    """The genes to use: for 'auto' the highly variable ones, if they are marked."""
+    if not isinstance(mask, str) or mask != "auto":
+        return mask
+    return "highly_variable" if "highly_variable" in cells.var else None
+
+
+def _loadings(cells: Any, d: Decomposition, mask: str | np.ndarray | None) -> np.ndarray:
+    """Genes x k, zero for genes that were left out."""
+    indices = list(range(cells.n_vars)) if mask is None else mask_indices(cells, mask)
+    loadings = np.zeros((cells.n_vars, d.k))
+    loadings[indices] = to_numpy(d.right)
+    return loadings
+
+
+def _certificate(d: Decomposition) -> dict[str, dict[str, Any]]:
+    c = d.certificate
+    if c is None:
+        return {}
+    return {"certificate": {"explained": np.asarray(c.explained), "lower": c.lower, "upper": c.upper}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from eckart.io.writers import row_writer
 from eckart.options import memory_bytes
 from eckart.projecting import project, reconstruct
 from eckart.result import Decomposition
+
+if TYPE_CHECKING:
+    from eckart.engine.blocks.stacked import StackedBlocks
 
 Path = str | os.PathLike[str]
 
@@ -41,39 +44,18 @@ def project_to(
 
     Parameters
     ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
+    {decomposition}
     data : array-like, sparse matrix, data frame or path
         Rows with the columns of the fit; may be larger than memory.
-    path : str or path
-        File to write: .npy, .parquet or .zarr.
-    memory : str or int, default None
-        Limit of the working memory, such as "2GB".
-    overwrite : bool, default False
-        Replace an existing file.
-    callback : callable, default None
-        Called with a `Progress` after every block.
+    {path [rows], memory, overwrite, callback}
     names : sequence of str, default None
         Names of the score columns, for formats that store names.
     **options : dict
         Options of `project`, such as `whiten`.
 
-    Returns
-    -------
-    int
-        Number of rows written.
+    {Returns: int [rows written]; Raises: InputError [not finite], ParameterError [own input]}
 
-    Raises
-    ------
-    InputError
-        If a result is not finite.
-    ParameterError
-        If the target is one of the inputs.
-
-    See Also
-    --------
-    project : Scores in memory.
-    reconstruct_to : The inverse.
+    {See Also: project, reconstruct_to}
 
     Examples
     --------
@@ -109,39 +91,18 @@ def reconstruct_to(
 
     Parameters
     ----------
-    decomposition : Decomposition or fitted estimator
-        The model.
+    {decomposition}
     scores : array-like or path
         Scores of the rows, or the rows themselves with `from_data`.
-    path : str or path
-        File to write: .npy, .parquet or .zarr.
-    memory : str or int, default None
-        Limit of the working memory, such as "2GB".
-    overwrite : bool, default False
-        Replace an existing file.
-    callback : callable, default None
-        Called with a `Progress` after every block.
+    {path [rows], memory, overwrite, callback}
     from_data : bool, default False
         `scores` are rows of data: write their best approximation by the components.
     **options : dict
         Options of `reconstruct`, such as `whiten`.
 
-    Returns
-    -------
-    int
-        Number of rows written.
+    {Returns: int [rows written]; Raises: InputError [not finite], ParameterError [own input]}
 
-    Raises
-    ------
-    InputError
-        If a result is not finite.
-    ParameterError
-        If the target is one of the inputs.
-
-    See Also
-    --------
-    reconstruct : Rows in memory.
-    project_to : The inverse.
+    {See Also: reconstruct, project_to}
 
     Examples
     --------
@@ -166,7 +127,7 @@ def reconstruct_to(
     return _write(scores, path, step, d.columns, names, d, memory, overwrite, callback)
 
 
-def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: Any) -> np.ndarray:
+def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: StackedBlocks) -> np.ndarray:
     """The step; a gap is named by its row in the whole table, not in the block."""
     try:
         return step(block)
@@ -175,7 +136,7 @@ def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: Any) -> n
 
 
 def _write(
-    data: object, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Any, d: Decomposition,
+    data: object, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Sequence[str], d: Decomposition,
     memory: str | int | None, overwrite: bool, callback: ProgressCallback | None,
 ) -> int:  # fmt: skip
     if overwrite and (taken := own_input(path, paths_of(data))):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.arrays import Matrix
 from eckart.engine.operator import MomentsAndProduct, Operator
 
 MODES = (1, 2, 3, 4, 5, 6)
@@ -170,7 +171,7 @@ def check_operator(operator: Operator, dense: np.ndarray, *, moments_and_product
     unit = 8.0 * float(np.finfo(operator.precision).eps)
     size = float(np.linalg.norm(dense))
 
-    def same(name: str, found: Any, wanted: np.ndarray, scale: float) -> None:
+    def same(name: str, found: Matrix, wanted: np.ndarray, scale: float) -> None:
         difference = np.abs(np.asarray(found, dtype=np.float64) - wanted).max(initial=0.0)
         assert np.shape(found) == wanted.shape, f"{name} has shape {np.shape(found)}, expected {wanted.shape}"
         assert difference <= unit * scale, f"{name} is off by {difference:.3g}, more than {unit * scale:.3g}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from eckart.displays import html_table
+from eckart.documentation import document
 from eckart.formatting import indices, number, shorten
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Table:
         rows = [[None if isinstance(c, float) and not math.isfinite(c) else c for c in row] for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows, "caption": self.caption}
 
+    @document
     def csv(self, *, guard: bool = False) -> str:
         """Format as comma-separated text with full precision.
 
@@ -110,10 +112,7 @@ class Table:
         guard : bool, default False
             Put an apostrophe before text such as '=cmd()', which spreadsheets would execute.
 
-        Returns
-        -------
-        str
-            The text.
+        {Returns: str [text]}
         """
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
@@ -138,22 +137,13 @@ class Table:
         shown = [_column([row[i] for row in self.rows[:limit]], kind) for i, kind in enumerate(kinds)]
         return [list(row) for row in zip(*shown, strict=True)]
 
+    @document
     def text(self, *, width: int = 80, limit: int = 40) -> str:
         """Format as aligned plain text.
 
         Columns and rows that do not fit are left out, and the last line reports how many.
 
-        Parameters
-        ----------
-        width : int, default 80
-            Maximum line length.
-        limit : int, default 40
-            Maximum number of rows.
-
-        Returns
-        -------
-        str
-            The text.
+        {Parameters: width, limit [40]; Returns: str [text]}
         """
         body, widths = self._fitted(width, limit, _GAP)
         lines = [shorten(self.title, width), ""] if self.title else []
@@ -165,6 +155,7 @@ class Table:
             lines += textwrap.wrap(words, width)
         return "\n".join(lines) + "\n"
 
+    @document
     def rich(self, *, width: int = 80, limit: int = 40) -> rich.table.Table:
         """Format for a rich console.
 
@@ -172,8 +163,7 @@ class Table:
         ----------
         width : int, default 80
             Maximum width.
-        limit : int, default 40
-            Maximum number of rows.
+        {limit [40]}
 
         Returns
         -------
@@ -206,6 +196,7 @@ class Table:
         notes = " ".join(line for line in (self._left_out(len(body), len(self.columns)), self.caption) if line)
         return html_table(self.title, self.columns, body, notes, text_columns=texts)
 
+    @document
     def fits(self, width: int = 80, limit: int = 40) -> bool:
         """Check whether all columns fit into a width.
 
@@ -213,8 +204,7 @@ class Table:
         ----------
         width : int, default 80
             Maximum width.
-        limit : int, default 40
-            Maximum number of rows.
+        {limit [40]}
 
         Returns
         -------

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from eckart.documentation import document
 
+
+@document
 class EckartWarning(UserWarning):
     """Base class of all warnings that Eckart issues on purpose.
 
-    See Also
-    --------
-    AccuracyWarning : Accuracy that is not proved.
-    DataWarning : Misleading data.
+    {See Also: AccuracyWarning, DataWarning}
 
     Examples
     --------
@@ -22,12 +22,11 @@ class EckartWarning(UserWarning):
     """
 
 
+@document
 class AccuracyWarning(EckartWarning):
     """The requested accuracy is not proved; the certificate contains what is.
 
-    See Also
-    --------
-    Certificate : Has the proved bounds.
+    {See Also: Certificate}
 
     Examples
     --------
@@ -41,12 +40,11 @@ class AccuracyWarning(EckartWarning):
     """
 
 
+@document
 class DataWarning(EckartWarning):
     """The data make the result misleading.
 
-    See Also
-    --------
-    EckartWarning : Base class.
+    {See Also: EckartWarning}
 
     Examples
     --------

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.clusters import clusters
 from eckart.analysis.column_roles import column_roles
@@ -130,20 +131,19 @@ def _of_model(
 
 
 def _of_table(
-    table: Any, method: str | Method | None, labels: dict[str, Sequence[str]], ranks: Any, options: dict[str, Any]
+    table: Any,
+    method: str | Method | None,
+    labels: dict[str, Sequence[str]],
+    ranks: RankChoice | str | None,
+    options: Keywords,
 ) -> Analysis:
-    square = recognise(table) if method in (None, "pca") else None
-    chosen, taken = method if isinstance(method, Method) else get_method(method or "pca"), table
+    square, taken = recognise(table) if method in (None, "pca") else None, table
+    chosen = method if isinstance(method, Method) else get_method(method or "pca")
     if square is not None and method is None and _has_distances(table, square):
         options = _scaling_options(table, options)
         chosen, taken = get_method("kernel_pca"), inner_products(table)
         square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
-    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
-    d, shown = _decomposed(taken, chosen, options, ranks)
-    d, choice = _asked(d, taken, ranks, options)
-    if shown is not None:
-        shown = shown if requested else max(shown, min(_recommended(choice), d.k))
-        d = _shown(d, taken, shown, left=options.get("left", True))
+    d, choice, requested = _with_choice(taken, chosen, options, ranks)
     if square is not None:
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
@@ -154,6 +154,19 @@ def _of_table(
     )
 
 
+def _with_choice(
+    table: Any, method: Method, options: Keywords, ranks: RankChoice | str | None
+) -> tuple[Decomposition, RankChoice | None, bool]:
+    """The components to show, what the rules say of their number, and whether the user chose the number."""
+    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
+    d, shown = _decomposed(table, method, options, ranks)
+    d, choice = _asked(d, table, ranks, options)
+    if shown is not None:
+        shown = shown if requested else max(shown, min(_recommended(choice), d.k))
+        d = _shown(d, table, shown, left=options.get("left", True))
+    return d, choice, requested
+
+
 def _has_distances(table: object, square: SquareTable) -> bool:
     return square.kind == "distances" and hasattr(table, "metadata")
 
@@ -162,7 +175,7 @@ def _recommended(choice: RankChoice | None) -> int:
     return 0 if choice is None else choice.k or 0
 
 
-def _scaling_options(table: Any, options: dict[str, Any]) -> dict[str, Any]:
+def _scaling_options(table: Any, options: Keywords) -> Keywords:
     """Options of kernel PCA for a table of distances: those of columns have no meaning there."""
     kept = {name: value for name, value in options.items() if name not in ("scale", "which", "missing")}
     return {"k": min(table.shape[0] - 1, SHOWN), **kept, "kernel": "precomputed"}
@@ -174,7 +187,7 @@ def _shown(d: Decomposition, table: Any, k: int, *, left: bool) -> Decomposition
     return with_rows(d, table) if d.left is None and left and d.rows * d.k <= _MOST_SCORES else d
 
 
-def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: object) -> tuple[Decomposition, int | None]:
+def _decomposed(table: Any, method: Method, options: Keywords, ranks: object) -> tuple[Decomposition, int | None]:
     """The decomposition with as many components as the rules need, and the number to show (None: as computed)."""
     rows, columns = table.shape
     arguments = dict(options)
@@ -192,14 +205,14 @@ def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: obje
     return decompose(table, method, **{**arguments, "k": wanted, "left": left}), shown
 
 
-def _nested(table: Any, method: Method, options: dict[str, Any]) -> bool:
+def _nested(table: Any, method: Method, options: Keywords) -> bool:
     """Whether fewer components are a part of more, and all are in memory."""
     spectrum = method.rank == "spectrum" and method.orthogonal
     return spectrum and options.get("which", "largest") == "largest" and not hasattr(table, "read")
 
 
 def _asked(
-    d: Decomposition, table: object, ranks: RankChoice | str | None, options: dict[str, Any]
+    d: Decomposition, table: object, ranks: RankChoice | str | None, options: Keywords
 ) -> tuple[Decomposition, RankChoice | None]:
     """The answers of the rules on the number of components, if they are to be asked; why not, as a note."""
     if isinstance(ranks, RankChoice) or ranks is None:
@@ -212,7 +225,7 @@ def _asked(
         return replace(d, notes=(*d.notes, note)), None
 
 
-def _choice(d: Decomposition, table: object, options: dict[str, Any]) -> RankChoice | None:
+def _choice(d: Decomposition, table: object, options: Keywords) -> RankChoice | None:
     """All rules; of a large table those that draw no other tables."""
     method = method_of(d)
     if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum":
@@ -229,7 +242,7 @@ def _choice(d: Decomposition, table: object, options: dict[str, Any]) -> RankCho
     )  # fmt: skip
 
 
-def _unusual(d: Decomposition, options: dict[str, Any]) -> bool:
+def _unusual(d: Decomposition, options: Keywords) -> bool:
     """Weights, means that were kept, or another divisor: rules that draw tables do not know them."""
     weighted = options.get("sample_weight") is not None or svd_details(d).row_weights is not None
     return weighted or (d.mean is not None) != (d.method == "pca") or options.get("ddof", 1) != 1
@@ -241,7 +254,7 @@ def _gathered(
     metadata: Metadata,
     matrix: object,
     labels: dict[str, Sequence[str]],
-    options: dict[str, Any],
+    options: Keywords,
     *,
     requested: bool,
 ) -> Analysis:

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
 from eckart.api import decompose
-from eckart.arrays import is_array, is_sparse
+from eckart.arrays import Array, is_array, is_sparse
 from eckart.engine.matrix import open_matrix
 from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
@@ -245,16 +245,16 @@ def bootstrap(
     ((200, 2), 0.95)
     """
     if is_model(data):
-        d = decomposition_of(data)
         if rows is None:
             raise ParameterError("A model does not keep its data. Give them as well: bootstrap(model, rows=data).")
-        fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
-        data, method, options = rows, cast("Literal['pca', 'svd']", d.method), {**fitted, **options}
+        d, data = decomposition_of(data), rows
+        method = cast("Literal['pca', 'svd']", d.method)
+        options = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None, **options}
     _check(method, count, confidence)
     matrix = _in_memory(data)
     weights = check_weights(sample_weight, matrix.shape[0])
     first = decompose(data, get_method(method), sample_weight=weights, **options)
-    again = {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
+    again = _repeated(options)
     _, random = generator(rng)
     wide, open_group = _with_next(first, data, method, weights, again)
     groups = tuple(group for group in close_groups(first) if not set(group) & set(open_group))
@@ -262,6 +262,11 @@ def bootstrap(
     right, shares, cosines, indices = (np.array(part)[..., : first.k] for part in zip(*drawn, strict=True))
     unseparated = tuple(k for k in open_group if k < first.k)
     return Bootstrap(first, right, shares, cosines, indices, float(confidence), groups, unseparated)
+
+
+def _repeated(options: dict[str, object]) -> dict[str, object]:
+    """Options of every resample; the number of components is that of the first fit."""
+    return {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
 
 
 def _with_next(
@@ -279,7 +284,7 @@ def _with_next(
     return (wide, group) if group else (first, ())
 
 
-def _in_memory(data: object) -> Any:
+def _in_memory(data: object) -> Array:
     """The data as a matrix whose rows can be drawn."""
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
@@ -323,7 +328,7 @@ def _draw(
     first: Decomposition,
     groups: tuple[tuple[int, ...], ...],
     open_group: tuple[int, ...],
-    matrix: Any,
+    matrix: Array,
     method: Literal["pca", "svd"],
     weights: NDArray[np.float64] | None,
     random: np.random.Generator,

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
+
 if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
     from eckart.result import Certificate, Decomposition, Plan
 
 
-def of_decomposition(d: Decomposition) -> dict[str, Any]:
+def of_decomposition(d: Decomposition) -> JsonObject:
     """The components, what they explain, and how certain that is."""
     from eckart.analysis.labels import column_labels, component_labels
     from eckart.analysis.tables.eigenvalues import eigenvalues
@@ -53,7 +55,7 @@ def of_decomposition(d: Decomposition) -> dict[str, Any]:
     }
 
 
-def of_analysis(found: Analysis) -> dict[str, Any]:
+def of_analysis(found: Analysis) -> JsonObject:
     """The decomposition, the recommendation, the roles of the columns, and the sections of the report."""
     from eckart.analysis.report.contents import sections
 
@@ -73,16 +75,16 @@ def of_analysis(found: Analysis) -> dict[str, Any]:
         "clusters": None if found.clusters is None else {"count": found.clusters.count, "codes": found.clusters.codes},
         "sections": shown,
     }
-    made: dict[str, Any] = of_decomposition(found.decomposition) | plain(parts)
+    made: JsonObject = of_decomposition(found.decomposition) | plain(parts)
     return made
 
 
-def of_certificate(c: Certificate) -> dict[str, Any]:
+def of_certificate(c: Certificate) -> JsonObject:
     """Every field of it; what is not known is null."""
     return {field.name: plain(getattr(c, field.name)) for field in dataclasses.fields(c)}
 
 
-def of_plan(plan: Plan) -> dict[str, Any]:
+def of_plan(plan: Plan) -> JsonObject:
     return {field.name: plain(getattr(plan, field.name)) for field in dataclasses.fields(plan)}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, method_name, row_labels
 from eckart.arrays import to_numpy
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted
@@ -32,6 +33,7 @@ _NOTHING = 1e-12
 """Components whose value is below this part of the norm are rounding errors without a direction of their own."""
 
 
+@document
 def floats(array: object) -> Matrix:
     """Convert an array to float64 in host memory.
 
@@ -45,9 +47,7 @@ def floats(array: object) -> Matrix:
     numpy.ndarray
         The numbers.
 
-    See Also
-    --------
-    row_scores : Scores as an array.
+    {See Also: row_scores}
 
     Examples
     --------
@@ -64,8 +64,7 @@ def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | 
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
+    {d [with rows]}
     rows : slice, default slice(None)
         Rows to compute.
     components : slice or list of int, default slice(None)
@@ -76,20 +75,11 @@ def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | 
     numpy.ndarray of shape (n_rows, n_components)
         Scores T = diag(1 / sqrt(w)) U diag(s) in float64.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    scores : The same as a table.
+    {Raises: ParameterError [left vectors]; See Also: scores}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.row_scores(d, slice(2)).round(3)
     array([[ 0.976, -1.122],
            [ 1.931, -1.062]])
@@ -145,25 +135,18 @@ def column_spread(d: Decomposition) -> Matrix:
 def complete(d: Decomposition) -> bool:
     """Check whether the components explain the whole matrix.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
+    {Parameters: d}
 
     Returns
     -------
     bool
         Whether the shares sum to 1, so that row and column norms follow from the components.
 
-    See Also
-    --------
-    eigenvalues : The shares.
+    {See Also: eigenvalues}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.complete(d), ek.tables.complete(ek.decompose(arrests.values))
     (False, True)
     """

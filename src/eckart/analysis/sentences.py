@@ -49,6 +49,12 @@ def treated(d: Decomposition) -> str:
     return f"{centred} Columns were not scaled: those with the largest variance dominate."
 
 
+def _angle(c: Certificate) -> str:
+    if c.angle < 1:
+        return f"Angle between their span and the true subspace: {_degrees(c.angle)}."
+    return "There is no useful bound on the angle between their span and the true subspace."
+
+
 def sure(d: Decomposition) -> list[str]:
     """The certificate in plain words: what is proved of the shares, the directions, and with what chance."""
     c = d.certificate
@@ -64,10 +70,7 @@ def sure(d: Decomposition) -> list[str]:
     lines.append(
         "The explained variance of each component lies between 'lower' and 'upper' in the table of components."
     )
-    if c.angle < 1:
-        lines.append(f"Angle between their span and the true subspace: {_degrees(c.angle)}.")
-    else:
-        lines.append("There is no useful bound on the angle between their span and the true subspace.")
+    lines.append(_angle(c))
     lines += [_undetermined(d, first, last) for first, last in c.undetermined]
     lines += _chance(c)
     reached = "was reached" if c.proved else "was NOT reached"

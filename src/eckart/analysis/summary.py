@@ -34,6 +34,12 @@ _BARS = (20, 16, 12, 8, 5)
 """Lengths of the longest bar; the first that fits is taken."""
 
 
+def _certified(found: Analysis) -> list[str]:
+    certificate = found.kept.certificate
+    known = "There is no certificate for this result." if certificate is None else clean(certificate.summary)
+    return [line for line in (known, sentences.how(found.decomposition)) if line]
+
+
 def renderable(
     found: Analysis, *, width: int = 80, steps: Sequence[str] = (), bar: str = "\u2588", door: Door = "python"
 ) -> Group:
@@ -46,7 +52,7 @@ def renderable(
 
     d = found.decomposition
     parts: list[RenderableType] = [Text(sentences.what(d), style="bold"), Text("")]
-    parts += _section("Answer", list(answer(found)), width)
+    parts += _section("Answer", list(answer(found)), width)[:-1]  # the table begins with an empty line
     parts.append(_axes(d, width, bar).rich(width=width, limit=_MOST_COMPONENTS))
     parts += [Text("")] * (d.k > _MOST_COMPONENTS)
     parts += _section("Columns behind the components", _makers(d), width)
@@ -56,9 +62,7 @@ def renderable(
     parts += _section("Unusual rows", _unusual(found), width)
     parts += _section("Data preparation", [f"- {clean(for_door(line, door))}" for line in found.reading], width)
     parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, found.reading, door)], width)
-    certificate = found.kept.certificate
-    known = "There is no certificate for this result." if certificate is None else clean(certificate.summary)
-    parts += _section("Certificate", [line for line in (known, sentences.how(d)) if line], width)
+    parts += _section("Certificate", _certified(found), width)
     if steps:
         parts += [Text("Next", style="bold"), *(Text(_command(step, width)) for step in steps)]
     return Group(*parts[:-1], *([] if isinstance(parts[-1], Text) and not parts[-1].plain else parts[-1:]))

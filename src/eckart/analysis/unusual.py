@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.analysis.labels import row_labels
 from eckart.analysis.measures import complete
 from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.tables.outliers import Distances, distances, outlier_columns
+from eckart.arrays import Matrix
 from eckart.errors import ParameterError
 from eckart.formatting import counted, joined, shorten
 from eckart.text import Table
@@ -64,7 +66,7 @@ def unusual(d: Decomposition, data: object, k: int) -> Outliers:
     return Outliers(k, found, (line,), {"unusual": table})
 
 
-def drawn(outliers: Outliers, rows: NDArray[np.intp]) -> dict[str, Any] | None:
+def drawn(outliers: Outliers, rows: NDArray[np.intp]) -> JsonObject | None:
     """T2 and Q of the drawn rows as multiples of their limits, for the page's map."""
     found = outliers.distances
     if found is None or not len(rows):
@@ -86,7 +88,7 @@ def _measured(d: Decomposition, k: int) -> Distances | None:
     return found if known else None
 
 
-def _makers(d: Decomposition, row: int, data: Any, k: int) -> str:
+def _makers(d: Decomposition, row: int, data: Matrix, k: int) -> str:
     """The columns that contribute most to the distance of a row."""
     values = None
     if data is not None and tuple(data.shape) == (d.rows, d.columns):

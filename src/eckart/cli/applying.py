@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,9 @@ from eckart.cli.options import Output, ReadingOptions, memory, output, reading, 
 from eckart.formatting import counted
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from eckart.arrays import Array
     from eckart.cli.outputs import Sheet
     from eckart.cli.tables import Source
     from eckart.result import Decomposition
@@ -140,7 +143,7 @@ def _score_table(
     return source, [*source.metadata.notes, *notes]
 
 
-def _scores(console: Console, d: Decomposition, source: Source, *, whiten: bool) -> Any:
+def _scores(console: Console, d: Decomposition, source: Source, *, whiten: bool) -> Array:
     from eckart.cli.tables import gaps
     from eckart.errors import MissingValuesError
     from eckart.projecting import project
@@ -167,7 +170,7 @@ def _filled(d: Decomposition, source: Source) -> list[str]:
     return [f"{count:,} missing value{'s were' if count > 1 else ' was'} replaced with {way}."] if count else []
 
 
-def _dense(source: Source) -> Any:
+def _dense(source: Source) -> np.ndarray:
     """Scores as an array; a gap in them would become a row of gaps."""
     import numpy as np
 

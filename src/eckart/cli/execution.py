@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli.console import Console
 from eckart.cli.options import Command, Output, gathered
 from eckart.registry import get_method
@@ -71,9 +72,7 @@ def _limit(memory: int | None) -> int:
 
 
 @contextlib.contextmanager
-def working(
-    console: Console, source: Any, method: str, execution: ExecutionOptions, what: str
-) -> Iterator[dict[str, Any]]:
+def working(console: Console, source: Any, method: str, execution: ExecutionOptions, what: str) -> Iterator[Keywords]:
     """Additional arguments of computations in blocks; none if the table is in memory."""
     from eckart.cli.app import Refused
     from eckart.cli.progress import reporting_progress

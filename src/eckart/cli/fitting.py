@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli.console import Console
 from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
@@ -110,7 +111,7 @@ class Task:
     """A table and the arguments of `decompose` that the options of the command line give."""
 
     source: Source
-    arguments: dict[str, Any]
+    arguments: Keywords
     notes: list[Note]
 
 
@@ -137,7 +138,7 @@ def prepared(
 @contextlib.contextmanager
 def decomposing(
     console: Console, task: Task, wanted: FitOptions, execution: ExecutionOptions
-) -> Iterator[tuple[dict[str, Any], list[str]]]:
+) -> Iterator[tuple[Keywords, list[str]]]:
     """Further arguments for long work, and the list that warnings are added to; missing values are explained."""
     from eckart.cli.execution import working
     from eckart.cli.tables import gaps
@@ -173,7 +174,7 @@ def fitted(
     return Fitted(task.source, replace(d, notes=(*d.notes, *task.notes, *notes)), warned)
 
 
-def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict[str, Any]) -> list[Note]:
+def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keywords) -> list[Note]:
     """Put the best kernel and width into `special`, and say which."""
     from eckart.analysis.default_number import default_number
     from eckart.cli.app import Refused
@@ -182,7 +183,7 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict
     if not hasattr(source, "matrix"):
         raise Refused("--scan needs the table in memory, but this one is read in blocks. Name a --kernel instead.")
     k = wanted.k or default_number(source, get_method(wanted.method))
-    kernels: dict[str, Any] = {"kernels": (special["kernel"],)} if "kernel" in special else {}
+    kernels: Keywords = {"kernels": (special["kernel"],)} if "kernel" in special else {}
     with console.status("Trying kernels"), console.warnings():
         best = scan_kernels(source.matrix, n_components=k, **kernels).best
     special["kernel"] = best.kernel
@@ -192,10 +193,10 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict
     return [Note("best_kernel", f"Of the kernels tried, {best.kernel}{width} predicts held-out rows best.")]
 
 
-def _arguments(wanted: FitOptions) -> dict[str, Any]:
+def _arguments(wanted: FitOptions) -> Keywords:
     """The arguments of decompose that options give; the number of components where it was given."""
     method = get_method(wanted.method)
-    found: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
+    found: Keywords = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
     for name in ("memory", "k", "explain", "error"):
         if getattr(wanted, name) is not None:
             found[name] = getattr(wanted, name)
@@ -204,7 +205,7 @@ def _arguments(wanted: FitOptions) -> dict[str, Any]:
     return found
 
 
-def _with_number(source: Source, wanted: FitOptions, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Note]]:
+def _with_number(source: Source, wanted: FitOptions, arguments: Keywords) -> tuple[Keywords, list[Note]]:
     """The arguments with a number of components, and a note on it when it was chosen here."""
     from eckart.analysis.default_number import default_number
 

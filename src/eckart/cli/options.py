@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from eckart.cli import numbers
 from eckart.registry import SHARED_OPTIONS, all_methods, get_method
+
+if TYPE_CHECKING:
+    from eckart.io.read_options import ReadOptions
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -38,7 +41,7 @@ class ReadingOptions:
             raise click.UsageError("--row-names and --no-row-names cannot be combined.")
 
     @property
-    def options(self) -> Any:
+    def options(self) -> ReadOptions:
         """The same for the library; columns are chosen afterwards."""
         from eckart.io.read_options import ReadOptions
 
@@ -73,12 +76,7 @@ class FitOptions:
     missing: str = "error"
 
     def __post_init__(self) -> None:
-        if sum(option is not None for option in (self.k, self.explain, self.error)) > 1:
-            raise click.UsageError(
-                "Give only one of -k, --explain and --error: each determines the number of components."
-            )
-        if self.which == "smallest" and (self.explain is not None or self.error is not None):
-            raise click.UsageError("--explain and --error need the largest components. With --which smallest give -k.")
+        self._check_number()
         method = get_method(self.method)
         for name in sorted(set(SHARED_OPTIONS) - method.takes):
             if getattr(self, name) != getattr(type(self), name):
@@ -88,6 +86,16 @@ class FitOptions:
             use = " or ".join(f"--missing {way}" for way in ways[1:])
             applies = f"--missing {self.missing} does not apply to --method {self.method}."
             raise click.UsageError(f"{applies} {method.missing_reason}: use {use}.")
+
+    def _check_number(self) -> None:
+        """One option at most determines the number of components."""
+        shares = [share for share in (self.explain, self.error) if share is not None]
+        if len(shares) + (self.k is not None) > 1:
+            raise click.UsageError(
+                "Give only one of -k, --explain and --error: each determines the number of components."
+            )
+        if self.which == "smallest" and shares:
+            raise click.UsageError("--explain and --error need the largest components. With --which smallest give -k.")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli.console import Console
 from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.fitting import Task, decomposing, prepared
@@ -121,7 +122,7 @@ def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str]
     to_file = output.path != "-"
     stream = sys.stdout if to_file else sys.stderr
     if console.json:
-        where: dict[str, Any] = {"report": output.path} if to_file else {"report": None, "page": page}
+        where: Keywords = {"report": output.path} if to_file else {"report": None, "page": page}
         console.document(data=found.name, **found.to_dict(), warnings=warned, **where)
     elif not to_file and console.quiet:
         return

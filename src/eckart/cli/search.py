@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from eckart.cli import numbers
 from eckart.cli.app import Refused
 from eckart.cli.console import Console
 from eckart.cli.options import Output, output, with_console
+from eckart.formatting import percent
 
 if TYPE_CHECKING:
     from eckart.concept_space.results import Ranking
@@ -59,11 +61,7 @@ def search(
       eckart search articles.csv --column abstract --topics
       eckart search MED.ALL.gz --evaluate MED.QRY.gz --relevant MED.REL.gz
     """
-    wanted = [bool(query), similar is not None, topics, queries is not None]
-    if sum(wanted) > 1:
-        raise click.UsageError("Give one of QUERY, --similar, --topics and --evaluate.")
-    if not any(wanted) and output.path is None:
-        raise click.UsageError('What to search for? Give a QUERY such as "interest rates", --similar or --topics.')
+    _check_one([bool(query), similar is not None, topics, queries is not None], saved=output.path is not None)
     if (queries is None) != (relevant is None):
         raise click.UsageError("--evaluate QUERIES and --relevant FILE belong together.")
     model = _collection(console, documents, k, weights.replace("-", "_"), stop_words, column, names)
@@ -78,12 +76,21 @@ def search(
         _topics(console, model, n)
     elif similar is not None:
         _show(console, model, model.similar(similar, n))
-    elif query == ("-",):
-        for line in sys.stdin:
-            if line.strip():
-                _show(console, model, model.search(line.strip(), n))
     elif query:
-        _show(console, model, model.search(" ".join(query), n))
+        for line in _queries(query):
+            _show(console, model, model.search(line, n))
+
+
+def _queries(given: tuple[str, ...]) -> Iterable[str]:
+    """The words given as one query, or the lines of standard input for '-'."""
+    return (line.strip() for line in sys.stdin if line.strip()) if given == ("-",) else [" ".join(given)]
+
+
+def _check_one(wanted: list[bool], *, saved: bool) -> None:
+    if sum(wanted) > 1:
+        raise click.UsageError("Give one of QUERY, --similar, --topics and --evaluate.")
+    if not any(wanted) and not saved:
+        raise click.UsageError('What to search for? Give a QUERY such as "interest rates", --similar or --topics.')
 
 
 def _collection(
@@ -152,7 +159,7 @@ def _topics(console: Console, model: TextConcepts, n: int) -> None:
         console.document(**table.to_dict())
         return
     for number, words, opposed, share in table.rows:
-        text = f"{number}. {words}" + (f"  --  as opposed to: {opposed}" if opposed else "") + f"  ({share:.1%})"
+        text = f"{number}. {words}" + (f"  --  as opposed to: {opposed}" if opposed else "") + f"  ({percent(share)})"
         click.echo(textwrap.fill(text, console.width, subsequent_indent="   "))
 
 

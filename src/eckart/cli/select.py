@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli import numbers
 from eckart.cli.app import Refused
 from eckart.cli.console import Console
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from eckart.cli.tables import Source
+    from eckart.selection.base import Selector
+    from eckart.text import Table
 
 _MOST_LINES = 60
 _HOW = "correlation scores columns one at a time; backward removes columns; random tries sets."
@@ -93,7 +96,7 @@ def select(console: Console, data: str, target: str, output: Output, reading: Re
         console.say(f"Wrote the {len(chosen)} selected columns to {output.path}." if output.path != "-" else "Done.")
 
 
-def _check(asked: dict[str, Any]) -> None:
+def _check(asked: Keywords) -> None:
     if asked["threshold"] is not None and asked["count"] is not None:
         raise click.UsageError("Give only one of --keep and --threshold: each determines the number of columns.")
     if asked["scoring"] is not None:
@@ -114,6 +117,13 @@ def _teller(console: Console) -> Any:
     return lambda row: console.say(f"{row['n_columns']} columns: score {row['score']:.4f}")
 
 
+def _are_whole(numbers: np.ndarray) -> bool:
+    """Whether all are integers that float64 holds exactly."""
+    import numpy as np
+
+    return numbers.dtype.kind == "f" and bool(np.all((numbers == np.round(numbers)) & (np.abs(numbers) < 2**53)))
+
+
 def _split(
     data: str, target: str, reading: ReadingOptions, *, classes: bool | None
 ) -> tuple[Source, np.ndarray, bool, bool]:
@@ -130,7 +140,7 @@ def _split(
     indices = [j for j in tables._chosen(whole, reading) if names[j] != target]
     if not indices:
         raise Refused("No column is left besides the target.")
-    whole_numbers = goal.dtype.kind == "f" and bool(np.all(goal == np.round(goal)) and np.all(np.abs(goal) < 2**53))
+    whole_numbers = _are_whole(goal)
     ambiguous = classes is None and whole_numbers
     if classes is None:
         # Numbers read from a file are floats, so whole ones are taken for integers.
@@ -175,7 +185,7 @@ def _names(source: Source) -> tuple[str, ...]:
     return column_names(source)
 
 
-def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str, Any]) -> Any:
+def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: Keywords) -> Any:
     """The selector, fitted; what scikit-learn refuses becomes a sentence."""
     import numpy as np
 
@@ -198,7 +208,7 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str,
         raise Refused(f"{source.metadata.name}: {error}") from error
 
 
-def _selector(*, classes: bool, sparse: bool, asked: dict[str, Any]) -> Any:
+def _selector(*, classes: bool, sparse: bool, asked: Keywords) -> Any:
     from eckart.selection import BackwardElimination, CorrelationFilter, RandomSubsetSearch
     from eckart.selection.judges import judge
 
@@ -228,7 +238,7 @@ def _step(given: str) -> int | float:
 
 
 def _told(
-    console: Console, source: Source, target: str, asked: dict[str, Any], selector: Any, chosen: list[str],
+    console: Console, source: Source, target: str, asked: Keywords, selector: Selector, chosen: list[str],
     warned: list[str], *, quietly: bool,
 ) -> None:  # fmt: skip
     """The search as a table and the choice as a sentence."""
@@ -255,7 +265,7 @@ def _told(
     click.echo(word)
 
 
-def _text(table: Any, width: int) -> str:
+def _text(table: Table, width: int) -> str:
     """The table with the names last: they are wrapped if they are long, and never cut."""
     from eckart.formatting import clean
 
@@ -285,7 +295,7 @@ def _kind(target: str, *, classes: bool) -> str:
     return f"The integers of {target!r} are treated as measurements. Give --classes if they name classes."
 
 
-def _scores(selector: Any) -> str:
+def _scores(selector: Selector) -> str:
     """The score of the chosen columns, and the one to believe."""
     if not hasattr(selector, "best_score_"):
         return ""
@@ -295,7 +305,7 @@ def _scores(selector: Any) -> str:
     return f"{best}; {selector.nested_score_:.4f} on rows not used for the selection."
 
 
-def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> dict[str, Any]:
+def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> Keywords:
     """The history with names of columns in place of their numbers."""
     known = {"column", "columns", "dropped"} & set(history)
     inside = {key: [_name_or_names(cell, names) for cell in history[key]] for key in known}
@@ -306,7 +316,7 @@ def _name_or_names(cell: Any, names: tuple[str, ...]) -> Any:
     return [names[j] for j in cell] if isinstance(cell, tuple) else names[int(cell)]
 
 
-def _scored(names: tuple[str, ...], history: dict[str, np.ndarray]) -> Any:
+def _scored(names: tuple[str, ...], history: dict[str, np.ndarray]) -> Table:
     """The columns with their scores, best first."""
     from eckart.text import Table
 
@@ -317,18 +327,16 @@ def _scored(names: tuple[str, ...], history: dict[str, np.ndarray]) -> Any:
     return Table("", ("column", "score", "choice"), tuple(scored), kinds=("text", "number", "text"))
 
 
-def _table(source: Source, how: str, selector: Any) -> Any:
+def _table(source: Source, how: str, selector: Selector) -> Table:
     from eckart.text import Table
 
     names, history = _names(source), selector.history_
     if how == "correlation":
         return _scored(names, history)
-    sets = history["dropped" if how == "backward" else "columns"]
-    words = [", ".join(names[j] for j in columns) or "-" for columns in sets]
+    key, titles = ("dropped", ("taken away", "columns left")) if how == "backward" else ("columns", ("set", "columns"))
+    words = [", ".join(names[j] for j in columns) or "-" for columns in history[key]]
     figures = zip(history["n_columns"], history["score"], history["spread"], strict=True)
     rows = [(word, int(n), float(s), float(d)) for word, (n, s, d) in zip(words, figures, strict=True)]
     if how == "random":
         rows = [rows[i] for i in history["rank"].argsort()]
-    first = "taken away" if how == "backward" else "set"
-    return Table("", (first, "columns left" if how == "backward" else "columns", "score", "spread"), tuple(rows),
-                 kinds=("text", "count", "number", "number"))  # fmt: skip
+    return Table("", (*titles, "score", "spread"), tuple(rows), kinds=("text", "count", "number", "number"))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eckart.arrays import Matrix
 from eckart.cli.app import Refused
 from eckart.cli.options import ReadingOptions
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from eckart.errors import MissingValuesError
 
 Source = Any
@@ -35,7 +38,7 @@ def read(
         source = _labelled(source, reading.labels)
     if reading.columns or reading.drop:
         source = keep(source, _chosen(source, reading))
-    return without_identifiers(source) if measurements and not reading.columns else source
+    return without_identifiers(source, memory) if measurements and not reading.columns else source
 
 
 def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: bool) -> Source:
@@ -55,7 +58,7 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
 def _labelled(source: Source, given: Sequence[str]) -> Source:
     """The source with columns of numbers set aside as labels; columns of text are labels already."""
     names = column_names(source)
-    words = [word.strip() for text in given for word in ([text] if text in names else text.split(","))]
+    words = [word.strip() for word in _split_names(given, names)]
     indices = _indices(source, [word for word in words if word not in source.metadata.labels], "--labels")
     if not indices:
         return source
@@ -67,7 +70,7 @@ def _labelled(source: Source, given: Sequence[str]) -> Source:
     )
 
 
-def column(source: Source, place: int) -> Any:
+def column(source: Source, place: int) -> np.ndarray:
     """The numbers of one column."""
     import numpy as np
 
@@ -76,7 +79,7 @@ def column(source: Source, place: int) -> Any:
     return np.asarray(block.toarray() if one.sparse else block).ravel()
 
 
-def weighted(source: Source, name: str) -> tuple[Source, Any]:
+def weighted(source: Source, name: str) -> tuple[Source, np.ndarray]:
     """The source without the column that holds the weights of the rows, and the weights."""
     indices = _indices(source, [name], "--weights")
     if source.shape[1] == 1:
@@ -118,13 +121,17 @@ def _chosen(source: Source, reading: ReadingOptions) -> list[int]:
     return left
 
 
+def _split_names(given: Sequence[str], known: Container[str]) -> list[str]:
+    """The names in options; a name may hold a comma when it is given alone."""
+    return [word for text in given for word in ([text] if text in known else text.split(","))]
+
+
 def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
-    """Where the named columns are; a name may hold a comma when it is given alone."""
+    """Where the named columns are."""
     names = column_names(source)
     where = {name: j for j, name in enumerate(names)}
-    words = [word for text in given for word in ([text] if text in where else text.split(","))]
     indices: list[int] = []
-    for word in (word if word in where else word.strip() for word in words):
+    for word in (word if word in where else word.strip() for word in _split_names(given, where)):
         if word in source.metadata.labels and option == "--drop":
             continue
         if word not in where:
@@ -147,9 +154,18 @@ def _no_column(source: Source, word: str, names: Sequence[str], option: str) -> 
     return f"{option}: {title} has no column {quoted(word)} of numbers{hint}"
 
 
+def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> list[str]:
+    """The columns in addition to those wanted, which may only be identifiers; otherwise the difference is an error."""
+    from eckart.io.identifiers import is_identifier
+
+    extra = [name for name in names if name not in set(wanted)]
+    if len(names) - len(extra) != len(wanted) or not all(map(is_identifier, extra)):
+        raise Refused(_difference(source, names, wanted, what))
+    return extra
+
+
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
-    from eckart.io.identifiers import is_identifier
     from eckart.io.roles import listed
 
     names = source.metadata.column_names
@@ -158,9 +174,7 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
         return source, []
     if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
         return source, [_in_order(source, len(wanted), what)]
-    extra = [name for name in names if name not in set(wanted)]
-    if len(names) - len(extra) != len(wanted) or not all(map(is_identifier, extra)):
-        raise Refused(_difference(source, names, wanted, what))
+    extra = _identifiers_beyond(source, names, wanted, what)
     left = [f"Ignored, because {what} has no such column: {listed(extra)}."] if extra else []
     where = {name: j for j, name in enumerate(names)}
     order = [where[name] for name in wanted]
@@ -217,7 +231,7 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     return Refused(f"{source.metadata.name}: {found[0]} {remedy}" if found else f"{source.metadata.name}: {error}")
 
 
-def _sparse_gaps(matrix: Any, names: Sequence[str]) -> list[str]:
+def _sparse_gaps(matrix: Matrix, names: Sequence[str]) -> list[str]:
     import numpy as np
 
     entries = matrix.tocoo()

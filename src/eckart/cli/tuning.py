@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, fields
-from typing import Any
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli import numbers
 from eckart.cli.options import Command, gathered
 
@@ -59,14 +59,12 @@ class Tuning:
     columns_count: int | None = None
     rows_count: int | None = None
 
-    def arguments(self, method: str) -> dict[str, Any]:
+    def arguments(self, method: str) -> Keywords:
         """The arguments of decompose; what has no meaning for the method is refused."""
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         taken = TAKEN.get(method, {})
         _refuse_meaningless([name for name in given if name not in taken], method)
-        if "solver" in given and given["solver"] not in SOLVERS.get(method, ()):
-            known = ", ".join(SOLVERS.get(method, ()))
-            raise click.UsageError(f"--solver {given['solver']}: for --method {method} it is one of {known}.")
+        _check_solver(given.get("solver"), method)
         if "neighbors" in given and "radius" in given:
             raise click.UsageError("Give only one of --neighbors and --radius: each determines the neighbours.")
         found = {taken[name]: value for name, value in given.items()}
@@ -80,6 +78,12 @@ class Tuning:
         words = [f" --{name}" + ("" if value is True else f" {shlex.quote(str(value))}")
                  for name, value in given.items() if value is not None]  # fmt: skip
         return "".join(words)
+
+
+def _check_solver(solver: str | None, method: str) -> None:
+    known = SOLVERS.get(method, ())
+    if solver is not None and solver not in known:
+        raise click.UsageError(f"--solver {solver}: for --method {method} it is one of {', '.join(known)}.")
 
 
 def _refuse_meaningless(names: list[str], method: str) -> None:

@@ -15,8 +15,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from eckart.aliases import JsonObject
 from eckart.errors import FileError, InputError
 
 _TEXT_FILES = (".txt", ".md", ".rst", ".tex", ".html", ".htm", ".text", ".log", "")
@@ -160,7 +161,7 @@ def _smart(text: str) -> Documents:
     return Documents(tuple(texts), tuple(match[1] for match in starts))
 
 
-def _json_lines(text: str, path: Path) -> list[dict[str, Any]]:
+def _json_lines(text: str, path: Path) -> list[JsonObject]:
     records = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -175,14 +176,14 @@ def _json_lines(text: str, path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def _csv_rows(text: str, delimiter: str | None) -> list[dict[str, Any]]:
+def _csv_rows(text: str, delimiter: str | None) -> list[JsonObject]:
     if delimiter is None:
         delimiter = max((",", ";", "\t"), key=text.partition("\n")[0].count)
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     return [{key: value for key, value in row.items() if key is not None} for row in rows]
 
 
-def _records(records: list[dict[str, Any]], path: Path, column: str | None, name: str | None) -> Documents:
+def _records(records: list[JsonObject], path: Path, column: str | None, name: str | None) -> Documents:
     keys = list(dict.fromkeys(key for record in records for key in record))
     _refuse_unknown((column, name), keys, path)
     column = column or _text_key(records, keys, path)
@@ -198,7 +199,7 @@ def _refuse_unknown(given: Iterable[str | None], keys: list[str], path: Path) ->
             raise FileError(f"{path} has no column {name!r}. It has {', '.join(map(repr, keys[:8]))}.")
 
 
-def _text_key(records: list[dict[str, Any]], keys: list[str], path: Path) -> str:
+def _text_key(records: list[JsonObject], keys: list[str], path: Path) -> str:
     lengths = {key: _length(records, key) for key in keys}
     if not any(lengths.values()):
         raise FileError(f"{path} has no column of text. Name one with column=.")
@@ -207,12 +208,12 @@ def _text_key(records: list[dict[str, Any]], keys: list[str], path: Path) -> str
     return called if called is not None and 4 * lengths[called] >= lengths[longest] else longest
 
 
-def _length(records: list[dict[str, Any]], key: str) -> int:
+def _length(records: list[JsonObject], key: str) -> int:
     """Characters of text under a key."""
     return sum(len(record[key]) for record in records if isinstance(record.get(key), str))
 
 
-def _name_key(records: list[dict[str, Any]], keys: list[str], column: str) -> str | None:
+def _name_key(records: list[JsonObject], keys: list[str], column: str) -> str | None:
     """A column that tells the documents apart and is called so."""
     for word in _NAME_KEYS:
         for key in keys:

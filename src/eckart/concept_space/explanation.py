@@ -19,6 +19,7 @@ from eckart.concept_space.names import Names
 from eckart.concept_space.results import Query, digits_of, shown
 from eckart.concept_space.vectors import in_float64, times
 from eckart.cur.details import CURDetails
+from eckart.documentation import document
 from eckart.notes import Note
 from eckart.wording import DATA
 
@@ -36,6 +37,7 @@ class Part(NamedTuple):
     """The number of the concept or of the column, counted from 0."""
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Explanation:
     """A predicted value as a sum over concepts and as a sum over entries.
@@ -59,9 +61,7 @@ class Explanation:
     notes : tuple of str
         What the reader should know.
 
-    See Also
-    --------
-    Concepts.explain : The method that returns it.
+    {See Also: Concepts.explain}
 
     Examples
     --------

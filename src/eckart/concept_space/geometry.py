@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -121,13 +120,13 @@ class Geometry:
             )
         return self.right @ on_device_of(triangle(coordinates / self.unit).T, self.right)
 
-    def rounding(self, vectors: Array, squares: Numbers | float) -> Any:
+    def rounding(self, vectors: Array, squares: Numbers | float) -> Array:
         """Coordinates of rows of these squared lengths that are no longer than this may be nothing but rounding."""
         if not self.linear:
             return 0.0  # coordinates have units of their own
         return 4 * unit_of(vectors) * np.sqrt(self.d.columns * np.nan_to_num(squares))
 
-    def column_rounding(self, vectors: Array) -> Any:
+    def column_rounding(self, vectors: Array) -> Array:
         """The same for vectors of columns: of the whole column where its length is known, else of the longest."""
         unit = 4 * unit_of(vectors)
         longest = float(np.sqrt(row_squares(vectors).max(initial=0.0)))
@@ -181,7 +180,7 @@ class Geometry:
         return np.maximum(squares - 2 * along + seen, 0.0)
 
 
-def _number(value: float, prototype: Array) -> Any:
+def _number(value: float, prototype: Array) -> Array:
     """A number that does not widen the dtype."""
     return prototype.dtype.type(value) if is_numpy(prototype) else value
 

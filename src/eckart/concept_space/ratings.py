@@ -20,6 +20,7 @@ from eckart.arrays import is_array, is_sparse, to_numpy
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import ranked
 from eckart.concept_space.results import Ranking
+from eckart.documentation import document
 from eckart.engine.settings import generator
 from eckart.errors import InputError
 from eckart.io.open_data import open_with
@@ -120,6 +121,7 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         self.penalty = penalty
         self.rng = rng
 
+    @document
     def fit(self, ratings: object, y: object = None) -> Ratings:
         """Fit the known entries.
 
@@ -127,8 +129,7 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         ----------
         ratings : array, data frame, sparse matrix, path, or opened data
             Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix.
-        y : object
-            Ignored.
+        {y [ignored]}
 
         Returns
         -------
@@ -140,13 +141,13 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         self._fit(known, shape)
         return self
 
+    @document
     def predict(self, row: int | str, column: int | str) -> float:
         """Predict one rating.
 
         Parameters
         ----------
-        row : int or str
-            Name or index of the row.
+        {row [rating]}
         column : int or str
             Name or index of the column.
 
@@ -159,15 +160,11 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         i, j = self._rows.place(row), self._columns.place(column)
         return float(self._predicted(np.array([i]), np.array([j]))[0])
 
+    @document
     def recommend(self, row: int | str, n: int = 10) -> Ranking:
         """Recommend columns for a row: the highest predictions among its unknown entries.
 
-        Parameters
-        ----------
-        row : int or str
-            Name or index of the row.
-        n : int, default: 10
-            Number of columns.
+        {Parameters: row [rating], n [columns]}
 
         Returns
         -------

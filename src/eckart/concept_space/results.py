@@ -12,10 +12,13 @@ import numpy as np
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
 from eckart.displays import html_facts, html_table
+from eckart.documentation import document
+from eckart.formatting import percent
 
 _SHOWN = 20
 
 
+@document
 class Hit(NamedTuple):
     """One row or column of a ranking.
 
@@ -28,9 +31,7 @@ class Hit(NamedTuple):
     place : int
         Index of the row or column, counted from 0.
 
-    See Also
-    --------
-    Ranking : The ranking.
+    {See Also: Ranking}
 
     Examples
     --------
@@ -44,6 +45,7 @@ class Hit(NamedTuple):
     place: int
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Query:
     """A row in the space of the concepts.
@@ -71,9 +73,7 @@ class Query:
     notes : tuple of str
         What the reader should know.
 
-    See Also
-    --------
-    Concepts.query : The method that returns it.
+    {See Also: Concepts.query}
 
     Examples
     --------
@@ -112,16 +112,17 @@ class Query:
 
     def _repr_html_(self) -> str:
         facts = [(f"concept {i + 1}", f"{value:.4g}") for i, value in enumerate(self.coordinates[:_SHOWN])]
-        unseen = "" if math.isnan(self.unseen) else f"{self.unseen:.1%} of the row is outside the concepts."
+        unseen = "" if math.isnan(self.unseen) else f"{percent(self.unseen)} of the row is outside the concepts."
         return html_facts(f"Query {self.name}", facts, " ".join([unseen, *self.notes]).strip())
 
     def __repr__(self) -> str:
         numbers = ", ".join(shown(c, digits_of(self.coordinates)) for c in self.coordinates[:8])
         more = ", ..." if len(self.coordinates) > 8 else ""
-        unseen = "" if math.isnan(self.unseen) else f", {self.unseen:.1%} of it unseen"
+        unseen = "" if math.isnan(self.unseen) else f", {percent(self.unseen)} of it unseen"
         return f"<Query {self.name}: [{numbers}{more}]{unseen}{_remarks(self.notes)}>"
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Ranking:
     """Rows or columns with scores, best first.
@@ -147,9 +148,7 @@ class Ranking:
     notes : tuple of str
         What the reader should know.
 
-    See Also
-    --------
-    Concepts.similar_rows : A method that returns it.
+    {See Also: Concepts.similar_rows}
 
     Examples
     --------
@@ -223,6 +222,7 @@ class Ranking:
         return "\n".join([f"<{self.title}{proof}{_remarks(self.notes)}", *lines]) + ">"
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Rankings:
     """Rankings of many rows.
@@ -240,9 +240,7 @@ class Rankings:
     of : Names
         Names of the ranked columns.
 
-    See Also
-    --------
-    Ranking : The ranking of one row.
+    {See Also: Ranking}
 
     Examples
     --------

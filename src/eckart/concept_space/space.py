@@ -23,6 +23,7 @@ from eckart.concept_space.similarity import By, columns_like, direction, rows_li
 from eckart.concept_space.stored_rows import StoredRowSet, rows_of
 from eckart.concept_space.vectors import on_device_of
 from eckart.displays import html_facts
+from eckart.documentation import document
 from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.options import check_choice, check_count
 from eckart.projecting import project, reconstruct
@@ -30,6 +31,7 @@ from eckart.result import Decomposition
 from eckart.wording import DATA, INCLUDE_KNOWN, KEEP_ROWS
 
 
+@document
 @dataclass(frozen=True, repr=False)
 class Concepts:
     """Rows and columns of a decomposition, for search and recommendations.
@@ -52,9 +54,7 @@ class Concepts:
     folded : Ledger
         Statistics of the rows folded in so far.
 
-    See Also
-    --------
-    concepts : Create it.
+    {See Also: concepts}
 
     Examples
     --------
@@ -162,6 +162,7 @@ class Concepts:
 
     # Columns for a row
 
+    @document
     def recommend(
         self, row: object, n: int = 10, *, exclude_known: bool = True, unknown: Unknown | None = None
     ) -> Ranking:
@@ -169,14 +170,10 @@ class Concepts:
 
         Parameters
         ----------
-        row : str, int, array-like, dict, list of str or Query
-            The row.
-        n : int, default 10
-            Number of columns.
+        {row [any], n [columns]}
         exclude_known : bool, default True
             Leave out columns in which the row has an entry: a number other than 0, or any column that a dict names.
-        unknown : {'error', 'ignore'} or None, default None
-            As in `query`.
+        {unknown}
 
         Returns
         -------
@@ -227,17 +224,11 @@ class Concepts:
             self.columns,
         )
 
+    @document
     def explain(self, row: object, column: str | int, *, unknown: Unknown | None = None) -> Explanation:
         """Explain the predicted value of a row in a column.
 
-        Parameters
-        ----------
-        row : str, int, array-like, dict, list of str or Query
-            The row.
-        column : str or int
-            Name of the column, or its index counted from 0.
-        unknown : {'error', 'ignore'} or None, default None
-            As in `query`.
+        {Parameters: row [any], column [concept], unknown}
 
         Returns
         -------
@@ -248,6 +239,7 @@ class Concepts:
 
     # Similarity
 
+    @document
     def similar_rows(
         self, row: object, n: int = 10, *, by: By = "cosine", proof: bool = False, unknown: Unknown | None = None
     ) -> Ranking:
@@ -257,15 +249,11 @@ class Concepts:
         ----------
         row : str, int, array-like, dict, list of str or Query
             The row. A stored row is not compared with itself.
-        n : int, default 10
-            Number of rows.
-        by : {'cosine', 'dot'}, default 'cosine'
-            Similarity measure.
+        {n [rows], by [similarity]}
         proof : bool, default False
             Also bound the similarity of the complete rows, and count how many leading places it determines. For PCA and
             SVD.
-        unknown : {'error', 'ignore'} or None, default None
-            As in `query`.
+        {unknown}
 
         Returns
         -------
@@ -278,17 +266,13 @@ class Concepts:
         query = self._taken(row, unknown)
         return rows_like(self.geometry, rows, query, n, by=by, proof=proof)
 
+    @document
     def similar_columns(self, column: str | int, n: int = 10, *, by: By = "cosine", proof: bool = False) -> Ranking:
         """Find the columns that are most similar to a column.
 
         Parameters
         ----------
-        column : str or int
-            Name of the column, or its index counted from 0.
-        n : int, default 10
-            Number of columns.
-        by : {'cosine', 'dot'}, default 'cosine'
-            Similarity measure.
+        {column [concept], n [columns], by [similarity]}
         proof : bool, default False
             Also bound the similarity of the complete columns, as in `similar_rows`.
 
@@ -305,15 +289,11 @@ class Concepts:
 
     # What a concept is
 
+    @document
     def top_columns(self, concept: int, n: int = 10) -> Ranking:
         """List the columns with the largest loadings of a concept.
 
-        Parameters
-        ----------
-        concept : int
-            Index of the concept, counted from 0.
-        n : int, default 10
-            Number of columns.
+        {Parameters: concept, n [columns]}
 
         Returns
         -------
@@ -324,15 +304,11 @@ class Concepts:
         weights = to_numpy(self.geometry.right[:, self._concept(concept)])
         return strongest(f"Columns of concept {concept}", weights, n, self.columns)
 
+    @document
     def top_rows(self, concept: int, n: int = 10) -> Ranking:
         """List the stored rows with the largest coordinates on a concept.
 
-        Parameters
-        ----------
-        concept : int
-            Index of the concept, counted from 0.
-        n : int, default 10
-            Number of rows.
+        {Parameters: concept, n [rows]}
 
         Returns
         -------

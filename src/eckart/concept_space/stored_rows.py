@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
@@ -75,7 +74,7 @@ class Rows:
         indices = np.repeat(np.arange(stop - start), np.diff(rows.indptr))
         return _starts(np.bincount(indices[there], minlength=stop - start)), rows.indices[there]
 
-    def _stored(self, start: int, stop: int) -> Any:
+    def _stored(self, start: int, stop: int) -> Matrix:
         """Rows as they are stored, on the host."""
         assert self.opened is not None
         matrix = self.opened.matrix

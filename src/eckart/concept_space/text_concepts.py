@@ -21,6 +21,7 @@ from eckart.concept_space.results import Ranking
 from eckart.concept_space.space import Concepts
 from eckart.concept_space.stored_rows import Rows, StoredRowSet
 from eckart.concept_space.word_weights import WordWeights, weigh
+from eckart.documentation import document
 from eckart.errors import InputError, ModelFileError
 from eckart.options import check_count
 from eckart.projecting import project
@@ -110,6 +111,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         self.min_df = min_df
         self.rng = rng
 
+    @document
     def fit(
         self,
         documents: Texts,
@@ -125,17 +127,11 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         documents : path, sequence of str, or mapping of str to str
             A folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), a sequence of
             texts, or a mapping of names to texts.
-        y : object
-            Ignored.
-        column : str, optional
-            Column of a CSV file, or key of JSON lines, that contains the text.
+        {y [ignored], column [text]}
         names : iterable of str or str, optional
             Names of the documents, or the column that contains them.
 
-        Returns
-        -------
-        TextConcepts
-            The estimator itself.
+        {Returns: TextConcepts [fitted]}
         """
         given = read_documents(documents, column=column, names=names)
         counter, matrix = weigh(given.texts, self.weights, stop_words=self.stop_words, min_df=self.min_df)
@@ -148,6 +144,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         self.snippets_ = tuple(map(beginning, given.texts))
         return self
 
+    @document
     def search(self, query: str, n: int = 10) -> Ranking:
         """Find the documents nearest to a query.
 
@@ -155,8 +152,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         ----------
         query : str
             Any text. Words that do not occur in the collection are ignored and named in a note.
-        n : int, default: 10
-            Number of documents.
+        {n [documents]}
 
         Returns
         -------
@@ -166,15 +162,11 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return replace(self.space_.similar_rows(self.space_.query(query), n), title="Documents for the query")
 
+    @document
     def similar(self, document: int | str, n: int = 10) -> Ranking:
         """Find the documents most similar to a document.
 
-        Parameters
-        ----------
-        document : int or str
-            Name of the document, or its index.
-        n : int, default: 10
-            Number of documents.
+        {Parameters: document, n [documents]}
 
         Returns
         -------
@@ -214,13 +206,11 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         caption = "Words with the largest positive and negative weights; share of the weighted counts."
         return Table("Concepts", columns, tuple(rows), caption, ("text", "text", "text", "percent"))
 
+    @document
     def transform(self, documents: Texts) -> np.ndarray:
         """Compute the coordinates of documents in concept space.
 
-        Parameters
-        ----------
-        documents : path, sequence of str, or mapping of str to str
-            As in `fit`.
+        {Parameters: documents}
 
         Returns
         -------
@@ -231,6 +221,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         given = read_documents(documents)
         return np.asarray(project(self.decomposition_, self.counter_.transform(given.texts)))
 
+    @document
     def add(
         self, documents: Texts, *, column: str | None = None, names: Iterable[str] | str | None = None
     ) -> TextConcepts:
@@ -238,17 +229,11 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        documents : path, sequence of str, or mapping of str to str
-            As in `fit`.
-        column : str, optional
-            Column of a CSV file, or key of JSON lines, that contains the text.
+        {documents, column [text]}
         names : iterable of str or str, optional
             Names of the documents, or the column that contains them. By default the numbering continues.
 
-        Returns
-        -------
-        TextConcepts
-            The estimator itself.
+        {Returns: TextConcepts [fitted]}
 
         Warns
         -----
@@ -307,13 +292,11 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
             raise InputError("No query has a relevant document in the collection. Check the names.")
         return Evaluation(tuple(precisions), tuple(first))
 
+    @document
     def snippet(self, document: int | str) -> str:
         """Return the beginning of a document.
 
-        Parameters
-        ----------
-        document : int or str
-            Name of the document, or its index.
+        {Parameters: document}
 
         Returns
         -------
@@ -346,6 +329,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         replace(d, details=replace(svd_details(d), words=kept)).save(path, overwrite=overwrite)
 
     @classmethod
+    @document
     def load(cls, path: str | os.PathLike[str]) -> TextConcepts:
         """Load a collection that `save` wrote.
 
@@ -354,16 +338,14 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         path : path
             The file.
 
-        Returns
-        -------
-        TextConcepts
-            The collection, ready to search.
+        {Returns: TextConcepts [opened]}
         """
         from eckart.io.model_file import load
 
         return cls.from_decomposition(load(path))
 
     @classmethod
+    @document
     def from_decomposition(cls, d: Decomposition) -> TextConcepts:
         """Restore a collection from its decomposition.
 
@@ -372,10 +354,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         d : Decomposition
             A decomposition that `save` wrote and `eckart.load` read.
 
-        Returns
-        -------
-        TextConcepts
-            The collection, ready to search.
+        {Returns: TextConcepts [opened]}
         """
         details = svd_details(d)
         kept = details.words

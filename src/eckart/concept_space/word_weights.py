@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,8 @@ def weigh(
     """The weights of the words of a collection, and its weighted counts."""
     check_choice("weights", kind, WEIGHTS)
     tokens = [words(text) for text in texts]
-    left_out = words_of(stop_words, (token for one in tokens for token in one))
-    documents = Counter(word for one in tokens for word in set(one))
+    left_out = words_of(stop_words, chain.from_iterable(tokens))
+    documents = Counter(chain.from_iterable(map(set, tokens)))
     vocabulary = tuple(sorted(word for word, count in documents.items() if count >= min_df and word not in left_out))
     if not vocabulary:
         raise InputError(f"No word is left: {len(documents):,} words were found, none in {min_df} or more documents.")

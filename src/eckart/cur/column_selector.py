@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -10,7 +10,11 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.cur.estimator import CUR
+from eckart.documentation import document
 from eckart.estimators import constraints as allowed
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,16 +59,12 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, cur: CUR | None = None) -> None:
         self.cur = cur
 
+    @document
     @allowed.validated
     def fit(self, X: object, y: object = None) -> ColumnSelector:
         """Choose columns of X.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
+        {Parameters: X [in memory], y}
 
         Returns
         -------
@@ -100,7 +100,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         mask[self.cur_.columns_] = True
         return mask
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_array, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, from_numpy, is_array, is_numpy, namespace, to_numpy
 from eckart.engine.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -127,12 +127,12 @@ class Core:
         return dict(vars(self))
 
 
-def _like_factor(given: object, factor: Array) -> Any:
+def _like_factor(given: object, factor: Array) -> Array:
     """What is multiplied by a factor in its dtype, where the library does not mix them."""
     return given if is_numpy(factor) or not is_array(given) else astype(given, factor.dtype)
 
 
-def _as_given(result: Any, given: Any) -> Array:
+def _as_given(result: Array, given: Array) -> Array:
     """The product in the dtype of what was given, where the library does not mix them; else as it is."""
     if is_array(given) and not is_numpy(given) and not is_numpy(result):
         return astype(result, given.dtype)
@@ -155,7 +155,7 @@ class Looked(Protocol):
     """A slice of rows, see `operators.slices`."""
 
     @property
-    def stored(self) -> Any: ...
+    def stored(self) -> Matrix: ...
     @property
     def chosen(self) -> Array: ...
     @property
@@ -176,7 +176,7 @@ class SliceSums:
     missed: float
     total: float
     outside: float
-    stored: tuple[Any, ...]
+    stored: tuple[Matrix, ...]
 
     @property
     def image(self) -> float:

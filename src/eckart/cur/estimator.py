@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
@@ -223,7 +223,7 @@ class CUR(InvertibleEstimator):
         check_is_fitted(self)
         return np.asarray(_check_feature_names_in(self, input_features)[self.columns_])
 
-    def _fit(self, X: Any) -> Any:
+    def _fit(self, X: Array) -> Array:
         data = take(self, X, reset=True)
         k, share = self._wanted(data.shape)
         d = decompose(

@@ -9,10 +9,10 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace
 from eckart.cur.details import CURDetails
 from eckart.cur.rank_k import CURSettings, Found, RankComponents, certified_components, fit, raw
@@ -27,7 +27,7 @@ from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.settings import generator
 from eckart.engine.svd import reconstruct_from_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
+from eckart.options import Seed, check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Decomposition, details_of
 
 SELECTIONS = ("pivot", "norm", "leverage", "volume")
@@ -38,7 +38,7 @@ _TRIED = 32
 
 
 def decompose(
-    data: Any,
+    data: object,
     *,
     k: int | None = None,
     explain: float | None = None,
@@ -50,7 +50,7 @@ def decompose(
     cutoff: float | None = None,
     tol: float | None = None,
     left: bool = False,
-    rng: Any = None,
+    rng: Seed = None,
     memory: str | int | None = None,
     stream: bool | None = None,
     device: str | None = None,
@@ -149,7 +149,13 @@ def _target(explain: float | None, error: float | None, k: int | None) -> float 
 
 
 def _checked(
-    shape: tuple[int, int], n_columns: Any, n_rows: Any, select: str, core: str, cutoff: Any, seed: int
+    shape: tuple[int, int],
+    n_columns: int | None,
+    n_rows: int | None,
+    select: str,
+    core: str,
+    cutoff: float | None,
+    seed: int,
 ) -> CURSettings:
     check_choice("select", select, SELECTIONS)
     check_choice("core", core, CORES)
@@ -171,7 +177,7 @@ def _rank(shape: tuple[int, int], k: int | None, n_columns: int | None, n_rows: 
 
 
 def _smallest_rank(
-    opened: Opened, wanted: CURSettings, given: object, target: float, options: dict[str, Any]
+    opened: Opened, wanted: CURSettings, given: object, target: float, options: Keywords
 ) -> tuple[RankComponents, Found]:
     """The smallest k whose CUR leaves at most the target: none whose columns are fewer than the best rank can."""
     short = min(opened.matrix.shape)

@@ -1,15 +1,13 @@
 """CUR as a method of `decompose`."""
 
-from eckart.registry import Method, ReportSection
+from eckart.registry import Method, ReportSection, functions_in
 
 METHODS = (
     Method(
         name="cur",
         details="eckart.cur.details:CURDetails",
         title="CUR decomposition",
-        fit="eckart.cur.fit:decompose",
-        project="eckart.cur.fit:project",
-        reconstruct="eckart.cur.fit:reconstruct",
+        **functions_in("eckart.cur.fit"),
         takes=frozenset({"explain", "error", "memory"}),
         streams=frozenset({"stream"}),
         label="component ",

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.aliases import Keywords
+from eckart.arrays import Array, Matrix, astype, from_numpy, is_sparse, namespace, to_numpy
 from eckart.cur import core as cur_core
 from eckart.cur.core import Core, RowSpace, SliceSums
 from eckart.cur.select import Chosen, by_leverage, by_norm, by_pivot, by_volume
@@ -106,7 +107,7 @@ class Found:
     core: Core
     space: RowSpace
     seen: SliceSums
-    stored_rows: Any
+    stored_rows: Matrix
     """R as stored, not scaled."""
     kept: np.ndarray
     """Which of the columns that were read are kept."""
@@ -119,13 +120,13 @@ class Found:
 
 
 def certified_components(
-    opened: Opened, wanted: CURSettings, data: Any, *, k: int | None, error: float | None, **options: Any
+    opened: Opened, wanted: CURSettings, data: Matrix, *, k: int | None, error: float | None, **options: Any
 ) -> RankComponents:
     """k components of `data`, or as many as leave at most `error`; all of them where they cost no more."""
     if k is not None:
         _check_memory(opened, wanted, k)
     short = min(opened.matrix.shape)
-    target: dict[str, Any] = {"k": k} if error is None else {"error": error}
+    target: Keywords = {"k": k} if error is None else {"error": error}
     whole = plan_components(data, "svd", left=True, **target, **options).solver == "direct"
     if whole:
         target = {"k": short}
@@ -153,7 +154,7 @@ def _long_vectors(opened: Opened, found: Decomposition) -> Array:
     return xp.linalg.qr(image)[0]
 
 
-def raw(opened: Opened) -> Any:
+def raw(opened: Opened) -> Matrix:
     """The data behind an opened matrix, to be opened again."""
     return opened.matrix.matrix if opened.matrix.resident else opened.matrix.source
 
@@ -210,14 +211,14 @@ def _check_memory(opened: Opened, wanted: CURSettings, k: int) -> None:
         )
 
 
-def rows_as_stored(opened: Opened, indices: np.ndarray) -> Any:
+def rows_as_stored(opened: Opened, indices: np.ndarray) -> Matrix:
     """Some rows in the units of the data."""
     matrix = opened.matrix
     stored = matrix.backend.take_rows(matrix.matrix, indices) if matrix.resident else matrix.rows(indices)
     return unscaled(opened, stored) if matrix.sparse and matrix.resident else stored
 
 
-def unscaled(opened: Opened, stored: Any) -> Any:
+def unscaled(opened: Opened, stored: Matrix) -> Matrix:
     """Stored entries of an opened matrix in the units of the data."""
     if not opened.exponent:
         return stored
@@ -229,7 +230,7 @@ def unscaled(opened: Opened, stored: Any) -> Any:
     return stored
 
 
-def _scaled(opened: Opened, stored: Any) -> Array:
+def _scaled(opened: Opened, stored: Matrix) -> Array:
     """Dense, float64, times the power of two of the opened matrix."""
     if isinstance(stored, DeviceCsr):
         return times_power_of_two(dense(stored), opened.exponent)
@@ -276,7 +277,7 @@ def _chosen(
 
 def _rows(
     opened: Opened, rows: Chosen, cutoff: float, wanted: CURSettings
-) -> tuple[Any, RowSpace, Chosen, int]:  # fmt: skip
+) -> tuple[Matrix, RowSpace, Chosen, int]:  # fmt: skip
     """(R as stored, its space, the rows, how many are independent); dependent rows are left out unless all are kept."""
     stored = rows_as_stored(opened, rows.indices)
     whole = _scaled(opened, stored)

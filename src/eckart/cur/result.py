@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.cur import bounds as cur_bounds
 from eckart.cur import core as cur_core
 from eckart.cur.core import Core
@@ -21,6 +20,7 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
 from eckart.errors import NotFiniteError
+from eckart.formatting import percent
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition
 
@@ -102,7 +102,7 @@ def _chosen_names(names: tuple[str, ...] | None, indices: np.ndarray) -> tuple[s
     return None if names is None else tuple(names[index] for index in indices)
 
 
-def _columns(opened: Opened, found: Found) -> Any:
+def _columns(opened: Opened, found: Found) -> Matrix:
     """C, sparse where the data are, in their units and dtype."""
     matrix, pieces = opened.matrix, found.seen.stored
     if pieces[0] is None:
@@ -120,7 +120,7 @@ def _columns(opened: Opened, found: Found) -> Any:
     return scaled if is_sparse(scaled) or isinstance(scaled, DeviceCsr) else _device(scaled, opened)
 
 
-def _times(stored: Any, scales: np.ndarray, dtype: Any) -> Any:
+def _times(stored: Matrix, scales: np.ndarray, dtype: object) -> Matrix:
     """Entries times what their columns (one number each) or rows (a column of numbers) are scaled by."""
     plain = bool(np.all(scales == 1.0))
     if isinstance(stored, DeviceCsr):
@@ -142,7 +142,7 @@ def _times_stored(stored: DeviceCsr, scales: np.ndarray) -> DeviceCsr:
         return scale(stored.astype(np.float64), scales.ravel()).astype(stored.dtype)
 
 
-def _dense(stored: Any) -> Array:
+def _dense(stored: Matrix) -> Array:
     """In float64, where it is."""
     if isinstance(stored, DeviceCsr):
         return dense(stored)
@@ -150,7 +150,7 @@ def _dense(stored: Any) -> Array:
     return astype(whole, namespace(whole).float64)
 
 
-def _lengths(columns: Any, exponent: int) -> np.ndarray:
+def _lengths(columns: Matrix, exponent: int) -> np.ndarray:
     """Lengths of the columns, in the units of the opened matrix, on the host."""
     if is_sparse(columns):
         squares = np.ldexp(columns.data.astype(np.float64), exponent) ** 2
@@ -249,9 +249,9 @@ def _summary(components: RankComponents, found: Found) -> str:
     low, high = components.best(found.k)
     columns, rows = len(found.columns.indices), len(found.rows.indices)
     taken = f"{columns} column{'s' if columns > 1 else ''} and {rows} row{'s' if rows > 1 else ''}"
-    best = f"{high:.4%}" if high - low < 1e-6 else f"{low:.4%} to {high:.4%}"
+    best = f"{percent(high, 4)}" if high - low < 1e-6 else f"{percent(low, 4)} to {percent(high, 4)}"
     ratio = f" ({found.error / high:.3f} times that)" if high > 1e-12 else ""
     return (
-        f"{taken} leave an error of {found.error:.4%} of the norm; the best approximation of rank "
+        f"{taken} leave an error of {percent(found.error, 4)} of the norm; the best approximation of rank "
         f"{found.k} leaves {best}{ratio}."
     )

@@ -8,11 +8,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, Matrix, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends import host_csr as sparse_rows
 from eckart.engine.backends.csr_scipy import loops
 from eckart.engine.backends.cuda import device_rows, gather
@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 class Slice:
     """Some rows of A: their entries in the chosen columns (as stored, and dense), A Q, and sums of squares."""
 
-    stored: Any
+    stored: Matrix
     """None on a device, where the columns can be collected at the end."""
     chosen: Array
     image: Array
@@ -57,7 +57,7 @@ def fold_slices(
     for piece in _in_memory(matrix):
         walk = _walk(piece)
 
-        def over(segment: tuple[int, int], piece: RowBlocks = piece, walk: Any = walk) -> Result:
+        def over(segment: tuple[int, int], piece: RowBlocks = piece, walk: Matrix = walk) -> Result:
             return _joined(map(step, walk(piece, columns, right, segment, outside)), add)
 
         found = fold(over, _segments(piece), add)
@@ -66,7 +66,7 @@ def fold_slices(
     return total
 
 
-def squares_both_ways(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
+def squares_both_ways(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Sums of squares of each row and of each column, in float64, in one pass."""
     rows: list[np.ndarray] = []
     columns = np.zeros(matrix.shape[1])
@@ -90,7 +90,7 @@ def squares_both_ways(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(rows), columns
 
 
-def _in_memory(matrix: Any) -> Iterator[RowBlocks]:
+def _in_memory(matrix: Matrix) -> Iterator[RowBlocks]:
     """The matrix itself, or its blocks one after the other where it is read from a file; one pass."""
     if isinstance(matrix, RowBlocks):
         matrix.counter.passes += 1
@@ -119,7 +119,7 @@ def _segments(piece: RowBlocks) -> list[tuple[int, int]]:
     return list(itertools.pairwise(np.linspace(0, rows, count + 1).astype(int).tolist()))
 
 
-def _walk(piece: RowBlocks) -> Any:
+def _walk(piece: RowBlocks) -> Matrix:
     if isinstance(piece.matrix, DeviceCsr):
         return _device_slices
     return _sparse_slices if piece.sparse else _dense_slices
@@ -173,7 +173,7 @@ def _device_slices(
         yield Slice(None, chosen, image, squares, rest)
 
 
-def _rows_between(matrix: Any, start: int, stop: int) -> Any:
+def _rows_between(matrix: Matrix, start: int, stop: int) -> Matrix:
     """Rows start..stop of a CSR array, entries shared."""
     from scipy import sparse
 

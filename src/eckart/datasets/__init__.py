@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from eckart.documentation import document
 from eckart.errors import ParameterError
 
 __all__ = ["Dataset", "load", "names", "path"]
@@ -21,6 +22,7 @@ __all__ = ["Dataset", "load", "names", "path"]
 _FOLDER = Path(__file__).parent
 
 
+@document
 class Dataset(NamedTuple):
     """Numbers with the names of their rows and columns.
 
@@ -33,9 +35,7 @@ class Dataset(NamedTuple):
     column_names : tuple of str
         Names of the columns.
 
-    See Also
-    --------
-    load : Load a table.
+    {See Also: load [dataset]}
 
     Examples
     --------
@@ -49,6 +49,7 @@ class Dataset(NamedTuple):
     column_names: tuple[str, ...]
 
 
+@document
 def names() -> tuple[str, ...]:
     """List the tables that ship with Eckart.
 
@@ -57,9 +58,7 @@ def names() -> tuple[str, ...]:
     tuple of str
         Names of the tables.
 
-    See Also
-    --------
-    load : Load a table.
+    {See Also: load [dataset]}
 
     Examples
     --------
@@ -70,27 +69,20 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in _FOLDER.glob("*.csv")))
 
 
+@document
 def path(name: str) -> Path:
     """Get the path of the CSV file of a table.
 
-    Parameters
-    ----------
-    name : str
-        Name of the table.
+    {Parameters: name [dataset]}
 
     Returns
     -------
     pathlib.Path
         Path of the file.
 
-    Raises
-    ------
-    ParameterError
-        If there is no table of this name.
+    {Raises: ParameterError [dataset]}
 
-    See Also
-    --------
-    names : List the tables.
+    {See Also: names}
 
     Examples
     --------
@@ -103,27 +95,20 @@ def path(name: str) -> Path:
     return _FOLDER / f"{name}.csv"
 
 
+@document
 def load(name: str) -> Dataset:
     """Load a table with its row and column names.
 
-    Parameters
-    ----------
-    name : str
-        Name of the table.
+    {Parameters: name [dataset]}
 
     Returns
     -------
     Dataset
         Numbers, row names and column names.
 
-    Raises
-    ------
-    ParameterError
-        If there is no table of this name.
+    {Raises: ParameterError [dataset]}
 
-    See Also
-    --------
-    names : List the tables.
+    {See Also: names}
 
     Examples
     --------

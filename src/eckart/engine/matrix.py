@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import dtype_name, is_sparse, namespace
+from eckart.documentation import document
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
 from eckart.engine.blocks.csr_check import check_sparse
@@ -38,6 +39,7 @@ class Opened:
     exponent: int = 0
 
 
+@document
 def open_matrix(data: object, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
     """Open data as a checked matrix for the engine.
 
@@ -65,9 +67,7 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
     InputError
         If the data are not a matrix of numbers.
 
-    See Also
-    --------
-    open_data : Open data with reading options.
+    {See Also: open_data}
 
     Examples
     --------

@@ -27,6 +27,8 @@ class MomentsAndProduct:
     """Weight of the stored entries of each column, for sparse data."""
     longest: Array | None = None
     """Bound of the largest squared length of a row (an array of one number); None where nobody looked."""
+    from_gram: bool = False
+    """Whether `squares` may be the diagonal of A^T A, which is added up in other blocks."""
 
 
 _POWER = 8

@@ -350,7 +350,8 @@ def _lanczos_or_gram(problem: Problem, request: Request, choice: Choice, rng: np
     worth = None if choice.trial is None else choice.trial.worth
     try:
         return solve_lanczos(
-            problem, request, block=choice.block, capacity=choice.capacity, probes=choice.probes, rng=rng, worth=worth
+            problem, request, block=choice.block, capacity=choice.capacity, probes=choice.probes, most=choice.most,
+            rng=rng, worth=worth,
         )  # fmt: skip
     except NotWorthError:
         return solve_gram(problem, request)

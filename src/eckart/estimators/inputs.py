@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from eckart.arrays import is_array, is_numpy, is_sparse, to_numpy
+from eckart.arrays import Array, Matrix, is_array, is_numpy, is_sparse, to_numpy
 from eckart.devices import HOST, is_off_host, place_of, refuse_other_device
 from eckart.engine.blocks.source import RowSource, Source
 from eckart.engine.matrix import open_matrix
@@ -19,10 +19,13 @@ from eckart.io.open_data import open_with
 from eckart.missing.fill import unmasked
 from eckart.options import memory_bytes
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _FRAMES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
 
 
-def take(estimator: Any, X: Any, *, reset: bool) -> Any:
+def take(estimator: BaseEstimator, X: Matrix, *, reset: bool) -> Matrix:
     """X for the engine: not copied, not converted, not searched for NaN; all that happens while it is read.
 
     `reset` remembers the number and the names of the columns, and where X lives; otherwise they are compared with
@@ -45,7 +48,7 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
 
 
-def _take_frame(estimator: Any, given: Any, source: Any, *, reset: bool) -> Any:
+def _take_frame(estimator: BaseEstimator, given: Matrix, source: Source | RowSource, *, reset: bool) -> Matrix:
     """Rows of a frame or a file; of frames that scikit-learn knows it checks the names itself."""
     if _is_frame(given) and source.shape[1] <= given.shape[1]:
         _refuse_other_columns(given, source)
@@ -78,7 +81,7 @@ def is_plain(X: object) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
 
 
-def _is_plain_csr(X: Any) -> bool:
+def _is_plain_csr(X: Matrix) -> bool:
     """The same for SciPy's CSR matrices; the engine checks their indices before it uses them."""
     return is_sparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
 
@@ -100,7 +103,7 @@ def _take_plain(estimator: object, X: np.ndarray, *, reset: bool) -> bool:
     )
 
 
-def same_device(estimator: Any, X: object, *, reset: bool) -> None:
+def same_device(estimator: BaseEstimator, X: object, *, reset: bool) -> None:
     """Refuse data of another library or device than those that were fitted; `reset` remembers theirs."""
     now = place_of(X)
     if reset:
@@ -109,7 +112,7 @@ def same_device(estimator: Any, X: object, *, reset: bool) -> None:
         refuse_other_device(estimator._place, now, f"This {type(estimator).__name__}")
 
 
-def take_scores(X: Any, estimator: object = None) -> Any:
+def take_scores(X: Array, estimator: object = None) -> Array:
     """Scores for the way back: arrays of other libraries as they are, everything else as a NumPy array."""
     if estimator is not None:
         same_device(estimator, X, reset=False)
@@ -121,12 +124,12 @@ def take_scores(X: Any, estimator: object = None) -> Any:
     return check_array(X, dtype=[np.float64, np.float32], input_name="X", ensure_min_features=0)
 
 
-def take_weights(sample_weight: object) -> Any:
+def take_weights(sample_weight: object) -> Array:
     """Row weights on the host, one number for a row, wherever they were."""
     return to_numpy(sample_weight) if is_array(sample_weight) else sample_weight
 
 
-def _take_source(estimator: Any, source: Any, *, reset: bool) -> Any:
+def _take_source(estimator: BaseEstimator, source: Source | RowSource, *, reset: bool) -> Matrix:
     names = source.metadata.column_names
     if reset:
         estimator.n_features_in_ = source.shape[1]
@@ -150,7 +153,7 @@ def _take_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     return source
 
 
-def _refuse_other_columns(X: Any, frame: Source | RowSource) -> None:
+def _refuse_other_columns(X: Matrix, frame: Source | RowSource) -> None:
     """Text columns are labels elsewhere; an estimator is asked for every column it is given."""
     if frame.shape[1] == X.shape[1]:
         return

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array
 from eckart.devices import is_off_host
+from eckart.documentation import document
 from eckart.estimators.constraints import validated
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.shared_docs import with_attributes
@@ -51,7 +52,7 @@ def _plain(method: Any) -> Callable[..., Any]:
     """`set_output` makes frames of host numbers; arrays of other libraries come back as arrays, whatever it says."""
 
     @functools.wraps(method)
-    def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Array:
         # Scores stay an array as long as nobody has asked for frames, and need no container then.
         bare = is_off_host(X) or not _frames_wanted(self)
         return (method.__wrapped__ if bare else method)(self, X, *args, **kwargs)
@@ -79,47 +80,28 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if hasattr(method, "__wrapped__") and not getattr(method, "plain_elsewhere", False):
                 setattr(cls, name, _plain(method))
 
+    @document
     @validated
     def fit(self, X: object, y: object = None) -> Self:
         """Find the components of X.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
+        {Parameters: X, y; Returns: Self [fitted]}
 
         Raises
         ------
         ParameterError
             If a parameter does not suit the data, such as more components than rows or columns.
-        MissingValuesError
-            If values are missing and the estimator does not treat them.
+        {MissingValuesError}
         """
         self._fit(X)
         return self
 
+    @document
     @validated
     def fit_transform(self, X: object, y: object = None) -> Array:
         """Find the components of X and return the scores of its rows.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Scores of the rows.
+        {Parameters: X, y; Returns: array [scores]}
         """
         return self._fitted_scores(self._fit(X))
 
@@ -199,7 +181,7 @@ class InvertibleEstimator(Estimator):
         self._check_fitted()
         return self._rows(self._take_scores(X))
 
-    def _take_scores(self, X: object) -> Any:
+    def _take_scores(self, X: object) -> Array:
         return take_scores(X, self)
 
     @abstractmethod

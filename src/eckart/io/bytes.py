@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from eckart.environment import check_expansion, check_fits
+from eckart.environment import check_expansion, check_fits, check_whole
 from eckart.errors import FileError, ParameterError, ReadError
 from eckart.io.guard import reading
 
 CHUNK = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
+_PARSING = 4
+"""Times its size that a text takes while it is parsed: the bytes, the cells, and the numbers."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class OpenedFile:
     content: bytes | None
     size: int
     max_expansion: float
+    memory: int | None = None
+    """Bytes that reading it whole may take; None: what is free."""
 
     def stream(self) -> BinaryIO:
         if self.path is None:
@@ -47,6 +51,7 @@ class OpenedFile:
     def read(self) -> bytes:
         """The whole content, unpacked where it is gzip."""
         check_fits(self.size, self.name, "reading it")
+        check_whole(_PARSING * self.size, self.name, self.memory)
         if self.packed:
             return b"".join(self.unpacked())
         with self.stream() as stream:
@@ -61,6 +66,8 @@ class OpenedFile:
             while chunk := stream.read(CHUNK):
                 size += len(chunk)
                 check_expansion(size, self.size, self.name, self.max_expansion, whole=whole)
+                if whole:
+                    check_whole(_PARSING * size, self.name, self.memory)
                 yield chunk
         if not size:
             raise FileError(f"{self.name} is empty once unpacked. Check that it was written completely.")

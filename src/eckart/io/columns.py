@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,11 @@ import numpy as np
 from eckart.engine.blocks.source import Block, Metadata, RowSource
 from eckart.errors import ParameterError
 from eckart.io.roles import Parts, column_notes, listed, quoted
+from eckart.io.rows import edges_for
 from eckart.options import near_match
+
+_PIECE = 1 << 24
+"""Bytes of all columns that are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +48,26 @@ class ChosenColumns:
     def cuts(self) -> Sequence[int]:
         return self.source.cuts()
 
+    @cached_property
+    def _edges(self) -> tuple[int, ...]:
+        return edges_for(self.source, _PIECE)
+
     def read(self, start: int, stop: int) -> Block:
-        block = self.source.read(start, stop)[:, list(self.indices)]
-        return block if self.sparse else np.ascontiguousarray(block)
+        """In pieces: so many rows may take much more memory with all columns than with the chosen ones."""
+        inner = [edge for edge in self._edges if start < edge < stop]
+        pieces = (
+            self.source.read(first, last)[:, list(self.indices)]
+            for first, last in itertools.pairwise([start, *inner, stop])
+        )
+        if self.sparse:
+            from scipy import sparse
+
+            return sparse.vstack(list(pieces), format="csr") if inner else next(pieces)
+        out, done = np.empty((stop - start, len(self.indices)), self.dtype), 0
+        for piece in pieces:
+            out[done : done + len(piece)] = piece
+            done += len(piece)
+        return out
 
     def fingerprint(self) -> dict[str, Any]:
         found = self.source.fingerprint()

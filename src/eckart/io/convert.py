@@ -15,7 +15,8 @@ from eckart.environment import say_bytes
 from eckart.errors import ParameterError
 from eckart.files import new_file, own_input
 from eckart.io.bytes import shown
-from eckart.io.entries.triplets import Entries, market_entries, table_entries, write_csr
+from eckart.io.entries.csr_file import Entries, write_csr
+from eckart.io.entries.triplets import market_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.open_rows import open_rows
 from eckart.io.open_source import open_source
@@ -87,7 +88,7 @@ def _converted(path: str, goal: PurePath, single: bool, overwrite: bool) -> str:
 
 def _entries(path: str) -> Any:
     suffix = PurePath(path.lower()).suffix
-    if suffix == ".mtx":
+    if path.lower().endswith((".mtx", ".mtx.gz")):
         return market_entries(path)
     return table_entries(path) if suffix in (".parquet", ".pq") and Path(path).is_file() else None
 

@@ -3,19 +3,25 @@
 A column is an identifier if all its values are different integers and its name suggests it. Names that may also
 stand for a quantity (number, no, row) and columns without a name must count the rows without a gap. A column named
 year that counts the rows by a constant step is the time of each row.
+
+The rule is the same for rows that are read in blocks: the columns that are named like identifiers are read once.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from eckart.engine.blocks.source import Metadata, RowSource
+from eckart.environment import SMALL, free_memory
 from eckart.io.columns import keep
 from eckart.io.roles import listed
+from eckart.io.rows import edges_for
 from eckart.notes import Note
 
 _SURE = re.compile(r"(?i:id|ids|index|idx|uid|uuid|guid|key|ssn|rownames?|.*[_ .-](id|key|uid|uuid))|.*[a-z]I[Dd]")
@@ -25,6 +31,8 @@ _POSSIBLE = re.compile(
 _YEAR = re.compile(r"(?i:year|yr|jahr|ann[eé]e|year_.*|.*[_ .-]year)")
 _FEWEST = 3
 """Fewer rows than this are distinguished by any column."""
+_BLOCK = 1 << 24
+"""Bytes of the blocks in which rows are read."""
 
 
 def is_identifier(name: str) -> bool:
@@ -70,31 +78,105 @@ def _is_time(column: np.ndarray) -> bool:
     return steps is not None and bool((steps == steps[0]).all()) and column.min() >= 1000 and column.max() <= 3000
 
 
-def without_identifiers(source: Any) -> Any:
-    """The source without the columns that identify the rows; years become labels. Noted in `metadata`."""
+class _Found(NamedTuple):
+    """Positions of identifiers, the values of years by position, and what may identify the rows but is not known to."""
+
+    identifiers: list[int]
+    years: dict[int, list[float]]
+    unknown: list[int]
+
+
+def without_identifiers(source: Any, memory: int | None = None) -> Any:
+    """The source without the columns that identify the rows; years become labels. Noted in `metadata`.
+
+    Of rows that are read in blocks, the values to compare take at most a quarter of `memory` bytes.
+    """
     names = source.metadata.column_names
-    if names is None or source.sparse or not hasattr(source, "matrix"):
+    if names is None or source.sparse:
         return source
-    identifiers, years = identifier_columns(names, source.matrix), year_columns(names, source.matrix)
-    dropped = sorted({*identifiers, *years})
-    if not dropped or len(dropped) == len(names):
+    candidates = [j for j, name in enumerate(names) if any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR))]
+    if not candidates:
         return source
-    labels = {names[j]: tuple(f"{value:.0f}" for value in source.matrix[:, j].tolist()) for j in years}
-    kept = keep(source, [j for j in range(len(names)) if j not in dropped])
-    metadata = kept.metadata
+    if hasattr(source, "matrix"):
+        found = _compared(names, candidates, source.matrix[:, candidates])
+    elif 8 * source.shape[0] * len(candidates) <= max((free_memory() if memory is None else memory) // 4, SMALL):
+        found = _compared(names, candidates, _values(keep(source, candidates)))
+    else:
+        found = _ascending(names, candidates, keep(source, candidates))
+    dropped = {*found.identifiers, *found.years}
+    if len(dropped) == len(names) or not any(found):
+        return source
+    kept = keep(source, [j for j in range(len(names)) if j not in dropped]) if dropped else source
+    return replace(kept, metadata=_noted(kept.metadata, names, found))
+
+
+def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray) -> _Found:
+    some = [names[j] for j in candidates]
+    years = {candidates[j]: values[:, j].tolist() for j in year_columns(some, values)}
+    return _Found([candidates[j] for j in identifier_columns(some, values)], years, [])
+
+
+def _values(source: RowSource) -> np.ndarray:
+    """All values of a source that is read in blocks; only zeros if each column has one that is not an integer."""
+    values, whole = np.zeros(source.shape), np.ones(source.shape[1], bool)
+    for start, stop in itertools.pairwise(edges_for(source, _BLOCK)):
+        values[start:stop] = block = source.read(start, stop)
+        whole &= (block == np.rint(block)).all(axis=0)
+        if not whole.any():
+            return np.zeros(source.shape)
+    return values
+
+
+def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -> _Found:
+    """Identifiers among columns whose values are too many to be kept.
+
+    Strictly ascending integers are all different, and count the rows if all steps are 1. More rows than there are years
+    have no year of their own.
+    """
+    count = len(candidates)
+    whole, rising, by_one = np.ones(count, bool), np.ones(count, bool), np.ones(count, bool)
+    last = np.empty((0, count))
+    for start, stop in itertools.pairwise(edges_for(source, _BLOCK)):
+        block = np.concatenate([last, source.read(start, stop)])
+        steps, last = np.diff(block, axis=0), block[-1:]
+        whole &= (np.isfinite(block) & (block == np.rint(block))).all(axis=0)
+        rising &= (steps > 0).all(axis=0)
+        by_one &= (steps == 1).all(axis=0)
+        if not (whole & rising).any():
+            break
+    sure = np.array([_SURE.fullmatch(names[j]) is not None for j in candidates])
+    possible = np.array([_POSSIBLE.fullmatch(names[j]) is not None for j in candidates])
+    found = whole & ((sure & rising) | (possible & by_one))
+    unknown = whole & ~rising & (sure | possible)
+    return _Found([j for j, yes in zip(candidates, found, strict=True) if yes], {},
+                  [j for j, yes in zip(candidates, unknown, strict=True) if yes])  # fmt: skip
+
+
+def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
+    """The metadata with what was set aside, and why."""
     notes, fates = [], dict(metadata.column_roles)
-    for places, why in ((identifiers, "it identifies or counts the rows"), (years, "it is the time of each row")):
-        found = [names[j] for j in places]
-        if found:
-            text = f"Set aside, because {why}: {listed(found)}. To analyse it, name it among the columns."
+    reasons: tuple[tuple[Iterable[int], str], ...] = (
+        (found.identifiers, "it identifies or counts the rows"),
+        (found.years, "it is the time of each row"),
+    )
+    for places, why in reasons:
+        aside = [names[j] for j in places]
+        if aside:
+            text = f"Set aside, because {why}: {listed(aside)}. To analyse it, name it among the columns."
             notes.append(Note("numbering_column_set_aside", text))
-            fates |= {name: f"set aside: {why}" for name in found if name in fates}
-    metadata = replace(
+            fates |= {name: f"set aside: {why}" for name in aside if name in fates}
+    if found.unknown:
+        text = (
+            f"May identify the rows but is analysed: {listed([names[j] for j in found.unknown])}. Comparing all its "
+            "values takes more memory than is allowed. Leave it out if it is not a measurement."
+        )
+        notes.append(Note("numbering_column", text))
+    return replace(
         metadata,
-        labels=metadata.labels | labels,
+        labels=metadata.labels
+        | {names[j]: tuple(f"{value:.0f}" for value in column) for j, column in found.years.items()},
         notes=(*metadata.notes, *notes),
         parsing_notes=(*metadata.parsing_notes, *notes),
         column_roles=fates,
-        roles=metadata.roles | {names[j]: "identifier" for j in identifiers},
+        roles=metadata.roles | {names[j]: "identifier" for j in found.identifiers},
     )
-    return replace(kept, metadata=metadata)

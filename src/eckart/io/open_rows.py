@@ -15,6 +15,7 @@ from eckart.errors import FileError
 from eckart.io.arrays.containers import ZARR_MARKS
 from eckart.io.arrays.npy import check_size, precision_notes, read_header, refuse_shape
 from eckart.io.arrays.npz_rows import npz_rows
+from eckart.io.arrays.npz_table import npz_table_rows
 from eckart.io.arrays.probe import check_metadata
 from eckart.io.arrays.stored import stored_rows
 from eckart.io.arrow.parquet import ENTRIES_NOTE
@@ -43,22 +44,23 @@ def open_table(
     """All of a file that fits comfortably into memory, else its rows, block by block; `stream` decides it."""
     o = ReadOptions() if options is None else options
     if o.format is not None:
-        return _whole(path, o)
+        return _whole(path, o, memory)
     only = only_by_rows(path)
     if not stream and not only and _surely_small(path, memory):
-        return _whole(path, o)
+        return _whole(path, o, memory)
     key = f"layers/{o.layer}" if o.layer is not None else o.key
     rows = None if stream is False and not only else open_rows(path, key=key, memory=memory, options=o.text)
     # What was sorted on disk is read from there: parsing it again would take several times the memory of the numbers.
     if rows is not None and (only or stream or isinstance(rows, SpooledRows) or too_large(rows, memory)):
         return rows
-    return _whole(path, o)
+    # What can be read in blocks is small here, or was requested at once.
+    return _whole(path, o, memory if rows is None and stream is not False else None)
 
 
-def _whole(path: str | os.PathLike[str], o: ReadOptions) -> Source:
+def _whole(path: str | os.PathLike[str], o: ReadOptions, memory: int | None) -> Source:
     return open_source(
         path, format=o.format, delimiter=o.delimiter, decimal=o.decimal, header=o.header, row_names=o.row_names,
-        encoding=o.encoding, key=o.key,
+        encoding=o.encoding, key=o.key, memory=memory,
     )  # fmt: skip
 
 
@@ -103,7 +105,7 @@ def _surely_small(path: str | os.PathLike[str], memory: int | None) -> bool:
     if PurePath(place.lower().removesuffix(".gz")).suffix not in (*_TEXTS, ".mtx") or not _is_file(place):
         return False
     limit = free_memory() // 3 if memory is None else memory // 4
-    return Path(place).stat().st_size * (40 if packed else 4) <= limit
+    return Path(place).stat().st_size * (4 * MAX_EXPANSION if packed else 4) <= limit
 
 
 def only_by_rows(path: str | os.PathLike[str]) -> bool:
@@ -138,6 +140,8 @@ def open_rows(
 def _open_rows(place: str, key: str | None, memory: int | None, options: TextOptions) -> RowSource | None:
     name = PurePath(place).name
     suffix = PurePath(place.lower().rstrip("/")).suffix
+    if place.lower().endswith(".mtx.gz"):
+        suffix = ".mtx"
     if _is_pattern(place):
         return _open_matching(place, name, options, memory)
     if _is_folder(place):
@@ -152,6 +156,8 @@ def _open_rows(place: str, key: str | None, memory: int | None, options: TextOpt
         raise FileError(f"{shown(place)} is a file, and a Zarr store is a folder. Unpack it first.")
     if is_text(place):
         return text_rows(opened, place, options, tab=_is_tabbed(place))
+    if suffix == ".npz":
+        return (npz_rows(opened, place, memory) if key is None else None) or npz_table_rows(opened, place, key)
     opener = _OPENERS.get(suffix)
     if opener is None or key is not None:
         return None
@@ -179,16 +185,12 @@ def _npy(opened: OpenedFile, path: str, name: str, _memory: int | None, _names: 
     return NpyRows(state, shape, header.dtype, header.start, header.fortran, metadata)
 
 
-def _npz(opened: OpenedFile, path: str, _name: str, memory: int | None, _names: str | None) -> RowSource | None:
-    return npz_rows(opened, path, memory)
-
-
-def _market(_opened: OpenedFile, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource | None:
-    return _sorted_rows(path, market_entries(path))
+def _market(_opened: OpenedFile, path: str, name: str, memory: int | None, _names: str | None) -> RowSource | None:
+    return _sorted_rows(path, market_entries(path), memory)
 
 
 def _parquet(_opened: OpenedFile, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource:
-    entries = _sorted_rows(path, table_entries(path), (ENTRIES_NOTE,))
+    entries = _sorted_rows(path, table_entries(path), memory, (ENTRIES_NOTE,))
     return entries or parquet_rows([path], name, row_names, memory)
 
 
@@ -196,12 +198,12 @@ def _arrow(_opened: OpenedFile, path: str, name: str, memory: int | None, row_na
     return arrow_rows(path, name, memory, row_names)
 
 
-def _sorted_rows(path: str, found: Any, notes: tuple[Note, ...] = ()) -> RowSource | None:
+def _sorted_rows(path: str, found: Any, memory: int | None, notes: tuple[Note, ...] = ()) -> RowSource | None:
     """Entries in any order are sorted by rows first, in a temporary file."""
     if found is None:
         return None
     shape, blocks = found
-    return spooled_rows(path, shape, blocks, notes=notes)
+    return spooled_rows(path, shape, blocks, notes=notes, memory=memory)
 
 
 def _is_pattern(place: str) -> bool:
@@ -216,7 +218,8 @@ def _open_matching(pattern: str, name: str, options: TextOptions, memory: int | 
     o = options
     given = ReadOptions(delimiter=o.delimiter, decimal=o.decimal, encoding=o.encoding, header=o.header,
                         row_names=o.row_names)  # fmt: skip
-    source = stacked_sources([open_table(path, options=given) for path in found], found, name)
+    share = None if memory is None else memory // len(found)
+    source = stacked_sources([open_table(path, memory=share, options=given) for path in found], found, name)
     return MemoryRows(source.matrix, source.metadata) if hasattr(source, "matrix") else source
 
 
@@ -245,7 +248,6 @@ _TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
 _OPENERS: dict[str, Any] = {
     ".npy": _npy,
     ".mtx": _market,
-    ".npz": _npz,
     ".parquet": _parquet,
     ".pq": _parquet,
     ".arrow": _arrow,

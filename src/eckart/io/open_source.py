@@ -53,12 +53,13 @@ def open_source(
     encoding: str | None = None,
     key: str | None = None,
     max_expansion: float = MAX_EXPANSION,
+    memory: int | None = None,
 ) -> MemorySource | ConvertingSource:
     """Open a file, or a binary stream, as row blocks with names.
 
     `format` overrules the suffix. `delimiter`, `decimal`, `header` and `encoding` overrule what is found in a text;
     `row_names` is a column, "auto" for the first text column that tells the rows apart, or None; `key` names an array
-    of an .npz file; a compressed file may grow by the factor `max_expansion`.
+    of an .npz file; a compressed file may grow by the factor `max_expansion`; reading may take `memory` bytes.
     """
     if not max_expansion > 0:
         raise ParameterError(f"max_expansion={max_expansion!r} should be a positive number.")
@@ -69,6 +70,7 @@ def open_source(
     else:
         opened = open_stream(path, max_expansion)
         kind = _kind(format, "") if format is not None else _kind_of_bytes(opened)
+    opened = dataclasses.replace(opened, memory=memory)
     with reading(opened.name):
         source = _read(kind, opened, options, key, as_table=format is not None)
     title = "data" if opened.path is None else PurePath(opened.path).name

@@ -1,15 +1,13 @@
 """Isomap as a method of `decompose`."""
 
-from eckart.registry import Method, ReportSection
+from eckart.registry import Method, ReportSection, functions_in
 
 METHODS = (
     Method(
         name="isomap",
         details="eckart.isomap.details:IsomapDetails",
         title="Isomap",
-        fit="eckart.isomap.fit:decompose",
-        project="eckart.isomap.fit:project",
-        reconstruct="eckart.isomap.fit:reconstruct",
+        **functions_in("eckart.isomap.fit"),
         default_k=2,
         label="component ",
         additive=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eckart.registry import Method, ReportSection
+from eckart.registry import Method, ReportSection, functions_in
 
 if TYPE_CHECKING:
     from eckart.result import Decomposition
@@ -22,9 +22,7 @@ METHODS = (
         name="kernel_pca",
         details="eckart.kernel_pca.details:KernelPCADetails",
         title="Kernel principal component analysis",
-        fit="eckart.kernel_pca.fit:decompose",
-        project="eckart.kernel_pca.fit:project",
-        reconstruct="eckart.kernel_pca.fit:reconstruct",
+        **functions_in("eckart.kernel_pca.fit"),
         takes=frozenset({"explain", "memory"}),
         streams=frozenset({"stream", "callback"}),
         label="PC",

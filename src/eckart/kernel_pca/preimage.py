@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, astype, device, from_numpy, is_array, is_host, is_numpy, namespace, to_numpy
+from eckart.documentation import document
 from eckart.engine.parallel import fold
 from eckart.errors import ParameterError
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
@@ -88,6 +89,7 @@ def _products_of_rows(first: Array, second: Array) -> Array:
     return namespace(first).sum(first * second, axis=1)
 
 
+@document
 @dataclass(frozen=True)
 class Preimages:
     """Pre-images of kernel PCA and their distances in feature space.
@@ -101,9 +103,7 @@ class Preimages:
     lengths : array of shape (n_samples,)
         Distance of P from the mean, for comparison.
 
-    See Also
-    --------
-    eckart.KernelPCA.preimages : The method that returns it.
+    {See Also: eckart.KernelPCA.preimages}
 
     Examples
     --------

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.manifold import trustworthiness
 
 from eckart.arrays import is_sparse
+from eckart.documentation import document
 from eckart.engine.matrix import open_matrix
 from eckart.engine.settings import generator
 from eckart.errors import EckartWarning, InputError, require
@@ -33,6 +34,7 @@ FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)
 _WIDE = ("rbf", "laplacian", "poly", "sigmoid")
 
 
+@document
 @dataclass(frozen=True)
 class KernelTrial:
     """Result of one kernel with one width.
@@ -52,9 +54,7 @@ class KernelTrial:
     failure : str
         Why the trial failed. Empty if it succeeded.
 
-    See Also
-    --------
-    KernelScan : All trials.
+    {See Also: KernelScan}
 
     Examples
     --------
@@ -71,6 +71,7 @@ class KernelTrial:
     failure: str = ""
 
 
+@document
 @dataclass(frozen=True)
 class KernelScan:
     """Results of `scan_kernels`, best first.
@@ -86,9 +87,7 @@ class KernelScan:
     rows : int
         Number of rows used.
 
-    See Also
-    --------
-    eckart.scan_kernels : The function that returns it.
+    {See Also: eckart.scan_kernels}
 
     Examples
     --------

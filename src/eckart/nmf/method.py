@@ -1,15 +1,13 @@
 """NMF as a method of `decompose`."""
 
-from eckart.registry import Method, ReportSection
+from eckart.registry import Method, ReportSection, functions_in
 
 METHODS = (
     Method(
         name="nmf",
         details="eckart.nmf.details:NMFDetails",
         title="Non-negative matrix factorisation",
-        fit="eckart.nmf.result:decompose",
-        project="eckart.nmf.result:project",
-        reconstruct="eckart.nmf.result:reconstruct",
+        **functions_in("eckart.nmf.result"),
         takes=frozenset({"memory", "missing"}),
         streams=frozenset({"stream", "callback", "checkpoint", "executor"}),
         missing=("mask",),

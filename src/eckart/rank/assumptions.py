@@ -59,11 +59,9 @@ def _after_correlation(choice: RankChoice, e: Evidence) -> tuple[float, int | No
 
 def _correlated(choice: RankChoice, e: Evidence) -> bool:
     """Whether fewer components stand apart than the tests find, and what is left is not independent noise."""
-    gap, asked = choice.apart, [v for v in choice.verdicts if v.rule in (*TESTS, *SPECTRAL_TESTS)]
-    quick = not any(v.rule in TESTS for v in asked)
-    if gap is None or not asked or (quick and e.rows * e.columns > SMALL):
-        return False
-    if choice.k is None or gap >= choice.k:
+    gap, rules = choice.apart, {v.rule for v in choice.verdicts}
+    tests = {*TESTS, *SPECTRAL_TESTS} if e.rows * e.columns <= SMALL else {*TESTS}
+    if gap is None or choice.k is None or gap >= choice.k or not rules & tests:
         return False
     # The most that a test finds: a component that is left in would look like correlated noise.
     most = max([choice.k, *choice.tested])

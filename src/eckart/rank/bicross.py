@@ -6,11 +6,9 @@ decomposition of A22 gives the errors for all k. Means are those of the rows tha
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.arrays import Matrix, is_sparse
 from eckart.engine.svd import find_components
 from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
@@ -30,7 +28,7 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
     return k, f"Held-out quarters are predicted best with {best}: relative error {errors[k]:.4f}{beyond}."
 
 
-def bicross_errors(table: Any, most: int, *, center: bool, rng: np.random.Generator, repeats: int = 1) -> np.ndarray:
+def bicross_errors(table: Matrix, most: int, *, center: bool, rng: np.random.Generator, repeats: int = 1) -> np.ndarray:
     """Squared error of held-out quarters for k = 0, 1, ..., as a share of their sum of squares."""
     rows, columns = table.shape
     most = min(most, rows // 2 - 2, columns // 2 - 1)
@@ -45,7 +43,7 @@ def bicross_errors(table: Any, most: int, *, center: bool, rng: np.random.Genera
 
 
 def _quarter(
-    table: Any, out: np.ndarray, kept: np.ndarray, far: np.ndarray, near: np.ndarray, most: int, *, center: bool
+    table: Matrix, out: np.ndarray, kept: np.ndarray, far: np.ndarray, near: np.ndarray, most: int, *, center: bool
 ) -> np.ndarray:
     """||A11 - A12 (A22)_k^+ A21||^2 for k = 0..most, from products with U and V alone."""
     above, below = table[out], table[kept]
@@ -67,7 +65,7 @@ def _quarter(
     return errors
 
 
-def _sum_of_squares(block: Any, mean: np.ndarray) -> float:
+def _sum_of_squares(block: Matrix, mean: np.ndarray) -> float:
     """||A - 1 mean^T||^2, without filling the zeros of a sparse block."""
     if not is_sparse(block):
         return float(np.sum((block - mean) ** 2, dtype=np.float64))

@@ -19,10 +19,11 @@ compare with, and the table cannot be distinguished from noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eckart.formatting import percent
 from eckart.rank.evidence import Evidence
 from eckart.rank.noise import break_of_spectrum
 from eckart.rank.verdict import ENOUGH, TESTS, RankChoice
@@ -53,51 +54,108 @@ class Certainty:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class _Answers:
+    """What the tests for independent noise and `gap` say, and how many directions the highest number leaves."""
+
+    k: int
+    tests: list[int]
+    gap: int | None
+    left: int
+
+    @property
+    def all(self) -> list[int]:
+        return [self.k, *self.tests, *([] if self.gap is None else [self.gap])]
+
+    @property
+    def lowest(self) -> int:
+        return min(self.all)
+
+    @property
+    def highest(self) -> int:
+        return max(self.all)
+
+    @property
+    def few(self) -> str:
+        return f"{max(self.left, 0)} direction{'' if self.left == 1 else 's'} left"
+
+
 def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     """How certain `choice.k` is, given what the tests for independent noise and `gap` say."""
-    k, tests, gap = choice.k, choice.tested, choice.apart
-    if k is None:
+    if choice.k is None:
         return Certainty(None, None, "No rule could answer.")
-    said = [k, *tests, *([] if gap is None else [gap])]
-    lowest, highest = min(said), max(said)
-    left = e.short - highest
-    few = f"{max(left, 0)} direction{'' if left == 1 else 's'} left"
+    answers = _Answers(choice.k, choice.tested, choice.apart, 0)
+    answers = replace(answers, left=e.short - answers.highest)
+    for doubt in (_untested, _open_ended, _masked, _correlated_neighbours):
+        if (found := doubt(choice, e, answers)) is not None:
+            return found
+    if answers.left >= ENOUGH:
+        return Certainty(choice.k, choice.k)
+    return _disagreement(choice, e, answers) or _like_correlated_noise(e, answers) or _single_columns(e, choice.k)
+
+
+def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    """Without a test, only rules that agree say that there are no weaker components."""
     voted = [v.k for v in choice.verdicts if v.counts and v.votes and v.k is not None]
-    if not tests and (left < ENOUGH or len(voted) < 2 or set(voted) != {k}):
-        # Without a test, only rules that agree say that there are no weaker components.
-        reason = f"No test against independent noise gave an answer, and there are only {few}."
-        return Certainty(min([lowest, *voted]), None, reason)
+    agree = len(voted) >= 2 and set(voted) == {answers.k}
+    if answers.tests or (answers.left >= ENOUGH and agree):
+        return None
+    reason = f"No test against independent noise gave an answer, and there are only {answers.few}."
+    return Certainty(min([answers.lowest, *voted]), None, reason)
+
+
+def _open_ended(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     open_end = next((v for v in choice.verdicts if v.rule in TESTS and v.k is None and e.short > _FEWEST), None)
-    if open_end is not None:
-        return Certainty(_beyond_correlated(e, lowest), None, f"{open_end.title}: {open_end.reason}")
-    if more := _break_beyond(choice, e, k):
-        reason = (f"The first {more} eigenvalues are farther from the others than in independent noise: {more} "
-                  "components of similar size mask each other in the tests, or the noise is correlated.")  # fmt: skip
-        return Certainty(_beyond_correlated(e, lowest), max(highest, more), reason)
-    if choice.decorrelated is not None and lowest < highest and (left < ENOUGH or gap != k):
-        span = (lowest, highest) if left < ENOUGH else sorted((k, k if gap is None else gap))
-        reason = (f"The tests find {_listed(tests)} in independent noise, {k} in noise with a correlation "
-                  f"of {choice.neighbours:.2f} between neighbouring columns.")  # fmt: skip
-        return Certainty(_beyond_correlated(e, span[0]), span[1], reason)
-    if left >= ENOUGH:
-        return Certainty(k, k)
-    if lowest < highest and not choice.correlated:
-        tested = f"The tests for independent noise find {_listed(tests)}"
-        apart = "" if gap is None else f"; the rule 'gap' finds {gap}"
-        reason = f"{tested}{apart}. With {few}, correlated noise cannot be distinguished from weak components."
-        return Certainty(_beyond_correlated(e, lowest), highest, reason)
-    lowest = _beyond_correlated(e, min(lowest, k))
-    if lowest < k:
-        ratio, limit = _ratio(e, k), correlated_ratio(e, k)
-        reason = (f"Component {k} explains {ratio:.3g} times as much as the next; correlated noise in so few "
-                  f"columns can reach {limit:.3g} times.")  # fmt: skip
-        return Certainty(lowest, max(highest, k), reason)
+    if open_end is None:
+        return None
+    return Certainty(_beyond_correlated(e, answers.lowest), None, f"{open_end.title}: {open_end.reason}")
+
+
+def _masked(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    more = _break_beyond(choice, e, answers.k)
+    if not more:
+        return None
+    reason = (f"The first {more} eigenvalues are farther from the others than in independent noise: {more} "
+              "components of similar size mask each other in the tests, or the noise is correlated.")  # fmt: skip
+    return Certainty(_beyond_correlated(e, answers.lowest), max(answers.highest, more), reason)
+
+
+def _correlated_neighbours(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    k, gap, scarce = answers.k, answers.gap, answers.left < ENOUGH
+    if choice.decorrelated is None or answers.lowest == answers.highest or not (scarce or gap != k):
+        return None
+    low, high = (answers.lowest, answers.highest) if scarce else sorted((k, k if gap is None else gap))
+    reason = (f"The tests find {_listed(answers.tests)} in independent noise, {k} in noise with a correlation "
+              f"of {choice.neighbours:.2f} between neighbouring columns.")  # fmt: skip
+    return Certainty(_beyond_correlated(e, low), high, reason)
+
+
+def _disagreement(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    if answers.lowest == answers.highest or choice.correlated:
+        return None
+    tested = f"The tests for independent noise find {_listed(answers.tests)}"
+    apart = "" if answers.gap is None else f"; the rule 'gap' finds {answers.gap}"
+    reason = f"{tested}{apart}. With {answers.few}, correlated noise cannot be distinguished from weak components."
+    return Certainty(_beyond_correlated(e, answers.lowest), answers.highest, reason)
+
+
+def _like_correlated_noise(e: Evidence, answers: _Answers) -> Certainty | None:
+    k, lowest = answers.k, _beyond_correlated(e, answers.lowest)
+    if lowest >= k:
+        return None
+    reason = (f"Component {k} explains {_ratio(e, k):.3g} times as much as the next; correlated noise in so few "
+              f"columns can reach {correlated_ratio(e, k):.3g} times.")  # fmt: skip
+    return Certainty(lowest, answers.highest, reason)
+
+
+def _single_columns(e: Evidence, k: int) -> Certainty:
     single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ONE_COLUMN]
-    if single:
-        reason = (f"Component {single[0] + 1} is almost a single column ({np.max(e.right[:, single[0]] ** 2):.0%}), "
-                  "whose noise cannot be distinguished from a component.")  # fmt: skip
-        return Certainty(k - len(single), k, reason)
-    return Certainty(k, k)
+    if not single:
+        return Certainty(k, k)
+    share = percent(float(np.max(e.right[:, single[0]] ** 2)), 0)
+    reason = (f"Component {single[0] + 1} is almost a single column ({share}), "
+              "whose noise cannot be distinguished from a component.")  # fmt: skip
+    return Certainty(k - len(single), k, reason)
 
 
 def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:

@@ -216,27 +216,14 @@ def choose_rank(
     options = _options(explain, noise, level, repeats, most, rng)
     if is_model(data):
         return _of_decomposition(names, decomposition_of(data), options)
-    chosen = get_method(method)
-    if chosen.rank == "decomposition":
-        raise ParameterError(
-            f"The components of {method!r} depend on its kernel or neighbours: decompose first, then pass "
-            f"the decomposition."
-        )
-    if chosen.rank == "none":
-        raise ParameterError(f"No rule applies to {method!r}: choose the number of components yourself.")
+    chosen = _method_with_rules(method)
     if chosen.rank == "parts":
         return _of_parts(chosen, open_matrix(data, memory=memory_bytes(memory)), options)
     check_choice("missing", missing, WAYS)
     opened = open_matrix(data if missing == "error" else unmasked(data), memory=memory_bytes(memory))
     rows, columns = opened.matrix.shape
     with one_blas_thread() if rows * columns <= SMALL else nullcontext():
-        notes: tuple[str, ...] = ()
-        reuse = decomposition is not None and imputation_of(decomposition) is not None and not opened.matrix.sparse
-        if missing != "error" and decomposition is not None and reuse:
-            opened = _as_imputed(opened, decomposition)
-        elif missing != "error":
-            filled = fill(opened, missing, weights=None, rng=np.random.Generator(np.random.Philox(options.seed)))
-            opened, notes = with_matrix(opened, filled.table), filled.notes
+        opened, notes = _without_gaps(opened, missing, decomposition, options.seed)
         evidence = of_data(data, opened, options, center=method == "pca", scale=scale, known=decomposition)
         if method == "cur":
             notes = (
@@ -256,6 +243,31 @@ def _as_imputed(opened: Opened, d: Decomposition) -> Opened:
     table = to_numpy(matrix).astype(np.float64)
     table[known.rows, known.columns] = known.values
     return with_matrix(opened, from_numpy(table, matrix))
+
+
+def _method_with_rules(name: str) -> Method:
+    """The method of that name, if rules on data apply to it."""
+    method = get_method(name)
+    if method.rank == "decomposition":
+        raise ParameterError(
+            f"The components of {name!r} depend on its kernel or neighbours: decompose first, then pass "
+            f"the decomposition."
+        )
+    if method.rank == "none":
+        raise ParameterError(f"No rule applies to {name!r}: choose the number of components yourself.")
+    return method
+
+
+def _without_gaps(
+    opened: Opened, missing: How, known: Decomposition | None, seed: int
+) -> tuple[Opened, tuple[str, ...]]:
+    """The table with its missing values imputed, as in the decomposition that is known if it was imputed, and notes."""
+    if missing == "error":
+        return opened, ()
+    if known is not None and imputation_of(known) is not None and not opened.matrix.sparse:
+        return _as_imputed(opened, known), ()
+    filled = fill(opened, missing, weights=None, rng=np.random.Generator(np.random.Philox(seed)))
+    return with_matrix(opened, filled.table), filled.notes
 
 
 def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) -> RankChoice:
@@ -305,18 +317,23 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
     return replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
 
 
+def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:
+    """The rule's number and reason; a rule without what it needs abstains."""
+    if not float(e.ratios.sum()):
+        return 0, "There is no variance."
+    if rule.data and e.opened is None:
+        return None, "Needs the data; a decomposition does not contain the rows."
+    if rule.data and e.opened is not None and not e.opened.matrix.resident:
+        return None, "Needs the table in memory, but this one is read in blocks."
+    k, reason = rule.ask(e)
+    if e.known is not None and rule.spectrum and k is not None:
+        reason += f" (Values after the first {e.known} are estimated.)"
+    return k, reason
+
+
 def _verdict(name: str, e: Evidence) -> Verdict:
     rule = RULES[name]
-    if not float(e.ratios.sum()):
-        k, reason = 0, "There is no variance."
-    elif rule.data and e.opened is None:
-        k, reason = None, "Needs the data; a decomposition does not contain the rows."
-    elif rule.data and e.opened is not None and not e.opened.matrix.resident:
-        k, reason = None, "Needs the table in memory, but this one is read in blocks."
-    else:
-        k, reason = rule.ask(e)
-        if e.known is not None and rule.spectrum and k is not None:
-            reason += f" (Values after the first {e.known} are estimated.)"
+    k, reason = _asked(rule, e)
     if rule.no_vote:
         reason = f"{reason} {rule.no_vote}"
     return Verdict(name, rule.title, k, reason, rule.assumes, rule.counts, not rule.no_vote)
@@ -342,13 +359,12 @@ def _options(
     for name, count in (("repeats", repeats), ("most", most)):
         if count is not None:
             check_count(name, count, None)
-    if rng is not None and (not is_number(rng) or int(rng) != rng or rng < 0):
+    return Options(check_fraction("explain", explain), noise, check_fraction("level", level), repeats, most, _seed(rng))
+
+
+def _seed(rng: int | None) -> int:
+    if rng is None:
+        return 0
+    if not is_number(rng) or int(rng) != rng or rng < 0:
         raise ParameterError(f"rng={rng!r} is not a seed: give a non-negative integer.")
-    return Options(
-        check_fraction("explain", explain),
-        noise,
-        check_fraction("level", level),
-        repeats,
-        most,
-        0 if rng is None else int(rng),
-    )
+    return int(rng)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
-from eckart.arrays import is_sparse
+from eckart.arrays import Matrix, is_sparse
 
 
-def permuted(table: Any, rng: np.random.Generator) -> Any:
+def permuted(table: Matrix, rng: np.random.Generator) -> Matrix:
     """Each column in a random order of its own; a sparse column gets other rows for its entries."""
     if not is_sparse(table):
         return rng.permuted(table, axis=0)

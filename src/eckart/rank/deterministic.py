@@ -22,6 +22,28 @@ _ONE_ENTRY = 0.15
 """Product of the largest squared entries of a component's left and right vector from which it counts as one entry."""
 
 
+def _last_above(e: Evidence, edges: np.ndarray, columns: list[np.ndarray], quantile: float) -> int:
+    """The last component above its edge, not the first below: strong ones of equal size hide each other in the edge.
+
+    With the table, edges are computed again, from rows that differ in their noise.
+    """
+    count, outliers = len(edges), 0
+    above = np.flatnonzero(e.ratios[:count] > edges).tolist()
+    while above and e.has_table:
+        k = above[-1]
+        # Rows without component k + 1 itself, which would make them differ and hide in that, and without the entries
+        # that were left out.
+        noise = columns[max(k, outliers)]
+        profile = row_profile(e.remainder(max(k, outliers) + 1))
+        edges[k] = upper_edge(noise, e.free_rows - k, quantile, taken=k, profile=profile)
+        if _is_one_entry(e, k):
+            outliers = max(outliers, min(k + 1, count - 1))
+        elif e.ratios[k] > edges[k]:
+            break
+        above.pop()
+    return above[-1] + 1 if above else 0
+
+
 def by_edge(e: Evidence) -> tuple[int | None, str]:
     """Components above the edge of noise with the variances that the components before them leave to the columns."""
     if e.column_ratios is None:
@@ -36,22 +58,7 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         columns.append(left * e.columns / (e.columns - k) if k < e.columns else left)
         edges[k] = upper_edge(columns[k], e.free_rows - k, quantile, taken=k)
         left = np.maximum(left - e.ratios[k] * e.right[:, k] ** 2, 0.0)
-    # The last, not the first that fails: strong components of equal size hide each other in the edge.
-    above = np.flatnonzero(e.ratios[:count] > edges).tolist()
-    outliers = 0
-    while above and e.has_table:
-        k = above[-1]
-        # Rows without component k + 1 itself, which would make them differ and hide in that, and without the entries
-        # that were left out.
-        noise = columns[max(k, outliers)]
-        profile = row_profile(e.remainder(max(k, outliers) + 1))
-        edges[k] = upper_edge(noise, e.free_rows - k, quantile, taken=k, profile=profile)
-        if _is_one_entry(e, k):
-            outliers = max(outliers, min(k + 1, count - 1))
-        elif e.ratios[k] > edges[k]:
-            break
-        above.pop()
-    k = above[-1] + 1 if above else 0
+    k = _last_above(e, edges, columns, quantile)
     if k == count:
         return None, f"All {count} known components are above the edge of the noise; there may be more."
     if (more := e.falls_beyond(k)) is not None and not _is_one_entry(e, more - 1):

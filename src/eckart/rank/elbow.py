@@ -26,16 +26,16 @@ def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
     if count < 3 or values[0] <= values[-1]:
         return None
     x = np.linspace(0.0, 1.0, count)
-    rising = (values[0] - values) / (values[0] - values[-1])
-    distance = rising - x
+    distance = (values[0] - values) / (values[0] - values[-1]) - x
+    step = np.diff(distance)
+    peaks = set((np.flatnonzero((step[:-1] >= 0) & (step[1:] < 0)) + 1).tolist())
     peak, threshold = None, 0.0
     for i in range(1, count):
-        last = i == count - 1
-        if not last and distance[i] >= distance[i - 1] and distance[i] > distance[i + 1]:
+        if i in peaks:
             peak, threshold = i, distance[i] - sensitivity * float(np.mean(np.diff(x)))
         elif peak is not None and distance[i] < threshold:
             return peak
-        elif peak is not None and not last and distance[i] < distance[i + 1]:
+        elif i < count - 1 and step[i] > 0:
             threshold = 0.0  # it rises again: the next peak decides
     return peak
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import from_numpy, to_numpy
+from eckart.arrays import Matrix, from_numpy, to_numpy
 from eckart.engine.backends.symmetric import leading_pairs, leading_values
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.leading import leading
@@ -94,16 +93,18 @@ class Evidence:
         known, gentle = self.ratios[: self.known], 3 * self.short // 4
         # Eigenvalues that are rounding are no noise: a constant column, or a table of exactly low rank.
         real = int(np.count_nonzero(known > _ROUNDING))
-        steep = (np.flatnonzero(known[: real - 1] > factor * known[1:real]) + 1).tolist() if real else []
-        if 0 < real < len(known) and real <= gentle:
+        steep = (np.flatnonzero(known[: max(real - 1, 0)] > factor * known[1 : max(real, 1)]) + 1).tolist()
+        if 0 < real <= min(gentle, len(known) - 1):
             steep.append(real)
         found = [fall for fall in steep if fall <= gentle]
-        for fall in steep[len(found) :] if self.short <= _SIMULATED else []:
-            ratio = known[fall - 1] / max(float(known[fall]), 1e-300)
-            before = [k for k in (0, *steep) if k < fall]
-            if all(ratio > white_falls(self.free_rows - k, self.columns - k)[fall - k - 1] for k in before):
-                found.append(fall)
+        late = steep[len(found) :] if self.short <= _SIMULATED else []
+        found += [fall for fall in late if self._exceeds_white(fall, [k for k in (0, *steep) if k < fall])]
         return np.asarray(found, dtype=np.intp)
+
+    def _exceeds_white(self, fall: int, before: list[int]) -> bool:
+        """Whether the fall is steeper than those of white noise after any number of components in `before`."""
+        ratio = self.ratios[fall - 1] / max(float(self.ratios[fall]), 1e-300)
+        return all(ratio > white_falls(self.free_rows - k, self.columns - k)[fall - k - 1] for k in before)
 
     def falls_beyond(self, k: int) -> int | None:
         """The number of components before a steep fall beyond component k, where a rule that stops at k is blind."""
@@ -121,7 +122,7 @@ class Evidence:
         return int(np.clip(20_000_000 // (self.rows * self.columns), fewest, most))
 
     @cached_property
-    def table(self) -> Any:
+    def table(self) -> Matrix:
         """The table on the host, scaled but not centred: an array, or CSR."""
         assert self.opened is not None
         assert self.moments is not None
@@ -212,6 +213,17 @@ def needed(rows: int, columns: int, options: Options, *, center: bool) -> int:
     return short if short <= _EXACT else min(short, 2 * (options.most or _LEADING) + 1)
 
 
+def _first_components(
+    data: object, opened: Opened, k: int, known: Decomposition | None, options: Options, *, center: bool, scale: bool
+) -> Decomposition:
+    """The leading k components: those of `known` if it has them."""
+    if known is not None and known.k >= k and known.which == "largest":
+        return leading(known, k)
+    given = opened.matrix.matrix if opened.matrix.resident else data
+    method = "pca" if center else "svd"
+    return find_components(given, method, k=k, center=center, scale=scale, rng=options.seed)  # type: ignore[arg-type]
+
+
 def of_data(
     data: object, opened: Opened, options: Options, *, center: bool, scale: bool, known: Decomposition | None = None
 ) -> Evidence:
@@ -222,15 +234,9 @@ def of_data(
     rows, columns = opened.matrix.shape
     short = max(min(rows - 1 if center else rows, columns), 1)
     few = needed(rows, columns, options, center=center)
-    reusable = known is not None and known.k >= few and known.which == "largest"
     if not opened.matrix.resident and columns <= min(rows, WHOLE):
         return _of_blocks(opened, options, center=center, scale=scale)
-    method = "pca" if center else "svd"
-    if known is not None and reusable:
-        d = leading(known, few)
-    else:
-        given = opened.matrix.matrix if opened.matrix.resident else data
-        d = find_components(given, method, k=few, center=center, scale=scale, rng=options.seed)  # type: ignore[arg-type]
+    d = _first_components(data, opened, few, known, options, center=center, scale=scale)
     moments = _moments(opened, d, center=center, scale=scale)
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     whole = few == short

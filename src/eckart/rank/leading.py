@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.arrays import Matrix, is_sparse
 from eckart.engine.backends.symmetric import leading_values
 from eckart.engine.svd import find_components
 
 _GRAM = 1500
 
 
-def leading_squares(table: Any, count: int, *, center: bool, seed: int = 0) -> np.ndarray:
+def leading_squares(table: Matrix, count: int, *, center: bool, seed: int = 0) -> np.ndarray:
     """The `count` largest squared singular values, to three digits or better."""
     rows, columns = table.shape
     if not is_sparse(table) and min(rows, columns) <= _GRAM:

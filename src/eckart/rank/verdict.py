@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from eckart.displays import html_table
+from eckart.documentation import document
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def percent(share: float) -> str:
-    """12.34%, and three digits of what is below one percent."""
-    return f"{share:.2%}" if share >= 0.01 else f"{100.0 * share:.3g}%"
+    """12.34 %, and three digits of what is below one percent."""
+    return f"{100.0 * share:.2f} %" if share >= 0.01 else f"{100.0 * share:.3g} %"
 
 
+@document
 @dataclass(frozen=True)
 class Verdict:
     """Answer of one rule for the number of components.
@@ -38,9 +40,7 @@ class Verdict:
     votes : bool
         Whether the rule has a vote if the sequential tests abstain.
 
-    See Also
-    --------
-    RankChoice : The answers of all rules.
+    {See Also: RankChoice}
 
     Examples
     --------
@@ -63,6 +63,14 @@ def _span(numbers: list[int]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
 
+def _dissent(said: list[int], k: int) -> str:
+    """What the rules say that do not say k."""
+    others = [number for number in said if number != k]
+    if not others:
+        return ""
+    return f"; {'the other says' if len(others) == 1 else 'the others say'} {_span(sorted(set(others)))}"
+
+
 TESTS = ("sign_flip", "permutation")
 """Sequential tests with a known error rate: each adds a component that is not there in 1 % of tables (1 - level)."""
 SPECTRAL_TESTS = ("deterministic",)
@@ -75,6 +83,7 @@ ENOUGH = 12
 """Directions left that show the covariance of the noise."""
 
 
+@document
 @dataclass(frozen=True)
 class RankChoice:
     """Answers of all rules for the number of components, and a recommendation.
@@ -110,9 +119,7 @@ class RankChoice:
     reason : str
         Why the number is not certain. Empty if it is, or if only descriptive rules were asked.
 
-    See Also
-    --------
-    choose_rank : The function that returns it.
+    {See Also: choose_rank}
 
     Notes
     -----
@@ -177,10 +184,14 @@ class RankChoice:
         tests = TESTS[::-1] if self.alike else TESTS
         tested = next(iter(self._said(tests) or self._said(SPECTRAL_TESTS)), None)
         other = next(iter(self._said(ANY_NOISE)), None)
-        if tested is not None and tested.k is not None:
-            if self.correlated and other is not None and other.k is not None:
-                return min(other.k, tested.k), other.rule
-            return tested.k, tested.rule
+        if tested is None or tested.k is None:
+            return self._vote()
+        if self.correlated and other is not None and other.k is not None:
+            return min(other.k, tested.k), other.rule
+        return tested.k, tested.rule
+
+    def _vote(self) -> tuple[int | None, str]:
+        """The number that most rules name; of several the one nearest to the median."""
         answers = sorted(verdict.k for verdict in self._voters if verdict.k is not None)
         if not answers:
             return None, ""
@@ -217,21 +228,8 @@ class RankChoice:
         k, by = self._decision
         if k is None:
             return "No rule could determine the number of components."
-        said = [verdict for verdict in self._voters if verdict.k is not None]
-        same = sum(verdict.k == k for verdict in said)
-        others = sorted({verdict.k for verdict in said if verdict.k is not None and verdict.k != k})
         components = f"{k} component{'' if k == 1 else 's'}"
-        rules = ("rule that separates", "rules that separate")[len(said) > 1]
-        kind = f"{rules} signal from noise" if said[0].counts else rules.split()[0]
-        spread = (
-            f"; {'the other says' if len(said) - same == 1 else 'the others say'} {_span(others)}" if others else ""
-        )
-        if by == "vote":
-            agreement = f"{same} of {len(said)} {kind} say{'s' * (same == 1)} {components}{spread}."
-        elif len(said) == 1:
-            agreement = f"It is the only {kind}."
-        else:
-            agreement = f"{same} of {len(said)} {kind} agree{'s' * (same == 1)}{spread}."
+        agreement = self._agreement(k, f"say{{s}} {components}" if by == "vote" else "agree{s}", only=by != "vote")
         if by == "decorrelated":
             agreement = f"{DECORRELATED} ({self.neighbours:.2f}), finds {components}. {agreement}"
         elif by != "vote":
@@ -241,6 +239,17 @@ class RankChoice:
             return agreement
         span = f"{self.lowest} or more" if self.highest is None else f"{self.lowest} to {self.highest}"
         return f"{agreement} The number is uncertain ({span}). {self.reason}"
+
+    def _agreement(self, k: int, what: str, *, only: bool) -> str:
+        """How many of the rules that count say k: `what` is what they do, with {s} for the singular of the verb."""
+        voters = [verdict for verdict in self._voters if verdict.k is not None]
+        said = [verdict.k for verdict in voters if verdict.k is not None]
+        same = said.count(k)
+        rules = ("rule that separates", "rules that separate")[len(said) > 1]
+        kind = f"{rules} signal from noise" if voters[0].counts else rules.split()[0]
+        if only and len(said) == 1:
+            return f"It is the only {kind}."
+        return f"{same} of {len(said)} {kind} {what.format(s='s' * (same == 1))}{_dissent(said, k)}."
 
     def __getitem__(self, rule: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,12 +11,14 @@ from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.selection.base import History, Search, best_set, table
+from eckart.selection.base import History, Row, Search, best_set, table
 from eckart.selection.folds import Folds
 
 
+@document
 class BackwardElimination(Search):
     """Remove columns one after another and keep the set that performs best on held-out rows.
 
@@ -33,16 +34,11 @@ class BackwardElimination(Search):
         sets.
     step : int or float, default 1
         Number of columns removed per round, or their share of the remaining columns.
-    scoring : str, callable or None, default None
-        Score, as in ``sklearn.model_selection.cross_val_score``.
-    cv : int, splitter or iterable, default 5
-        Folds, as in ``sklearn.model_selection.cross_val_score``.
+    {scoring, cv}
     patience : int or None, default 10
         Stop after this many rounds without a better score. None continues to one column. A fixed number of columns is
         always reached.
-    nested : bool, default False
-        Repeat the whole search without each fold in turn and score it on the held-out rows: `nested_score_`. Takes as
-        many times longer as there are folds.
+    {nested}
     n_jobs : int or None, default None
         Number of processes for the candidates of a round (joblib).
     progress : callable or None, default None
@@ -54,10 +50,7 @@ class BackwardElimination(Search):
         One entry per round: n_columns, score, spread (standard deviation over the folds) and dropped (column indices).
         Pass it to ``pandas.DataFrame``.
 
-    See Also
-    --------
-    RandomSubsetSearch : Try random sets of columns.
-    CorrelationFilter : Score columns one at a time.
+    {See Also: RandomSubsetSearch, CorrelationFilter}
 
     Examples
     --------
@@ -131,7 +124,7 @@ class BackwardElimination(Search):
             return current[indices], scores[indices[0]]
         return current[indices], folds.scores([np.delete(current, indices)])[0]
 
-    def _row(self, current: np.ndarray, scores: np.ndarray, dropped: np.ndarray) -> dict[str, Any]:
+    def _row(self, current: np.ndarray, scores: np.ndarray, dropped: np.ndarray) -> Row:
         row = {
             "n_columns": len(current),
             "score": float(scores.mean()),
@@ -142,7 +135,7 @@ class BackwardElimination(Search):
             self.progress(row)
         return row
 
-    def _tired(self, rows: list[dict[str, Any]]) -> bool:
+    def _tired(self, rows: list[Row]) -> bool:
         """Whether the best score is `patience` rounds old; a given number of columns is reached in any case."""
         if self.n_features_to_select is not None or self.patience is None:
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -13,13 +13,21 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eckart.documentation import document
 from eckart.errors import DataWarning, ParameterError
 from eckart.estimators.constraints import validated
 from eckart.estimators.shared_docs import with_attributes
 from eckart.selection.folds import Folds
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sklearn.utils import Tags
+
 History = dict[str, np.ndarray]
 """Columns of a table by name, all of one length; pandas.DataFrame(history) shows it."""
+Row = dict[str, Any]
+"""One line of a history."""
 
 
 _EQUAL = 1e-10
@@ -66,7 +74,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.support_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
@@ -89,23 +97,18 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
         cls.__doc__ = with_attributes(cls.__doc__, _SEARCH)
         super().__init_subclass__(**kwargs)
 
+    @document
     @validated
     def fit(self, X: object, y: object = None, groups: object = None) -> Self:
         """Select columns of X for the target y.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows are observations.
-        y : array-like of shape (n_samples,)
-            Target.
+        {X [in memory], y [target]}
         groups : array-like of shape (n_samples,), default None
             Groups, for splitters that keep groups together.
 
-        Returns
-        -------
-        Self
-            The fitted selector.
+        {Returns: Self [selector]}
 
         Raises
         ------
@@ -180,7 +183,7 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
         self.support_[chosen] = True
         self.n_features_ = int(self.support_.sum())
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         below = get_tags(self.estimator)
         tags.input_tags.sparse = below.input_tags.sparse
@@ -189,12 +192,12 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
         return tags
 
 
-def table(rows: list[dict[str, Any]]) -> History:
+def table(rows: list[Row]) -> History:
     """Rows with the same keys as columns by name; lists stay whole, one in each cell."""
     return {name: _column([row[name] for row in rows]) for name in rows[0]}
 
 
-def _column(values: list[Any]) -> np.ndarray:
+def _column(values: Sequence[object]) -> np.ndarray:
     if not isinstance(values[0], list | tuple | np.ndarray):
         return np.asarray(values)
     cells = np.empty(len(values), dtype=object)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
+from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.selection.base import Selector, table
@@ -20,6 +21,7 @@ _FEWEST_ROWS = 5
 _SCORES = ("pearson", "spearman", "mutual_info")
 
 
+@document
 class CorrelationFilter(Selector):
     """Keep the columns with the highest scores for a target.
 
@@ -53,10 +55,7 @@ class CorrelationFilter(Selector):
     history_ : dict of array
         One entry per column, best first: column (index), name, score and kept. Pass it to ``pandas.DataFrame``.
 
-    See Also
-    --------
-    BackwardElimination : Remove columns by cross-validated score.
-    RandomSubsetSearch : Try random sets of columns.
+    {See Also: BackwardElimination, RandomSubsetSearch}
 
     Examples
     --------
@@ -93,21 +92,12 @@ class CorrelationFilter(Selector):
         self.target = target
         self.random_state = random_state
 
+    @document
     @allowed.validated
     def fit(self, X: object, y: object) -> Self:
         """Score the columns of X for the target y and select among them.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows are observations.
-        y : array-like of shape (n_samples,)
-            Target.
-
-        Returns
-        -------
-        Self
-            The fitted selector.
+        {Parameters: X [in memory], y [target]; Returns: Self [selector]}
 
         Raises
         ------

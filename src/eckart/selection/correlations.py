@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse, stats
+
+from eckart.arrays import Array, Matrix
 
 _ENTRIES = 4_000_000
 _UNIT = float(np.finfo(np.float64).eps)
 
 
-def correlations(X: Any, y: np.ndarray, *, classes: bool, ranks: bool) -> np.ndarray:
+def correlations(X: Matrix, y: np.ndarray, *, classes: bool, ranks: bool) -> np.ndarray:
     """One for each column, from 0 to 1; 0 where a column or the target does not vary.
 
     For classes: the square root of the share of a column's variance that lies between the classes.
@@ -49,7 +49,7 @@ def _indicators(y: np.ndarray) -> np.ndarray:
     return np.asarray(basis @ turned)
 
 
-def _with_goals(part: Any, goals: np.ndarray) -> np.ndarray:
+def _with_goals(part: Matrix, goals: np.ndarray) -> np.ndarray:
     """||Q^T x|| / ||x|| for centred columns x, Q the goals made unit vectors (they are orthogonal)."""
     lengths = np.linalg.norm(goals, axis=0)
     goals = goals[:, lengths > 0] / lengths[lengths > 0]
@@ -69,7 +69,7 @@ def _moments(part: np.ndarray, goals: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.einsum("ij,ij->j", centred, centred), goals.T @ centred
 
 
-def _sparse_moments(part: Any, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sparse_moments(part: Matrix, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same without filling the zeros in: each of them is the mean away from the mean."""
     part = part.tocsc().astype(np.float64)
     rows, columns = part.shape
@@ -85,5 +85,5 @@ def _or_one(largest: np.ndarray) -> np.ndarray:
     return np.where(largest > 0, largest, 1.0)
 
 
-def _dense(part: object) -> Any:
+def _dense(part: Matrix) -> Array:
     return part.toarray() if hasattr(part, "toarray") else part

@@ -19,6 +19,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
+from eckart.arrays import Array, Matrix
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError
 
@@ -28,8 +29,8 @@ class Folds:
     """The data, the splits, and how to judge."""
 
     estimator: Any
-    X: Any
-    y: Any
+    X: Matrix
+    y: Array
     splits: tuple[tuple[np.ndarray, np.ndarray], ...]
     scorer: Callable[..., float]
     n_jobs: int | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,17 +11,19 @@ from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
+from eckart.documentation import document
 from eckart.engine.settings import generator
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.options import Seed
-from eckart.selection.base import History, Search, best_set, table
+from eckart.selection.base import History, Row, Search, best_set, table
 from eckart.selection.folds import Folds
 
 _TOGETHER = 16
 """Sets that are scored between two progress reports."""
 
 
+@document
 class RandomSubsetSearch(Search):
     """Try random sets of columns and keep the one that performs best on held-out rows.
 
@@ -35,15 +36,10 @@ class RandomSubsetSearch(Search):
     subset_size : tuple of int or float, default None
         Smallest and largest number of columns of a set, or shares of all columns. All sizes between are equally likely.
         None allows one column to all columns.
-    scoring : str, callable or None, default None
-        Score, as in ``sklearn.model_selection.cross_val_score``.
-    cv : int, splitter or iterable, default 5
-        Folds, as in ``sklearn.model_selection.cross_val_score``.
+    {scoring, cv}
     random_state : int, RandomState, Generator or None, default None
         Seed of the sets. None uses a fixed seed.
-    nested : bool, default False
-        Repeat the whole search without each fold in turn and score it on the held-out rows: `nested_score_`. Takes as
-        many times longer as there are folds.
+    {nested}
     n_jobs : int or None, default None
         Number of processes for the sets (joblib).
     progress : callable or None, default None
@@ -55,10 +51,7 @@ class RandomSubsetSearch(Search):
         One entry per set: n_columns, score, spread (standard deviation over the folds), columns (indices) and rank (1
         is best; the smaller of equal sets).
 
-    See Also
-    --------
-    BackwardElimination : Remove columns one after another.
-    CorrelationFilter : Score columns one at a time.
+    {See Also: BackwardElimination, CorrelationFilter}
 
     Examples
     --------
@@ -138,7 +131,7 @@ class RandomSubsetSearch(Search):
         return int(sizes[0]), int(sizes[1])
 
 
-def _row(columns: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
+def _row(columns: np.ndarray, scores: np.ndarray) -> Row:
     return {
         "n_columns": len(columns),
         "score": float(scores.mean()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
@@ -10,6 +11,7 @@ import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import h5py
 import numpy as np
@@ -21,7 +23,6 @@ from scipy import sparse
 import eckart as ek
 from eckart.errors import EckartError
 from eckart.io.open_rows import open_table
-from eckart.io.text import rows as text_rows
 from eckart.io.text.cells import MISSING
 
 VALUE_NOTES = ("missing", "without any value", "beyond 2**53", "double precision", "only numbers the rows")
@@ -98,13 +99,16 @@ def outcome(path: Path, *, stream: bool) -> Outcome:
 
 
 def in_pieces(path: Path) -> Outcome:
-    """A text read as one too large to be read whole."""
-    kept = text_rows._HELD
-    text_rows._HELD = 0
-    try:
+    """A text read as one too large to be read whole: its layout from the first lines, its rows from small pieces."""
+    with contextlib.ExitStack() as stack:
+        for place, size in (
+            ("text.rows._HELD", 0),
+            ("text.rows._HEAD", 500),
+            ("text.rows._CHUNK", 300),
+            ("bytes.CHUNK", 300),
+        ):
+            stack.enter_context(mock.patch(f"eckart.io.{place}", size))
         return outcome(path, stream=True)
-    finally:
-        text_rows._HELD = kept
 
 
 class Judgement(NamedTuple):

@@ -73,3 +73,23 @@ def test_rows_columns_and_comparisons(place: str) -> None:
     np.testing.assert_array_equal(dense(backend.rows_between(rows.matrix, 7, 20)), data[7:20])
     np.testing.assert_array_equal(backend.varying(rows.matrix, data[0]), (data != data[0]).any(axis=0))
     assert rows.constant_columns(np.arange(6)).tolist() == [2]
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_sums_in_float64_on_a_card(monkeypatch: pytest.MonkeyPatch, transposed: bool) -> None:
+    """Rows are added up 512 at a time, as the bounds of rounding count them."""
+    put_torch_in_place(monkeypatch)
+    rng = np.random.default_rng(61)
+    data = rng.standard_normal((40, 5000)).T if transposed else rng.standard_normal((5000, 40))
+    rows = open_matrix(put(data + 3.0, "card")).matrix
+    right, left = rng.standard_normal((40, 6)), rng.standard_normal((5000, 6))
+    assert rows.additions(gram=False) < 700
+    assert rows.additions(gram=True) < 2100
+    shifted = data + 3.0
+    close = {"rtol": 1e-12, "atol": 1e-9}
+    np.testing.assert_allclose(to_numpy(rows.rmatmat(put(left, "card"))), shifted.T @ left, **close)
+    found = rows.moments_and_product(put(right, "card"))
+    np.testing.assert_allclose(to_numpy(found.sums), shifted.sum(axis=0), **close)
+    np.testing.assert_allclose(to_numpy(found.squares), (shifted**2).sum(axis=0), **close)
+    np.testing.assert_allclose(to_numpy(found.product), shifted.T @ (shifted @ right), **close)
+    np.testing.assert_allclose(to_numpy(rows.gram()), shifted.T @ shifted, **close)

@@ -7,10 +7,12 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import zarr
 from scipy import sparse
 
 import eckart as ek
-from eckart.errors import FileError
+from eckart.errors import FileError, MemoryBudgetError
+from eckart.io.open_rows import open_rows
 
 MATRIX = sparse.random_array((9, 9), density=0.3, rng=np.random.default_rng(2), format="csr")
 
@@ -41,3 +43,49 @@ def test_names_that_occur_twice_are_numbered(tmp_path: Path) -> None:
     opened = ek.open_data(tmp_path / "x.h5ad")
     assert opened.metadata.column_names == ("gene", "gene.2", "other")
     assert any("'gene' became 'gene.2'" in note for note in opened.metadata.notes)
+
+
+def test_an_array_stored_by_columns_is_read_a_few_columns_at_a_time(tmp_path, monkeypatch):
+    """Zarr decodes all chunks that a block of rows touches at the same time: here that would be the whole array."""
+    data = np.random.default_rng(5).standard_normal((300, 41))
+    zarr.create_array(str(tmp_path / "a.zarr"), data=data, chunks=(300, 4))
+    asked = []
+    read = zarr.Array.__getitem__
+
+    def watched(self, place):
+        asked.append(place)
+        return read(self, place)
+
+    monkeypatch.setattr(zarr.Array, "__getitem__", watched)
+    rows = open_rows(tmp_path / "a.zarr", memory=8 * 300 * 12 * 16)
+    np.testing.assert_array_equal(rows.read(17, 60), data[17:60])
+    assert {columns.stop - columns.start for _, columns in asked} == {12}
+    asked.clear()
+    rows = open_rows(tmp_path / "a.zarr", memory=10**9)
+    np.testing.assert_array_equal(rows.read(17, 60), data[17:60])
+    assert asked == [slice(17, 60)]
+
+
+def test_a_file_can_be_written_again_after_it_was_read(tmp_path):
+    """libhdf5 refuses to write a file that the same process still has open."""
+    path = tmp_path / "a.h5"
+    for factor in (1.0, 2.0):
+        data = factor * np.random.default_rng(6).standard_normal((200, 5))
+        with h5py.File(path, "w") as file:
+            file.create_dataset("matrix", data=data, chunks=(50, 5))
+        d = ek.decompose(path, k=2, stream=True)
+        np.testing.assert_allclose(d.values, np.linalg.svd(data - data.mean(axis=0), compute_uv=False)[:2])
+
+
+def test_packed_names_that_expand_to_gigabytes_are_refused(tmp_path):
+    path = tmp_path / "a.h5ad"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("X", data=np.ones((1000, 2)))
+        group = file.create_group("obs")
+        group.attrs["_index"] = "_index"
+        names = group.create_dataset("_index", (1000,), "S400000", chunks=(100,), compression="gzip")
+        for start in range(0, 1000, 100):
+            names[start : start + 100] = b"x"
+    assert path.stat().st_size < 2_000_000
+    with pytest.raises(MemoryBudgetError, match=r"the list of names in 'obs' takes 400 MB"):
+        open_rows(path, memory=300_000_000)

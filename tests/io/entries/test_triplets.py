@@ -1,13 +1,17 @@
-"""Entries with large column numbers are kept, never wrapped."""
+"""Entries in pieces of a file, packed or not; large column numbers are kept, never wrapped."""
 
 from __future__ import annotations
+
+import gzip
 
 import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.io
 import scipy.sparse as sp
 from pyarrow import parquet
 
+from eckart.errors import FileError
 from eckart.io.convert import convert
 from eckart.io.open_rows import open_rows
 
@@ -36,3 +40,28 @@ def test_columns_beyond_32_bits(tmp_path, name, write):
     rows = open_rows(tmp_path / name)
     block = rows.read(1, 2)
     np.testing.assert_array_equal((block.indices, block.data), ([COLUMN], [2.0]))
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+def test_a_packed_file_is_sorted_like_one_that_is_not(tmp_path, monkeypatch, symmetry):
+    monkeypatch.setattr("eckart.io.entries.triplets._PIECE", 500)
+    monkeypatch.setattr("eckart.io.bytes.CHUNK", 333)
+    matrix = sp.random_array((60, 60), density=0.2, rng=np.random.default_rng(8))
+    matrix = matrix + matrix.T if symmetry == "symmetric" else matrix
+    scipy.io.mmwrite(tmp_path / "a.mtx", matrix, comment="c" * 900 + "\n" + "d" * 40, symmetry=symmetry)
+    (tmp_path / "b.mtx.gz").write_bytes(gzip.compress((tmp_path / "a.mtx").read_bytes()))
+    rows = open_rows(tmp_path / "b.mtx.gz")
+    np.testing.assert_allclose(rows.read(7, 60).toarray(), matrix.toarray()[7:], rtol=1e-12)
+    convert(tmp_path / "b.mtx.gz", tmp_path / "b.npz")
+    np.testing.assert_allclose(sp.load_npz(tmp_path / "b.npz").toarray(), matrix.toarray(), rtol=1e-12)
+
+
+def test_the_line_of_a_wrong_entry_in_a_later_piece(tmp_path, monkeypatch):
+    monkeypatch.setattr("eckart.io.entries.triplets._PIECE", 50)
+    monkeypatch.setattr("eckart.io.bytes.CHUNK", 33)
+    lines = ["%%MatrixMarket matrix coordinate real general", "% a comment", "100 2 100"]
+    lines += [f"{i} 1 0.5" for i in range(1, 101)]
+    lines[77] = "75 3 0.5"
+    (tmp_path / "a.mtx").write_text("\n".join(lines) + "\n")
+    with pytest.raises(FileError, match="line 78: the place"):
+        open_rows(tmp_path / "a.mtx")

@@ -16,6 +16,8 @@ from eckart.fitted import takes_fitted
 from eckart.formatting import shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
     from eckart.result import Decomposition
@@ -32,32 +34,13 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
 
     Blue is negative, red is positive and white is 0. At most 30 components and the 40 strongest columns are drawn.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {Parameters: d, ax; Returns: matplotlib.axes.Axes}
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    Raises
-    ------
-    ParameterError
-        If the components have no column weights, as in Isomap.
-
-    See Also
-    --------
-    eckart.tables.loadings : The numbers.
+    {Raises: ParameterError [no column weights]; See Also: eckart.tables.loadings}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.loadings(d).get_title()
     'Loadings'
     """
@@ -101,34 +84,15 @@ def correlation_circle(
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    components : tuple of int, default (0, 1)
-        Components on the x axis and the y axis, counted from 0.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {d [centred], components, ax}
     supplementary : Table or None, default None
         Result of `eckart.supplementary.columns`, drawn dashed in another colour.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    eckart.tables.correlations : The numbers.
+    {Returns: matplotlib.axes.Axes; Raises: ParameterError [not centred]; See Also: eckart.tables.correlations}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.correlation_circle(d).get_xlabel()
     'PC1 (62.0 %)'
     """
@@ -174,46 +138,29 @@ def contributions(
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    component : int, default 0
-        Index of the component, counted from 0.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {d, component, ax}
     of : {'columns', 'rows'}, default 'columns'
         Whose contributions to plot.
     most : int, default 20
         Maximum number of bars.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
+    {Returns: matplotlib.axes.Axes}
 
     Raises
     ------
     ParameterError
         If `of` is not known, or the rows were not kept.
 
-    See Also
-    --------
-    eckart.tables.contributions : The numbers.
+    {See Also: eckart.tables.contributions}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.contributions(d).get_title()
     'PC1: contributions of columns'
     """
     component = check_component(d, component)
-    if of not in ("columns", "rows"):
-        raise ParameterError(f"of={of!r} is not known: give 'columns' or 'rows'.")
-    if of == "columns":
-        check_linear(d)
-    vectors = floats(d.right)[:, component] if of == "columns" else left_vectors(d, components=[component])[:, 0]
-    names = column_labels(d) if of == "columns" else row_labels(d)
+    vectors, names = _vector_of(d, component, of)
     parts = parts_of_hundred(vectors[:, None])[:, 0]
     order = np.argsort(-parts, kind="stable")[:most]
     ax = ax or new_axes(6.4, 1.4 + 0.26 * len(order))
@@ -232,6 +179,16 @@ def contributions(
     ax.set_xlabel(f"percent of the component; dashed: even contribution {even:.3g}")
     _sign_legend(ax)
     return ax
+
+
+def _vector_of(d: Decomposition, component: int, of: str) -> tuple[np.ndarray, Sequence[str]]:
+    """One singular vector, and the names of its entries."""
+    if of == "rows":
+        return left_vectors(d, components=[component])[:, 0], row_labels(d)
+    if of != "columns":
+        raise ParameterError(f"of={of!r} is not known: give 'columns' or 'rows'.")
+    check_linear(d)
+    return floats(d.right)[:, component], column_labels(d)
 
 
 def _sign_legend(ax: Axes) -> None:

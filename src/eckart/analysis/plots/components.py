@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.labels import column_labels, row_labels, total_name
-from eckart.analysis.measures import check_orthogonal, complete, floats, row_scores
+from eckart.analysis.measures import check_orthogonal, floats, row_scores
 from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_axes, plain
 from eckart.analysis.tables import eigenvalues as numbers
-from eckart.analysis.tables.outliers import place_of, standardized
+from eckart.analysis.tables.outliers import place_of, whole_row
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted, joined, shorten
@@ -41,28 +41,15 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {d, ax}
     thresholds : bool, default True
         Draw the mean share (Kaiser) and the broken stick.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    See Also
-    --------
-    cumulative : Cumulative shares.
-    eckart.choose_rank : Choose the number of components.
+    {Returns: matplotlib.axes.Axes; See Also: cumulative, eckart.choose_rank}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.scree(d).get_title()
     'Scree plot'
     """
@@ -96,27 +83,15 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {d, ax}
     targets : sequence of float, default (0.8, 0.9, 0.95)
         Shares for which the required number of components is marked.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    See Also
-    --------
-    scree : Share of each component.
+    {Returns: matplotlib.axes.Axes; See Also: scree}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.cumulative(d).get_title()
     'Cumulative share'
     """
@@ -174,8 +149,7 @@ def reconstruction(
     ----------
     d : Decomposition or fitted estimator
         The decomposition; with left vectors for `row`.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {ax}
     row : int, str or None, default None
         Index of a row, counted from 0, or its name. None plots the error of all rows.
     values : array-like of shape (n_features,), default None
@@ -183,25 +157,18 @@ def reconstruction(
     k : sequence of int or None, default None
         Numbers of components for the reconstruction of the row. None uses 1, 2 and all.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
+    {Returns: matplotlib.axes.Axes}
 
     Raises
     ------
     ParameterError
         If there is no such row, or a number in `k` is out of range.
 
-    See Also
-    --------
-    eckart.tables.reconstruction_error : The numbers.
+    {See Also: eckart.tables.reconstruction_error}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.reconstruction(d).get_title()
     'Reconstruction error'
     """
@@ -225,7 +192,7 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
     place = place_of(d, row)
     scores, right = row_scores(d, slice(place, place + 1))[0], floats(d.right)
     ks = _numbers_of_components(d, ks)
-    whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
+    whole = whole_row(d, values, scores)
     rebuilt = {k: right[:, :k] @ scores[:k] for k in ks}
     shown = _largest(rebuilt[ks[-1]] if whole is None else whole)
     ax = ax or new_axes(max(6.4, 1.5 + 0.3 * len(shown)), 4.4)

@@ -9,6 +9,7 @@ import numpy as np
 
 from eckart.analysis.labels import component_labels
 from eckart.analysis.plots import geometry
+from eckart.documentation import document
 from eckart.errors import ParameterError, require
 from eckart.formatting import shorten
 
@@ -49,6 +50,7 @@ def new_axes(width: float, height: float) -> Axes:
     return axes
 
 
+@document
 def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi: int = 200) -> None:
     """Save a plot as SVG, PNG or PDF.
 
@@ -60,8 +62,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
         The plot.
     path : str or path
         File to write. Its ending determines the format.
-    overwrite : bool, default False
-        Replace an existing file.
+    {overwrite}
     dpi : int, default 200
         Resolution of PNG files.
 
@@ -72,9 +73,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
     FileError
         If the file exists.
 
-    See Also
-    --------
-    biplot : A plot to save.
+    {See Also: biplot}
 
     Examples
     --------
@@ -152,6 +151,19 @@ def plain(texts: Sequence[Any]) -> None:
         text.set_parse_math(False)
 
 
+def _place_all(
+    choices: list[list[geometry.Box]], obstacles: Sequence[geometry.Box]
+) -> tuple[list[int | None], list[geometry.Box]]:
+    """A place for each name, over obstacles where there is no other way, and the boxes that are taken then."""
+    chosen = geometry.arrange(choices, obstacles)
+    held = [choices[i][place] for i, place in enumerate(chosen) if place is not None]
+    for i in [i for i, place in enumerate(chosen) if place is None]:
+        (place,) = geometry.arrange([choices[i]], held or [_OUTSIDE])
+        held += [] if place is None else [choices[i][place]]
+        chosen[i] = place
+    return chosen, held
+
+
 def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, avoid: Matrix, must: int = 0) -> None:
     """Names next to points, first come first served: each takes the first of eight places that is free, or none.
 
@@ -163,12 +175,7 @@ def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, 
     figure.draw_without_rendering()
     choices = [_indices(ax, text, point) for text, point in zip(texts, at, strict=True)]
     obstacles = _around(ax, avoid, _MARKER * figure.dpi / 72)
-    chosen = geometry.arrange(choices[:must], obstacles)
-    held = [choices[i][place] for i, place in enumerate(chosen) if place is not None]
-    for i in [i for i, place in enumerate(chosen) if place is None]:
-        (place,) = geometry.arrange([choices[i]], held or [_OUTSIDE])
-        held += [] if place is None else [choices[i][place]]
-        chosen[i] = place
+    chosen, held = _place_all(choices[:must], obstacles)
     chosen += geometry.arrange(choices[must:], [*held, *obstacles, _OUTSIDE])
     for text, point, place in zip(texts, at, chosen, strict=True):
         _put(text, point, place)

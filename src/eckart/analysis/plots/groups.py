@@ -40,6 +40,11 @@ class Group:
     """Points on the ellipse, one below the other; None where too few rows have no spread in two directions."""
 
 
+def _without(words: NDArray[np.object_], known: set[str | None]) -> NDArray[np.intp]:
+    """Where the other words are."""
+    return np.array([i for i, word in enumerate(words) if word not in known], dtype=np.intp)
+
+
 def groups(
     points: Matrix, labels: Sequence[object], weights: Matrix, *, around: Around = "rows", share: float = 0.95
 ) -> list[Group]:
@@ -51,9 +56,7 @@ def groups(
     named = [word for word, _ in counts[:shown]]
     found = [(name, np.flatnonzero(words == name)) for name in named]
     if len(named) < len(counts):
-        known = {*named, None}
-        rest = np.array([i for i, word in enumerate(words) if word not in known], dtype=np.intp)
-        found.append((f"{OTHERS} ({len(counts) - len(named)})", rest))
+        found.append((f"{OTHERS} ({len(counts) - len(named)})", _without(words, {*named, None})))
     return [_group(name, members, points, weights, around, share) for name, members in found]
 
 

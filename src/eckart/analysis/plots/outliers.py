@@ -37,36 +37,15 @@ def outlier_map(
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
-    k : int or None, default None
-        Number of leading components in the model. None uses all.
-    confidence : float, default 0.95
-        Confidence level of each limit.
+    {d [with rows], ax, k [model], confidence}
     most : int, default 30
         Maximum number of labelled rows.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    eckart.tables.outliers : The numbers.
+    {Returns: matplotlib.axes.Axes; Raises: ParameterError [left vectors]; See Also: eckart.tables.outliers}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.outlier_map(d).get_xlabel()
     'T2: distance within the components'
     """

@@ -58,12 +58,7 @@ def scores(
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    components : tuple of int, default (0, 1)
-        Components on the x axis and the y axis, counted from 0.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {d [with rows], components, ax}
     by : sequence or None, default None
         Group of each row. Groups differ in colour and shape and have means and ellipses.
     around : {'rows', 'means', None}, default 'rows'
@@ -74,26 +69,11 @@ def scores(
     supplementary : Table or None, default None
         Result of `eckart.supplementary.rows`, drawn as crosses.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
-
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    biplot : Rows and columns together.
-    eckart.tables.scores : The numbers.
+    {Returns: matplotlib.axes.Axes; Raises: ParameterError [left vectors]; See Also: biplot, eckart.tables.scores}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.scores(d).get_xlabel()
     'PC1 (62.0 %)'
     """
@@ -135,30 +115,15 @@ def biplot(
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
+    {d}
     scaling : {'form', 'covariance'}, default 'form'
         'form' preserves the distances between rows, 'covariance' the correlations of columns. The title states what can
         be read off.
-    components : tuple of int, default (0, 1)
-        Components on the x axis and the y axis, counted from 0.
-    ax : matplotlib.axes.Axes or None, default None
-        Where to draw. None creates a figure.
+    {components, ax}
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the plot.
+    {Returns: matplotlib.axes.Axes; Raises: ParameterError [not orthogonal]}
 
-    Raises
-    ------
-    ParameterError
-        If the components are not orthogonal, as in NMF.
-
-    See Also
-    --------
-    scores : Rows only.
-    correlation_circle : Columns only.
+    {See Also: scores [plot], correlation_circle}
 
     References
     ----------
@@ -167,9 +132,7 @@ def biplot(
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.plots.biplot(d).get_ylabel()
     'PC2 (24.7 %)'
     """

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.analysis.column_roles import label_role
 from eckart.analysis.labels import certified_ratios, column_labels, component_labels, row_labels
 from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights, svd_details
@@ -13,6 +14,7 @@ from eckart.analysis.report.drawn_rows import drawn_rows, groups, short
 from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.unusual import drawn as unusual_rows
+from eckart.arrays import Matrix
 from eckart.errors import ParameterError
 from eckart.formatting import percent, shorten
 from eckart.registry import method_of
@@ -37,7 +39,7 @@ _EXACT = 100_000
 """Up to here the table is kept in full digits, beyond as levels."""
 
 
-def numbers(found: Analysis) -> dict[str, Any]:
+def numbers(found: Analysis) -> JsonObject:
     """Everything the script needs, ready for JSON."""
     d = found.decomposition
     k = min(d.k, MOST_COMPONENTS)
@@ -66,12 +68,12 @@ def _grouping(found: Analysis) -> dict[str, Sequence[str]]:
     return made | {name: found.labels[name] for name in ordered if roles[name] not in ("category", "date")}
 
 
-def drawn_count(content: dict[str, Any]) -> int:
+def drawn_count(content: JsonObject) -> int:
     """How many rows the page draws."""
     return int(content["rows"]["drawn"])
 
 
-def colour_choices(content: dict[str, Any]) -> list[tuple[str, str]]:
+def colour_choices(content: JsonObject) -> list[tuple[str, str]]:
     """What the rows can be coloured by: groups, quality and contribution in the plane, columns of the table."""
     texts = [(f"g{i}", choice["name"]) for i, choice in enumerate(content["colours"])]
     if content["orthogonal"] and content["rows"]["scores"] is not None:
@@ -82,7 +84,7 @@ def colour_choices(content: dict[str, Any]) -> list[tuple[str, str]]:
     return texts + [(f"c{j}", name) for j, name in enumerate(content["columns"]["names"][:_MOST_CHOICES])]
 
 
-def _axes(d: Decomposition) -> list[dict[str, Any]]:
+def _axes(d: Decomposition) -> list[JsonObject]:
     shares, deviations = short(floats(d.explained_variance_ratio)), short(np.sqrt(floats(d.explained_variance)))
     known = certified_ratios(d) if method_of(d).additive else None
     bounds = known or (np.full(d.k, np.nan),) * 2
@@ -105,7 +107,7 @@ def _errors(d: Decomposition) -> list[float | None]:
     return short(np.sqrt(np.clip(left, 0.0, None)))
 
 
-def _rows(d: Decomposition, scores: NDArray[np.float64] | None, drawn: NDArray[np.intp]) -> dict[str, Any]:
+def _rows(d: Decomposition, scores: NDArray[np.float64] | None, drawn: NDArray[np.intp]) -> JsonObject:
     names = row_labels(d)
     distances = None if scores is None else row_distances(d)
     return {
@@ -128,7 +130,7 @@ def _shown_columns(d: Decomposition, k: int, rows: int, letters: int) -> NDArray
     return np.sort(np.argsort(-strength, kind="stable")[:most])
 
 
-def _columns(d: Decomposition, k: int, columns: NDArray[np.intp]) -> dict[str, Any]:
+def _columns(d: Decomposition, k: int, columns: NDArray[np.intp]) -> JsonObject:
     names = column_labels(d)
     right = floats(d.right)[columns, :k]
     spread = _spread(d, columns)
@@ -151,13 +153,13 @@ def _spread(d: Decomposition, columns: NDArray[np.intp]) -> NDArray[np.float64] 
         return None
 
 
-def _observed(d: Decomposition, data: Any, drawn: NDArray[np.intp], columns: NDArray[np.intp]) -> dict[str, Any] | None:
+def _observed(d: Decomposition, data: Matrix, drawn: NDArray[np.intp], columns: NDArray[np.intp]) -> JsonObject | None:
     """The table itself for the drawn rows and shown columns."""
     if data is None or not len(drawn) or tuple(data.shape) != (d.rows, d.columns):
         return None
     return _small(some(data, drawn, columns))
 
 
-def _small(table: NDArray[np.float64]) -> dict[str, Any]:
+def _small(table: NDArray[np.float64]) -> JsonObject:
     """In full digits where that takes little room."""
     return packed(table) if table.size <= (_FEW if table.shape[1] == 1 else _EXACT) else levels(table)

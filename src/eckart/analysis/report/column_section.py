@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.analysis.labels import column_labels
 from eckart.analysis.report.given_rows import some
 from eckart.formatting import shorten
@@ -69,7 +70,7 @@ def correlation_matrix(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.clip(found, -1.0, 1.0))
 
 
-def histograms(found: Analysis) -> list[dict[str, Any]]:
+def histograms(found: Analysis) -> list[JsonObject]:
     """For each of the first columns: name, ends, and the heights of equal bins relative to the highest."""
     sample = sampled(found)
     if sample is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.analysis import sentences
 from eckart.analysis.column_roles import columns_table
 from eckart.analysis.labels import component_labels, explained, total_name
@@ -200,7 +201,7 @@ def full(found: Sequence[Section]) -> dict[str, Table]:
     return {name: table for section in found for name, table in section.tables.items()}
 
 
-def for_script(table: Table) -> dict[str, Any]:
+def for_script(table: Table) -> JsonObject:
     """A table for the page's script: names clean and not too long, numbers with nine digits."""
 
     def cell(value: object) -> Any:

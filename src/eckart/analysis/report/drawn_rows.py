@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.analysis.report.pack import packed
 from eckart.formatting import shorten
 
@@ -48,9 +49,9 @@ def subset_sentence(rows: int, drawn: int) -> str:
     )
 
 
-def groups(labels: Mapping[str, Sequence[str]], scores: Matrix, drawn: NDArray[np.intp]) -> list[dict[str, Any]]:
+def groups(labels: Mapping[str, Sequence[str]], scores: Matrix, drawn: NDArray[np.intp]) -> list[JsonObject]:
     """For each text column with few different words: the group of each drawn row; count, mean, covariance from all."""
-    found: list[dict[str, Any]] = []
+    found: list[JsonObject] = []
     for name, words in labels.items():
         if len(words) != len(scores) or len(found) == _MOST_LABELS:
             continue
@@ -62,7 +63,7 @@ def groups(labels: Mapping[str, Sequence[str]], scores: Matrix, drawn: NDArray[n
 
 def _grouped(
     name: str, words: Sequence[str], counts: Counter[str], scores: Matrix, drawn: NDArray[np.intp]
-) -> dict[str, Any]:
+) -> JsonObject:
     """The largest groups separately, the small ones together as 'others'."""
     kept = [word for word, _ in counts.most_common()]
     if len(kept) > _MOST_GROUPS:
@@ -76,7 +77,7 @@ def _grouped(
     return {"name": shorten(name, 60), "groups": context, "codes": packed(codes[drawn])}
 
 
-def _spread(scores: Matrix) -> dict[str, Any]:
+def _spread(scores: Matrix) -> JsonObject:
     """Count, mean and covariance, from which the page draws a 95 % ellipse in any plane."""
     covariance = np.cov(scores, rowvar=False).reshape(scores.shape[1], -1) if len(scores) > 2 else None
     mean = scores.mean(axis=0) if len(scores) else np.zeros(scores.shape[1])

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from eckart.arrays import from_numpy, namespace, to_numpy
+from eckart.arrays import Matrix, from_numpy, namespace, to_numpy
 from eckart.devices import is_off_host, to_host
 
 
-def at_edge(data: object) -> Any:
+def at_edge(data: object) -> Matrix:
     """Sparse matrices of a GPU on the host, once; everything else as it is."""
     sparse = is_off_host(data) and (hasattr(data, "toarray") or "sparse" in str(getattr(data, "layout", "")))
     return to_host(data) if sparse else data
 
 
-def some(data: Any, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+def some(data: Matrix, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
     """data[rows][:, columns] in float64."""
     if is_off_host(data):
         xp = namespace(data)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from eckart.aliases import JsonObject
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -14,14 +16,14 @@ _MISSING = 65_535
 """Code of a missing value among levels; the others are 0 to 65,534."""
 
 
-def packed(array: np.ndarray) -> dict[str, Any]:
+def packed(array: np.ndarray) -> JsonObject:
     """The array row by row: floats in float32, or in float64 where float32 cannot hold their range."""
     kind = array.dtype.str[1:] if array.dtype.kind == "u" else _precision(array)
     data = np.ascontiguousarray(array, dtype=f"<{kind}")
     return {"type": kind, "data": base64.b64encode(data.tobytes()).decode("ascii")}
 
 
-def levels(table: NDArray[np.float64]) -> dict[str, Any]:
+def levels(table: NDArray[np.float64]) -> JsonObject:
     """Each column as levels low + step * code between its ends: half the size of float32, for pictures."""
     known = np.isfinite(table)
     low = np.where(known, table, np.inf).min(axis=0, initial=np.inf)

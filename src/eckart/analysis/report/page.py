@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from eckart.aliases import JsonObject
 from eckart.analysis import sentences
 from eckart.analysis.labels import total_name
 from eckart.analysis.report import charts
@@ -100,7 +101,7 @@ def _finalize(value: object) -> object:
     return clean(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
 
 
-def _contents(found: Analysis, title: str, command: str) -> dict[str, Any]:
+def _contents(found: Analysis, title: str, command: str) -> JsonObject:
     d, numbers = found.decomposition, charts.numbers(found)
     made = {section.key: section for section in sections(found)}
     tables, drawing = full(list(made.values())), heatmap(d)
@@ -127,7 +128,7 @@ def _contents(found: Analysis, title: str, command: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _scripts() -> dict[str, Any]:
+def _scripts() -> JsonObject:
     """The style sheet and the scripts, with the hashes that the content security policy admits."""
     from markupsafe import Markup
 
@@ -156,21 +157,21 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
     return cards
 
 
-def _headings(found: dict[str, Section], numbers: dict[str, Any], drawn: int) -> list[tuple[str, str]]:
+def _headings(found: dict[str, Section], numbers: JsonObject, drawn: int) -> list[tuple[str, str]]:
     """Where the page can be entered."""
     weights = numbers["columns"]["right"] is not None
     plane = [("rows", "Rows and columns" if weights else "Rows")] * (drawn > 0 or weights)
     rebuilt = [("rebuilt", "Reconstruction")] * (bool(numbers["errors"]) or (drawn > 0 and weights))
     follows = {"meaning": plane, "clusters": rebuilt}
     entries: list[tuple[str, str]] = []
-    for key in (key for key in found if key not in ("notes", "rows", "rebuilt")):
-        entries += [(key, found[key].title), *follows.get(key, [])]
-    for one in (plane, rebuilt):
-        entries += [entry for entry in one if entry not in entries]
+    for key, section in found.items():
+        if key not in ("notes", "rows", "rebuilt"):
+            entries += [(key, section.title), *follows.get(key, [])]
+    entries += [entry for entry in (*plane, *rebuilt) if entry not in entries]
     return [*entries, ("share", "Share this")]
 
 
-def _scalings(numbers: dict[str, Any]) -> list[tuple[str, str]]:
+def _scalings(numbers: JsonObject) -> list[tuple[str, str]]:
     if not numbers["orthogonal"]:
         return [("form", "coordinates"), ("covariance", "coordinates in standard deviations")]
     known = numbers["columns"]["spread"] is not None

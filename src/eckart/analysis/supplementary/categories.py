@@ -33,12 +33,7 @@ if TYPE_CHECKING:
 def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     """Place categories at the mean scores of their rows.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    labels : sequence
-        Category of each fitted row. Rows with None or NaN belong to no category.
+    {Parameters: d [with rows], labels}
 
     Returns
     -------
@@ -47,15 +42,11 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
 
     Raises
     ------
-    ParameterError
-        If the left vectors were not kept.
+    {ParameterError [left vectors]}
     InputError
         If every category is missing.
 
-    See Also
-    --------
-    association : Test of each component.
-    category_cos2 : Quality of the representation.
+    {See Also: association, category_cos2}
 
     Notes
     -----
@@ -64,9 +55,7 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
     >>> [row[:2] for row in ek.supplementary.categories(d, south).rows]
     [('other', 47.0), ('south', 3.0)]
@@ -94,12 +83,7 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
 def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     """Tabulate how well each component represents each category.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    labels : sequence
-        Category of each fitted row. Rows with None or NaN belong to no category.
+    {Parameters: d [with rows], labels}
 
     Returns
     -------
@@ -111,9 +95,7 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     ParameterError
         If not all components were kept.
 
-    See Also
-    --------
-    categories : The mean scores.
+    {See Also: categories}
 
     Examples
     --------
@@ -139,32 +121,18 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
 def association(d: Decomposition, labels: Sequence[object]) -> Table:
     """Test how much of each component the categories explain.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    labels : sequence
-        Category of each fitted row. Rows with None or NaN belong to no category.
+    {Parameters: d [with rows], labels}
 
     Returns
     -------
     Table
         Ratio eta2 (variance between categories divided by total variance), F statistic and p-value of each component.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    categories : The mean scores.
+    {Raises: ParameterError [left vectors]; See Also: categories}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
     >>> [round(float(cell), 3) for cell in ek.supplementary.association(d, south).rows[1][1:]]
     [0.029, 1.416, 0.24]

@@ -27,8 +27,7 @@ def columns(d: Decomposition, data: object) -> Table:
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
+    {d [with rows]}
     data : mapping, data frame or array of shape (n_samples, n_columns)
         One number per fitted row. Missing numbers are left out of the correlations of their column.
 
@@ -39,15 +38,11 @@ def columns(d: Decomposition, data: object) -> Table:
 
     Raises
     ------
-    ParameterError
-        If the left vectors were not kept.
+    {ParameterError [left vectors]}
     InputError
         If a column is not numeric or has the wrong length.
 
-    See Also
-    --------
-    rows : Rows that were not fitted.
-    eckart.plots.correlation_circle : Plot of the correlations.
+    {See Also: rows, eckart.plots.correlation_circle}
 
     Examples
     --------
@@ -74,14 +69,12 @@ def columns(d: Decomposition, data: object) -> Table:
 
 def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
     """Names and numbers, rows x columns, of a mapping, a frame or an array; gaps are NaN."""
-    if isinstance(data, Mapping) or hasattr(data, "columns"):
-        keys = list(data if isinstance(data, Mapping) else data.columns)
-        names, parts = tuple(map(str, keys)), [_numbers(data[key], str(key)) for key in keys]
-    else:
+    if not isinstance(data, Mapping) and not hasattr(data, "columns"):
         array = np.asarray(data)
         array = array[:, None] if array.ndim == 1 else array
-        names = tuple(f"s{j + 1}" for j in range(array.shape[1]))
-        parts = [_numbers(array[:, j], name) for j, name in enumerate(names)]
+        data = {f"s{j + 1}": array[:, j] for j in range(array.shape[1])}
+    keys = list(data if isinstance(data, Mapping) else data.columns)
+    names, parts = tuple(map(str, keys)), [_numbers(data[key], str(key)) for key in keys]
     if not parts or len({len(part) for part in parts}) != 1:
         raise InputError("Give at least one supplementary column, each with one number per row.")
     return names, np.column_stack(parts)

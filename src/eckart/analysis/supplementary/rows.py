@@ -32,29 +32,14 @@ if TYPE_CHECKING:
 def rows(d: Decomposition, data: object) -> Table:
     """Compute scores and outlier statistics of rows that were not fitted.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        A PCA or SVD.
-    data : array-like, sparse matrix, data frame or path
-        Rows with the columns of the fit. Read in one pass.
+    {Parameters: d [PCA or SVD], data [new rows]}
 
     Returns
     -------
     Table
         Scores, distance from the centre, share that the components explain, T2 and Q.
 
-    Raises
-    ------
-    ParameterError
-        If the components are not orthogonal, as in NMF.
-    InputError
-        If the number of columns differs from that of the fit.
-
-    See Also
-    --------
-    eckart.project : Scores as an array.
-    row_cos2 : Quality of the representation.
+    {Raises: ParameterError [not orthogonal], InputError [columns]; See Also: eckart.project, row_cos2}
 
     Examples
     --------
@@ -87,26 +72,14 @@ def rows(d: Decomposition, data: object) -> Table:
 def row_cos2(d: Decomposition, data: object) -> Table:
     """Tabulate how well each component represents rows that were not fitted.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        A PCA or SVD.
-    data : array-like, sparse matrix, data frame or path
-        Rows with the columns of the fit. Read in one pass.
+    {Parameters: d [PCA or SVD], data [new rows]}
 
     Returns
     -------
     Table
         Squared cosines t_k^2 / ||x||^2.
 
-    Raises
-    ------
-    ParameterError
-        If the components are not orthogonal, as in NMF.
-
-    See Also
-    --------
-    rows : Scores of these rows.
+    {Raises: ParameterError [not orthogonal]; See Also: rows}
 
     Examples
     --------

@@ -16,34 +16,18 @@ if TYPE_CHECKING:
 def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the contribution of each column to each component.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    limit : int or None, default None
-        Maximum number of rows of the table. None includes all.
+    {Parameters: d, limit}
 
     Returns
     -------
     Table
         Percentages 100 v_jk^2; each component sums to 100.
 
-    Raises
-    ------
-    ParameterError
-        If the components have no column weights, as in Isomap.
-
-    See Also
-    --------
-    loadings : The loadings themselves.
-    row_contributions : Contributions of rows.
-    eckart.plots.contributions : Bar chart.
+    {Raises: ParameterError [no column weights]; See Also: loadings, row_contributions, eckart.plots.contributions}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.contributions(d).to_pandas().round(2)
               PC1    PC2
     column
@@ -60,33 +44,18 @@ def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
 def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the contribution of each row to each component.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    limit : int or None, default None
-        Maximum number of rows of the table. None includes all.
+    {Parameters: d [with rows], limit}
 
     Returns
     -------
     Table
         Percentages 100 u_ik^2, row weights included; each component sums to 100.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    contributions : Contributions of columns.
-    scores : Coordinates of the rows.
+    {Raises: ParameterError [left vectors]; See Also: contributions, scores}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(cell), 2) for cell in ek.tables.row_contributions(d).rows[0][1:]]
     [0.78, 2.6]
     """
@@ -99,33 +68,18 @@ def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
 def scores(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the scores of the rows.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    limit : int or None, default None
-        Maximum number of rows of the table. None includes all.
+    {Parameters: d [with rows], limit}
 
     Returns
     -------
     Table
         Coordinates T = U diag(s), independent of row weights.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    eckart.project : Scores of new rows as an array.
-    eckart.plots.scores : Scatter plot.
+    {Raises: ParameterError [left vectors]; See Also: eckart.project, eckart.plots.scores}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> print(ek.tables.scores(d, limit=2).text(), end="")
     Scores
     <BLANKLINE>

@@ -26,8 +26,7 @@ def describe(d: Decomposition, component: int) -> str:
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
+    {d}
     component : int
         Index of the component, counted from 0.
 
@@ -41,15 +40,11 @@ def describe(d: Decomposition, component: int) -> str:
     ParameterError
         If there is no such component.
 
-    See Also
-    --------
-    description : All components as a table.
+    {See Also: description}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.describe(d, 1)
     'PC2 explains 24.7 % of the variance. It is dominated by UrbanPop (+0.87). High on it are Hawaii, ...'
     """
@@ -72,25 +67,18 @@ def describe(d: Decomposition, component: int) -> str:
 def description(d: Decomposition) -> Table:
     """Tabulate the meaning of all components.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
+    {Parameters: d}
 
     Returns
     -------
     Table
         Explained share, dominant columns on either side and extreme rows of each component.
 
-    See Also
-    --------
-    describe : One component in sentences.
+    {See Also: describe}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.description(d).rows[1][2]
     'UrbanPop (+0.87)'
     """
@@ -112,10 +100,7 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    component : int, default 0
-        Index of the component, counted from 0.
+    {d [centred], component}
     threshold : float, default 0.5
         Minimum absolute correlation. 0 lists all columns.
 
@@ -124,16 +109,7 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
     Table
         Correlation and its square, in decreasing order.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    eckart.bootstrap : Intervals of the loadings.
-    eckart.choose_rank : Whether the component is more than noise.
-    eckart.supplementary.columns : Correlations of columns that were not fitted.
+    {Raises: ParameterError [not centred]; See Also: eckart.bootstrap, eckart.choose_rank, eckart.supplementary.columns}
 
     Notes
     -----
@@ -142,9 +118,7 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [(name, round(float(r), 2)) for name, r, _ in ek.tables.component_columns(d, 1).rows]
     [('UrbanPop', 0.87)]
     """

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 def eigenvalues(d: Decomposition) -> Table:
     """Tabulate the explained variance of each component with certified bounds.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
+    {Parameters: d}
 
     Returns
     -------
@@ -31,16 +28,11 @@ def eigenvalues(d: Decomposition) -> Table:
         Variance (singular value if the data were not centred), share, cumulative share, and lower and upper bounds of
         the share.
 
-    See Also
-    --------
-    thresholds : Kaiser's rule and the broken stick.
-    eckart.plots.scree : Plot of the shares.
+    {See Also: thresholds, eckart.plots.scree}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(row[2]), 4) for row in ek.tables.eigenvalues(d).rows]
     [0.6201, 0.2474]
     """
@@ -61,19 +53,14 @@ def eigenvalues(d: Decomposition) -> Table:
 def thresholds(d: Decomposition) -> Table:
     """Tabulate the shares above which two classical rules keep a component.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
+    {Parameters: d}
 
     Returns
     -------
     Table
         Mean share (Kaiser) and broken-stick share of each component.
 
-    See Also
-    --------
-    eckart.choose_rank : All rules, with a recommendation.
+    {See Also: eckart.choose_rank}
 
     Notes
     -----
@@ -86,9 +73,7 @@ def thresholds(d: Decomposition) -> Table:
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(row[2]), 4) for row in ek.tables.thresholds(d).rows]
     [0.5208, 0.2708]
     """
@@ -111,25 +96,18 @@ def thresholds(d: Decomposition) -> Table:
 def reconstruction_error(d: Decomposition) -> Table:
     """Tabulate the relative reconstruction error of the first 0, 1, ..., k components.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
+    {Parameters: d}
 
     Returns
     -------
     Table
         Error ||A - A_j|| / ||A|| = sqrt(1 - cumulative share), with certified bounds.
 
-    See Also
-    --------
-    eckart.plots.reconstruction : Plot of the errors.
+    {See Also: eckart.plots.reconstruction}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(row[1]), 4) for row in ek.tables.reconstruction_error(d).rows]
     [1.0, 0.6164, 0.364]
     """

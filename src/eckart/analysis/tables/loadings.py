@@ -20,33 +20,18 @@ if TYPE_CHECKING:
 def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the loadings of the columns.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition.
-    limit : int or None, default None
-        Maximum number of rows of the table. None includes all.
+    {Parameters: d, limit}
 
     Returns
     -------
     Table
         Entries of the unit vectors V, one row per column of the data.
 
-    Raises
-    ------
-    ParameterError
-        If the components have no column weights, as in Isomap.
-
-    See Also
-    --------
-    correlations : Correlations with the scores.
-    eckart.plots.loadings : Heatmap.
+    {Raises: ParameterError [no column weights]; See Also: correlations, eckart.plots.loadings}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> print(ek.tables.loadings(d).text().splitlines()[4])
     Murder    0.5359  -0.4182
     """
@@ -60,33 +45,18 @@ def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
 def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the correlation of each column with the scores of each component.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    limit : int or None, default None
-        Maximum number of rows of the table. None includes all.
+    {Parameters: d [centred], limit}
 
     Returns
     -------
     Table
         Correlations v_jk s_k / sqrt(w - 1) / sd_j.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    loadings : The loadings.
-    eckart.plots.correlation_circle : Plot of the correlations.
+    {Raises: ParameterError [not centred]; See Also: loadings, eckart.plots.correlation_circle}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(r), 3) for r in ek.tables.correlations(d).rows[0][1:]]
     [0.844, -0.416]
     """
@@ -98,33 +68,18 @@ def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
 def column_cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate how well each component represents each column.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    limit : int or None, default None
-        Maximum number of rows of the table. None includes all.
+    {Parameters: d [centred], limit}
 
     Returns
     -------
     Table
         Squared correlations, and their sum over all components.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    correlations : The correlations.
-    cos2 : The same for rows.
+    {Raises: ParameterError [not centred]; See Also: correlations, cos2}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(r), 3) for r in ek.tables.column_cos2(d).rows[0][1:]]
     [0.712, 0.173, 0.885]
     """

@@ -53,12 +53,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    k : int or None, default None
-        Number of leading components in the model. None uses all.
-    confidence : float, default 0.95
-        Confidence level of each limit.
+    {d [with rows], k [model], confidence}
     only : bool, default False
         List only rows beyond a limit, most extreme first.
 
@@ -67,18 +62,9 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     Table
         T2, Q, both divided by their limits, and which limit is exceeded.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-    ParameterError
-        If the components are not orthogonal, as in NMF.
+    {Raises: ParameterError [left vectors], ParameterError [not orthogonal]}
 
-    See Also
-    --------
-    outlier_limits : The limits.
-    outlier_columns : Columns that cause an outlier.
-    eckart.plots.outlier_map : Plot of T2 and Q.
+    {See Also: outlier_limits, outlier_columns, eckart.plots.outlier_map}
 
     Notes
     -----
@@ -92,9 +78,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [row[0] for row in ek.tables.outliers(d, only=True).rows]
     ['Alaska', 'Rhode Island', 'Mississippi']
     """
@@ -119,34 +103,18 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
 
     A fitted row pulls the components towards itself, so its limits are smaller than those of a new row.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        A PCA or SVD.
-    k : int or None, default None
-        Number of leading components in the model. None uses all.
-    confidence : float, default 0.95
-        Confidence level of each limit.
+    {Parameters: d [PCA or SVD], k [model], confidence}
 
     Returns
     -------
     Table
         Limit and rule of each statistic. Without left vectors only the limits for new rows.
 
-    Raises
-    ------
-    ParameterError
-        If the components are not orthogonal, as in NMF.
-
-    See Also
-    --------
-    outliers : The statistics of each row.
+    {Raises: ParameterError [not orthogonal]; See Also: outliers}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
     [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.98), ('T2', 'new', 6.48), ('Q', 'new', 2.56)]
     """
@@ -174,15 +142,13 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
+    {d [with rows]}
     row : int or str
         Index of the row, counted from 0, or its name.
     values : array-like of shape (n_features,), default None
         The row as it is in the data. Needed for Q unless all components were kept; without it, T2 is split over the
         part of the row within the components.
-    k : int or None, default None
-        Number of leading components in the model. None uses all.
+    {k [model]}
 
     Returns
     -------
@@ -194,9 +160,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     ParameterError
         If there is no such row.
 
-    See Also
-    --------
-    outliers : T2 and Q of all rows.
+    {See Also: outliers}
 
     Notes
     -----
@@ -205,9 +169,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.outlier_columns(d, "Alaska", values=arrests.values[1]).rows[0][0]
     'Rape'
     """
@@ -216,13 +178,13 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     scores = row_scores(d, slice(place, place + 1))[0]
     right, alive = floats(d.right), living(d)[:k]
     inside = right[:, :k] @ scores[:k]
-    whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
+    whole = whole_row(d, values, scores)
     pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.explained_variance)[:k][alive])
-    t2 = pull * (inside if whole is None else whole)
+    shown = inside if whole is None else whole
+    t2 = pull * shown
     q = np.full(d.columns, np.nan) if whole is None else (whole - inside) ** 2
     share = np.abs(t2) / (np.abs(t2).sum() or 1.0) + np.nan_to_num(q) / (np.nan_to_num(q).sum() or 1.0)
     order = np.argsort(-share, kind="stable")
-    shown = inside if whole is None else whole
     names = column_labels(d)
     lines = tuple((names[j], *(float(a[j]) for a in (shown, t2, q))) for j in order.tolist())
     caption = (
@@ -304,6 +266,13 @@ def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
     ceiling = float(kept.min()) if d.which == "largest" and len(kept) else math.inf
     count = max(int(min(free)), 0)
     return spectrum(kept, modelled(total, squares, count, min(free) / max(free), ceiling), d.weight, centred=centred)
+
+
+def whole_row(d: Decomposition, values: object, scores: Matrix) -> Matrix | None:
+    """A row in units of the fit: from its values, or from its scores if the components explain everything."""
+    if values is not None:
+        return standardized(d, values)
+    return floats(d.right) @ scores if complete(d) else None
 
 
 def standardized(d: Decomposition, values: object) -> Matrix:

@@ -21,35 +21,18 @@ if TYPE_CHECKING:
 def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate how well each component represents each row.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    limit : int or None, default None
-        Maximum number of rows of the table. None includes all.
+    {Parameters: d [with rows], limit}
 
     Returns
     -------
     Table
         Squared cosines t_ik^2 / ||x_i||^2; upper bounds if the lengths of the rows are not known.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-    ParameterError
-        If the components are not orthogonal, as in NMF.
-
-    See Also
-    --------
-    row_quality : The sum over all components.
-    column_cos2 : The same for columns.
+    {Raises: ParameterError [left vectors], ParameterError [not orthogonal]; See Also: row_quality, column_cos2}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(r), 3) for r in ek.tables.cos2(d).rows[0][1:]]
     [0.392, 0.518]
     """
@@ -71,32 +54,18 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
 def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate how well all components together represent each row.
 
-    Parameters
-    ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    limit : int or None, default None
-        Maximum number of rows of the table. None includes all.
+    {Parameters: d [with rows], limit}
 
     Returns
     -------
     Table
         Distance from the centre, and the share of its square that the components explain.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    cos2 : The share of each component.
+    {Raises: ParameterError [left vectors]; See Also: cos2}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(r), 3) for r in ek.tables.row_quality(d).rows[0][1:]]
     [1.558, 0.91]
     """

@@ -24,6 +24,7 @@ from eckart.analysis.measures import (
     ratio,
     row_weights,
 )
+from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.text import Table
 
@@ -39,6 +40,7 @@ _STILL = 1e-13
 """Angles below this are no turn."""
 
 
+@document
 @dataclass(frozen=True)
 class Rotation:
     """Rotated loadings in decreasing order of the variance that they explain.
@@ -50,9 +52,7 @@ class Rotation:
     loadings : array of shape (n_features, k)
         Rotated loadings L R. The entry of largest absolute value in each column is positive.
 
-    See Also
-    --------
-    eckart.tables.varimax : The function that returns it.
+    {See Also: eckart.tables.varimax}
 
     Examples
     --------
@@ -72,27 +72,17 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
+    {d [centred]}
     k : int or None, default None
         Number of components to rotate. None rotates all. The result depends on it.
-    normalize : bool, default True
-        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+    {normalize}
 
     Returns
     -------
     Rotation
         Rotation matrix and rotated loadings.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    rotated_loadings : The loadings as a table.
-    rotated_variances : The explained variance.
+    {Raises: ParameterError [not centred]; See Also: rotated_loadings, rotated_variances}
 
     Notes
     -----
@@ -105,9 +95,7 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.varimax(d).loadings.round(2)
     array([[ 0.94, -0.06],
            [ 0.92,  0.18],
@@ -133,32 +121,20 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    k : int or None, default None
-        Number of leading components to rotate. None uses all.
-    normalize : bool, default True
-        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+    {d [centred]}
+    {k [rotated]}
+    {normalize}
 
     Returns
     -------
     Table
         Loadings and the communality of each column, which is the sum of their squares.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    varimax : The rotation as arrays.
+    {Raises: ParameterError [not centred]; See Also: varimax}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.rotated_loadings(d).columns
     ('column', 'RC1', 'RC2', 'communality')
     """
@@ -183,32 +159,20 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        A centred decomposition.
-    k : int or None, default None
-        Number of leading components to rotate. None uses all.
-    normalize : bool, default True
-        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+    {d [centred]}
+    {k [rotated]}
+    {normalize}
 
     Returns
     -------
     Table
         Variance, share and cumulative share.
 
-    Raises
-    ------
-    ParameterError
-        If the data were not centred.
-
-    See Also
-    --------
-    eigenvalues : The same before the rotation.
+    {Raises: ParameterError [not centred]; See Also: eigenvalues}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> [round(float(row[2]), 3) for row in ek.tables.rotated_variances(d).rows]
     [0.565, 0.302]
     """
@@ -226,32 +190,20 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The decomposition, with left vectors; see `with_rows`.
-    k : int or None, default None
-        Number of leading components to rotate. None uses all.
-    normalize : bool, default True
-        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+    {d [with rows]}
+    {k [rotated]}
+    {normalize}
 
     Returns
     -------
     Table
         Uncorrelated scores of variance 1: sqrt(w - 1) U R.
 
-    Raises
-    ------
-    ParameterError
-        If the left vectors were not kept.
-
-    See Also
-    --------
-    scores : The scores before the rotation.
+    {Raises: ParameterError [left vectors]; See Also: scores}
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    {arrests}
     >>> ek.tables.rotated_scores(d).columns
     ('row', 'RC1', 'RC2')
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SEGMENTS = 8
 MOST_SEGMENTS = 32
-_GRAM_ROWS = 2048
+GRAM_ROWS = 2048
 """Rows of a Gram matrix that BLAS adds up in an order of its own, at most."""
 _BLOCK_BYTES = 2**20
 _BLOCK_ROWS, _CONVERTED_ROWS = 512, 128
@@ -93,7 +93,7 @@ class DenseProducts:
         """Rows of a block of which a Gram matrix is made: enough of them that adding it up costs little in
         comparison.
         """
-        return min(max(self.block_rows, 6 * self.rows.shape[1]), _GRAM_ROWS)
+        return min(max(self.block_rows, 6 * self.rows.shape[1]), GRAM_ROWS)
 
     @property
     def _itemsize(self) -> int:
@@ -114,7 +114,7 @@ class DenseProducts:
         factor = self._operand(left)
 
         def product(start: int, block: Array) -> Array:
-            return block.T @ factor[start : start + block.shape[0], :]
+            return self._down(block, factor[start : start + block.shape[0], :])
 
         return self._sum(product, width=factor.shape[1], result_bytes=8 * self.rows.shape[1] * factor.shape[1])
 
@@ -133,10 +133,9 @@ class DenseProducts:
     def gram(self, right: Array | None) -> Array:
         factor = None if right is None else self._operand(right)
         width = self.rows.shape[1] if factor is None else factor.shape[1]
-        cross_products = self.rows.backend.cross_products
 
         def product(_start: int, block: Array) -> Array:
-            return cross_products(block if factor is None else block @ factor)
+            return self._cross(block if factor is None else block @ factor)
 
         return self._sum(product, width=width, result_bytes=8 * width * width, size=self.gram_rows)
 
@@ -152,13 +151,13 @@ class DenseProducts:
             for start, block in self.rows.blocks(*segment, size):
                 product = self._product(block, factor, gram=gram)
                 if gram and not single:
-                    parts = _accumulate(parts, [_weights(block, roots, start) @ block, product])
+                    parts = _accumulate(parts, [self._weighted_sums(block, roots, start), product])
                     continue
                 stop = start + block.shape[0]
                 pieces = precise.blocks(start, stop, self._piece) if single else _pieces(block, start, self._piece)
                 sums: list[Array] = []
                 for first, piece in pieces:
-                    sums = _accumulate(sums, [_weights(piece, roots, first) @ piece, _column_squares(piece)])
+                    sums = _accumulate(sums, [self._weighted_sums(piece, roots, first), self._squares(piece)])
                 parts = _accumulate(parts, sums if product is None else [*sums, product])
             return parts
 
@@ -167,7 +166,7 @@ class DenseProducts:
         sums, squares, *rest = fold(step, segments, _accumulate, workers=self._workers(width))
         weight = float(self.rows.shape[0]) if roots is None else float(xp.sum(roots * roots))
         if gram and not single:
-            return MomentsAndProduct(sums, _diagonal(squares), weight, squares)
+            return MomentsAndProduct(sums, _diagonal(squares), weight, squares, from_gram=True)
         product = rest[0] if rest else None
         if product is not None and self.by_rows and not gram:
             product = product.T
@@ -190,7 +189,7 @@ class DenseProducts:
 
     def _product(self, block: Array, factor: Array | None, *, gram: bool) -> Array | None:
         if gram:
-            return self.rows.backend.cross_products(block)
+            return self._cross(block)
         return None if factor is None else self._normal(block, factor)
 
     def _normal_operand(self, right: Array) -> Array:
@@ -199,7 +198,24 @@ class DenseProducts:
         return np.ascontiguousarray(factor.T) if self.by_rows else factor
 
     def _normal(self, block: Array, factor: Array) -> Array:
-        return (factor @ block.T) @ block if self.by_rows else block.T @ (block @ factor)
+        return (factor @ block.T) @ block if self.by_rows else self._down(block, block @ factor)
+
+    # Sums down the rows of a block. What they round is counted by `additions`.
+
+    def _down(self, block: Array, factor: Array) -> Array:
+        """A^T Y."""
+        return block.T @ factor
+
+    def _cross(self, block: Array) -> Array:
+        """A^T A."""
+        return self.rows.backend.cross_products(block)
+
+    def _weighted_sums(self, block: Array, roots: Array | None, start: int) -> Array:
+        """u^T A."""
+        return weights_of(block, roots, start) @ block
+
+    def _squares(self, block: Array) -> Array:
+        return np.einsum("ij,ij->j", block, block) if is_numpy(block) else namespace(block).sum(block * block, axis=0)
 
     @property
     def by_rows(self) -> bool:
@@ -251,7 +267,7 @@ def _pieces(block: Array, start: int, size: int) -> Iterator[tuple[int, Array]]:
         yield start + first, block[first : min(first + size, block.shape[0]), :]
 
 
-def _weights(block: Array, roots: Array | None, start: int) -> Array:
+def weights_of(block: Array, roots: Array | None, start: int) -> Array:
     """u for the rows of a block."""
     if roots is not None:
         return roots[start : start + block.shape[0]]
@@ -259,10 +275,6 @@ def _weights(block: Array, roots: Array | None, start: int) -> Array:
     if xp is np:
         return np.ones(block.shape[0], block.dtype)
     return xp.ones(block.shape[0], dtype=block.dtype, device=block.device)
-
-
-def _column_squares(block: Array) -> Array:
-    return np.einsum("ij,ij->j", block, block) if is_numpy(block) else namespace(block).sum(block * block, axis=0)
 
 
 def _diagonal(matrix: Array) -> Array:

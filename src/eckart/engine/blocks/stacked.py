@@ -220,7 +220,7 @@ class StackedBlocks:
         sums, squares, weight, longest = (to_numpy(array) for array in (sums, squares, weight, longest))
         product = rest.pop(0) if gram or right is not None else None
         return MomentsAndProduct(
-            sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest)
+            sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest), gram
         )
 
     # Reading

@@ -18,6 +18,7 @@ import numpy as np
 
 from eckart.arrays import Array, namespace
 from eckart.engine.certificate import needed_complement, upper_bounds
+from eckart.engine.lanczos import count as counting
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import (
     ConvergenceSchedule,
@@ -25,9 +26,8 @@ from eckart.engine.lanczos.convergence import (
     remaining_error,
     stop_if_not_worth,
 )
-from eckart.engine.lanczos.count import is_ambiguous, is_decided, wanted_count
 from eckart.engine.lanczos.finish import Evidence
-from eckart.engine.lanczos.look_ahead import Ahead, look_ahead
+from eckart.engine.lanczos.look_ahead import Ahead, look_ahead, product_of
 from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proofs import Proofs
@@ -51,7 +51,7 @@ def block_lanczos(
 ) -> Pairs:
     """Leading eigenpairs of G. `rng` makes the generator of all probes; it is called after the first pass."""
     with one_blas_thread():
-        run = _Run(matrix, target, block, rng, start.capacity, start.probes)
+        run = _Run(matrix, target, block, rng, start.capacity, start.probes, start.most)
         outcome = run.iterate(start)
         if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
@@ -61,10 +61,13 @@ def block_lanczos(
         outcome = replace(outcome, restart_vectors=lambda: vectors)
         del run  # and its basis: there is room for one
         capacity = max(start.capacity, min(matrix.size, 4 * vectors.shape[1]))
-        further = Start(vectors, double.apply(vectors), capacity, start.probes)
+        further = Start(vectors, double.apply(vectors), capacity, start.probes, start.most)
         remaining = replace(target, max_passes=max(1, target.max_passes - outcome.passes))
-        run = _Run(double, remaining, vectors.shape[1], rng, further.capacity, further.probes)
-        return outcome.followed_by(run.iterate(further)).pairs
+        run = _Run(double, remaining, vectors.shape[1], rng, capacity, start.probes, start.most)
+        try:
+            return outcome.followed_by(run.iterate(further)).pairs
+        except counting.ShareNotReachedError:
+            return outcome.pairs
 
 
 @dataclass
@@ -75,6 +78,7 @@ class _Run:
     make_rng: Callable[[], np.random.Generator]
     capacity: int
     probes: int
+    most: int
     steps: int = 0
     passes: int = 0
     restarts: int = 0
@@ -109,34 +113,28 @@ class _Run:
         while True:
             ahead = self._look_ahead()  # before the host waits for anything
             state = self._assess() if self._check_due() else None
-            if state is not None and (state.done or self.exhausted or (state.converged and is_ambiguous(self, state))):
+            if state is not None and (
+                state.done or self.exhausted or (state.converged and counting.is_ambiguous(self, state))
+            ):
                 outcome = conclude(self, state)
                 if outcome.proved or self.exhausted or not self.exact or outcome.rounding_limited:
                     return outcome
                 self.caution *= 4.0
+            elif state is None and self.target.k is None:
+                counting.refuse_if_exhausted(self)
             following = self.basis.next_block()
             block = self._with_random_columns(following, state, ahead)
             if self.basis.count + block.shape[1] > self.capacity:
-                self._restart(state or self._assess(), block.shape[1])
-            self._add(block, self._product(block, following, ahead))
+                state = state or self._assess()
+                if state is not None or not counting.make_room(self):
+                    self._restart(state, block.shape[1])
+            product, passes = product_of(self.matrix, block, following, ahead)
+            self.passes += passes
+            self._add(block, product)
 
     def _add(self, block: Array, product: Array) -> None:
         self.basis.add(block, product)
         self.steps += 1
-
-    def _product(self, block: Array, following: Array, ahead: Ahead | None) -> Array:
-        """G times the next block, which begins with `following`; some of it or all may be under way."""
-        if ahead is None or following is not ahead.following:
-            self.passes += 1
-            return self.matrix.apply(block)
-        if block is ahead.block:
-            return ahead.product.take()
-        width = following.shape[1]
-        product = ahead.product.take()[:, :width]
-        if block.shape[1] == width:
-            return product
-        self.passes += 1
-        return namespace(product).concat([product, self.matrix.apply(block[:, width:])], axis=1)
 
     def _look_ahead(self) -> Ahead | None:
         """Begin the next product, if the next block is formed already and is likely to be used."""
@@ -171,7 +169,7 @@ class _Run:
 
     def _assess(self) -> Assessment | None:
         """Ritz pairs, residuals and the best upper bounds available; None while the basis is too small."""
-        k, size = wanted_count(self), self.basis.count
+        k, size = counting.wanted_count(self), self.basis.count
         if k is None or (size <= k and not self.basis.complete):
             return None
         values, coefficients = self.basis.ritz(min(k + _BEYOND, size), self.matrix.prototype)
@@ -190,11 +188,11 @@ class _Run:
             stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         state = replace(state, upper=self._upper(state))
-        state = replace(state, decided=is_decided(self, state))
+        state = replace(state, decided=counting.is_decided(self, state))
         if not state.done and self.proofs.due(self, state):
             self.proofs.prove(self, state)
             state = replace(state, upper=self._upper(state))
-            state = replace(state, decided=is_decided(self, state))
+            state = replace(state, decided=counting.is_decided(self, state))
         self._record(state)
         return state
 

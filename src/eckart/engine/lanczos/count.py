@@ -8,12 +8,19 @@ import numpy as np
 
 from eckart.engine.lanczos.terms import Assessment
 from eckart.engine.solution import RATIO_SLACK, smallest_count
+from eckart.errors import MemoryBudgetError, ParameterError
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
 
+_FUTILE_RESTARTS = 4
+"""Restarts of a full basis in which no number of components reaches the share, before the share is out of reach."""
 _SINGLE = 64.0 * float(np.finfo(np.float32).eps)
 """Share of the trace that rounding of float32 data in means and sums may hide."""
+
+
+class ShareNotReachedError(ParameterError):
+    """The passes allowed do not show how many components reach the share."""
 
 
 def wanted_count(run: _Run) -> int | None:
@@ -52,3 +59,33 @@ def is_ambiguous(run: _Run, state: Assessment) -> bool:
 def _needed(run: _Run) -> float:
     """Part of the trace that k components must reach, less what rounding may hide."""
     return ((run.target.target_ratio or 0.0) - RATIO_SLACK) * run.matrix.trace
+
+
+def make_room(run: _Run) -> bool:
+    """Enlarge a full basis in which no k reaches the share; False where a restart has to do."""
+    if run.target.k is not None:
+        return False
+    if run.capacity < run.most:
+        run.capacity = min(run.most, 2 * run.capacity)
+        run.basis.grow(run.capacity)
+        return True
+    if run.restarts >= _FUTILE_RESTARTS:
+        raise MemoryBudgetError(
+            f"{_share(run)} of the total needs more than {run.basis.count} components, and the memory allowed has "
+            f"room for {run.capacity} vectors of length {run.matrix.size:,}. Allow more memory, request a smaller "
+            "share, or give k."
+        )
+    return False
+
+
+def refuse_if_exhausted(run: _Run) -> None:
+    """A run that may not continue and has no k cannot answer."""
+    if run.exhausted:
+        raise ShareNotReachedError(
+            f"How many components reach {_share(run)} of the total is not known after max_passes = "
+            f"{run.target.max_passes}. Allow more passes, request a smaller share, or give k."
+        )
+
+
+def _share(run: _Run) -> str:
+    return f"{100.0 * (run.target.target_ratio or 0.0):.6g} %"

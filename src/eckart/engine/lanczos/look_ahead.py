@@ -55,3 +55,16 @@ def look_ahead(
             product = backend.speculate(lambda: matrix.apply(block))
             return Ahead(following, block, product, probes, coordinates)
     return Ahead(following, following, backend.speculate(lambda: matrix.apply(following)))
+
+
+def product_of(matrix: Matrix, block: Array, following: Array, ahead: Ahead | None) -> tuple[Array, int]:
+    """(G times the next block, further passes): the block begins with `following`, and some may be under way."""
+    if ahead is None or following is not ahead.following:
+        return matrix.apply(block), 1
+    if block is ahead.block:
+        return ahead.product.take(), 0
+    width = following.shape[1]
+    product = ahead.product.take()[:, :width]
+    if block.shape[1] == width:
+        return product, 0
+    return namespace(product).concat([product, matrix.apply(block[:, width:])], axis=1), 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 
@@ -28,6 +27,7 @@ def solve_lanczos(
     block: int,
     capacity: int,
     probes: int,
+    most: int,
     rng: np.random.Generator,
     worth: Callable[[int, float], bool] | None = None,
 ) -> Solution:
@@ -62,7 +62,7 @@ def solve_lanczos(
         lambda vectors: shifted(vectors, problem.operator.normal(vectors)),
         problem.prototype,
         measure,
-        cache(problem.total_error),
+        problem.total_error,  # smaller once the sums were taken in float64
         exact if single else None,
         None if request.smallest else problem.product_error,
         problem.tile,
@@ -73,7 +73,7 @@ def solve_lanczos(
         request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note,
         None if request.smallest else request.flat_tolerance, worth,
     )  # fmt: skip
-    first = Start(start, shifted(start, product), capacity, probes)
+    first = Start(start, shifted(start, product), capacity, probes, most)
     try:
         pairs = block_lanczos(
             matrix, target, block=block, rng=lambda: generator(request.seed, problem.data, "probes"), start=first

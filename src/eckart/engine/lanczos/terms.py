@@ -84,11 +84,17 @@ class Start:
     product: Array
     capacity: int
     probes: int = MOST_PROBES
+    most: int = 0
+    """Columns to which the basis may grow where k is not known beforehand; 0 where it may not."""
 
 
 @dataclass
 class FailureBudget:
-    """Splits the probability of a false bound among the random statements of a run: each kind gets half, then half."""
+    """Splits the probability of a false bound among the random statements of a run.
+
+    The i-th statement of a kind gets 1 / (i (i + 1)) of the portion of that kind, which adds up to 1 over all i. With
+    halves of halves, nothing would be left for the hundredth.
+    """
 
     total: float
     portions: dict[str, float] = field(default_factory=lambda: {"proof": 0.25, "ride-along": 0.125, "rounding": 0.25})
@@ -97,7 +103,7 @@ class FailureBudget:
 
     def spend(self, kind: str) -> float:
         count = self.counts[kind] = self.counts.get(kind, 0) + 1
-        probability = self.total * self.portions[kind] / 2.0**count
+        probability = self.total * self.portions[kind] / (count * (count + 1))
         self.spent += probability
         return probability
 

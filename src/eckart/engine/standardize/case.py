@@ -216,6 +216,8 @@ class Case:
         rest = sums / moments_and_product.weight
         squares = self._centred_squares(moments_and_product, sums, raw) if self.center else raw.copy()
         additions = self._given.additions(gram=False)
+        if moments_and_product.from_gram:
+            additions = max(additions, self._given.additions(gram=True))
         # A constant column has squares of nothing but rounding; one that may be constant is compared entry by entry.
         near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw) if self.center else np.zeros(0, int)
         # Once found it stays: weighted entries of a constant column are rounded, and differ after another shift.

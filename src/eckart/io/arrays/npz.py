@@ -9,7 +9,7 @@ from typing import BinaryIO
 import numpy as np
 
 from eckart.engine.blocks.source import MemorySource, Metadata
-from eckart.environment import check_expansion
+from eckart.environment import check_expansion, check_whole
 from eckart.errors import FileError, ParameterError
 from eckart.io.arrays.npy import ConvertingSource, Header, check_size, numeric_source, read_header, refuse_shape
 from eckart.io.bytes import OpenedFile
@@ -27,6 +27,7 @@ def read_npz(opened: OpenedFile, key: str | None = None) -> MemorySource | Conve
         zipfile.ZipFile(stream) as archive,
     ):
         members = members_of(archive, opened)
+        check_whole(3 * sum(entry.file_size for entry in members.values()), opened.name, opened.memory)
         if key is None and {"format", "shape", "data"} <= members.keys():
             return _sparse(archive, members, opened)
         return _dense(archive, members, opened, key)
@@ -66,6 +67,17 @@ def array_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> np
 def _dense(
     archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: OpenedFile, key: str | None
 ) -> MemorySource | ConvertingSource:
+    key, notes = matrix_key(archive, members, opened, key)
+    title = f"{opened.name}, array {key!r}"
+    values = array_of(archive, members[key], title)
+    refuse_shape(values.shape, title)
+    return numeric_source(values, Metadata(opened.name, notes=notes))
+
+
+def matrix_key(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: OpenedFile, key: str | None
+) -> tuple[str, tuple[Note, ...]]:
+    """The name of the one matrix of an archive, or `key`, and a note on arrays that are not used."""
     notes: tuple[Note, ...] = ()
     if key is None:
         key = _only_matrix(archive, members, opened)
@@ -74,10 +86,7 @@ def _dense(
             notes = (Note("unused_arrays", f"The matrix is the array {key!r}; not used: {listed(others)}."),)
     if key not in members:
         raise ParameterError(f"{opened.name} has no array {key!r}. It has {listed(list(members))}.")
-    title = f"{opened.name}, array {key!r}"
-    values = array_of(archive, members[key], title)
-    refuse_shape(values.shape, title)
-    return numeric_source(values, Metadata(opened.name, notes=notes))
+    return key, notes
 
 
 def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: OpenedFile) -> str:

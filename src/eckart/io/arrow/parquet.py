@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eckart.engine.blocks.source import MemorySource, Metadata
-from eckart.environment import check_fits
+from eckart.environment import check_fits, check_whole
 from eckart.errors import FileError
 from eckart.io.arrow.columns import kind_of, matrix_of
 from eckart.io.arrow.roles import Roles, roles_of, source_of
@@ -15,11 +15,12 @@ from eckart.io.entries.triplets import read_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.roles import refuse_empty
 from eckart.notes import Note
+from eckart.wording import AS_PARQUET
 
 ENTRIES_NOTE = Note(
     "entries",
-    "Its columns are a row number, a column number and a value, so it is read as the entries of a sparse matrix, "
-    "counted from 0. To read it as a table of three columns, say format='parquet'.",
+    "The columns are a row number, a column number and a value, so the file is read as the entries of a sparse matrix, "
+    f"counted from 0. To read it as a table of three columns, give {AS_PARQUET}.",
 )
 _BATCH = 1 << 17
 """Rows that are decoded at a time."""
@@ -40,10 +41,11 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
         roles = roles_of(schema, opened.name, row_names)
         wanted = sorted((*roles.numbers, *roles.texts))
         check_fits(rows * len(wanted) * 8, opened.name, f"a table of {rows} rows and {len(wanted)} columns")
+        check_whole(2 * rows * len(wanted) * 8, opened.name, opened.memory)  # decoded, and as a matrix
         texts = [schema.names[j] for j in roles.texts if kind_of(schema.field(j).type) == "text"]
         check_layout(meta)
         stream.seek(0)
-        file = parquet.ParquetFile(stream, read_dictionary=texts)
+        file = parquet.ParquetFile(stream, read_dictionary=texts, pre_buffer=False)
         # In batches, as rows are streamed: reading whole accepts damaged files that reading in batches refuses.
         chosen = selection(schema, wanted)
         types = file.schema_arrow if chosen is None else pa.schema([file.schema_arrow.field(name) for name in chosen])
@@ -90,6 +92,7 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
             table = ipc.open_file(stream, options=options).read_all() if wanted else schema.empty_table()
             columns = dict(zip(wanted, table.columns, strict=True)) if wanted else {}
         else:
+            check_whole(3 * opened.size, opened.name, opened.memory)
             table = ipc.open_stream(stream).read_all()
             roles = roles_of(table.schema, opened.name, row_names)
             columns = dict(enumerate(table.columns))

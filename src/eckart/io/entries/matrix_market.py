@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from eckart.engine.blocks.source import MemorySource, Metadata
-from eckart.environment import check_fits
+from eckart.environment import check_fits, check_whole
 from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrays.npy import refuse_shape
 from eckart.io.arrow.columns import stored_numbers
@@ -21,6 +21,8 @@ from eckart.io.text.records import Records
 
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+_MOST_COMMENTS = 1 << 24
+"""Bytes before the size line at most."""
 _DIGITS = b"0123456789+- \t\n"
 _LETTERS = _DIGITS + b".eE" + b"nNaAiIfFtTyY"
 """What numbers are written with, nan and infinity among them."""
@@ -53,6 +55,7 @@ def read_matrix_market(opened: OpenedFile) -> MemorySource:
     check_promise(sizes, len(data), opened.name)
     needed = (sizes.rows + sizes.entries * 3) * 8 if sizes.coordinate else sizes.rows * sizes.columns * 8
     check_fits(needed, opened.name, f"a matrix of {sizes.rows} x {sizes.columns}")
+    check_whole(len(data) + 2 * needed, opened.name, opened.memory)
     values = parse_entries(data[sizes.start :], sizes, opened.name, data.count(b"\n", 0, sizes.start) + 1)
     refuse_count(sizes, len(values[-1]), opened.name)
     matrix = _sparse(values, sizes, opened.name) if sizes.coordinate else _dense(values[0], sizes)
@@ -61,9 +64,12 @@ def read_matrix_market(opened: OpenedFile) -> MemorySource:
 
 def read_sizes(opened: OpenedFile) -> Sizes:
     """What the header says, without reading the rest."""
-    with opened.stream() as stream:
-        head = stream.read(1 << 24)
-    return _sizes(head, opened.name)
+    head = bytearray()
+    for piece in opened.unpacked(whole=False):
+        head += piece
+        if len(head) >= _MOST_COMMENTS or _size_line(head)[1] < len(head):
+            break
+    return _sizes(bytes(head), opened.name)
 
 
 def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[np.ndarray]:
@@ -218,7 +224,7 @@ def _sizes(data: bytes, name: str) -> Sizes:
     return Sizes(rows, columns, stored, coordinate, field == "pattern", symmetry, start, "integer" in field)
 
 
-def _size_line(data: bytes) -> tuple[int, int, str]:
+def _size_line(data: bytes | bytearray) -> tuple[int, int, str]:
     """The first line that is neither banner, comment nor blank."""
     line, start = 1, data.find(b"\n") + 1
     while 0 < start < len(data):

@@ -17,7 +17,7 @@ from eckart.errors import ClusterError, FileError
 from eckart.fingerprint import FileState, fingerprint
 from eckart.io.arrays.npz_rows import NpzRows, npz_rows
 from eckart.io.bytes import open_path
-from eckart.io.entries.triplets import Entries, write_csr
+from eckart.io.entries.csr_file import Entries, write_csr
 from eckart.io.temporary_rows import TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool, stated_folder
@@ -65,15 +65,20 @@ class SpooledRows(TemporaryRows[NpzRows]):
 
 
 def spooled_rows(
-    path: str, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, notes: tuple[Note, ...] = ()
+    path: str,
+    shape: tuple[int, int],
+    blocks: Callable[[], Iterator[Entries]],
+    *,
+    notes: tuple[Note, ...] = (),
+    memory: int | None = None,
 ) -> SpooledRows:
     """Sort entries by rows in a folder that goes away with the source."""
     original, spool = FileState.of(path), Spool()
     name = Path(path).name
     target = str(spool.folder / f"{name}.npz")
     try:
-        write_csr(target, shape, blocks, overwrite=True)
-        rows = npz_rows(open_path(target, MAX_EXPANSION), target)
+        write_csr(target, shape, blocks, overwrite=True, name=name, memory=memory)
+        rows = npz_rows(open_path(target, MAX_EXPANSION), target, memory)
     except BaseException:
         spool.remove()
         raise

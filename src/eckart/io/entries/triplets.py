@@ -1,25 +1,17 @@
-"""Entries (row, column, value) in any order -> CSR rows on disk, by counting first and placing then: two passes.
-
-Matrix Market files run down the columns as a rule, and tables of triplets in any order; rows cannot be read from either
-until they are sorted. The sorted matrix is an .npz as scipy.sparse.save_npz writes it, stored without packing.
-"""
+"""Entries (row, column, value) of Matrix Market files and of Parquet tables, in blocks, as often as asked for."""
 
 from __future__ import annotations
 
-import io
-import os
-import zipfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from eckart.environment import MAX_EXPANSION, check_fits
 from eckart.errors import FileError, NotFiniteError
-from eckart.files import new_file
 from eckart.io.arrow.columns import kind_of, matrix_of, stored_numbers
 from eckart.io.bytes import OpenedFile, open_path, shown
+from eckart.io.entries.csr_file import Entries
 from eckart.io.entries.matrix_market import (
     Sizes,
     check_promise,
@@ -31,9 +23,7 @@ from eckart.io.entries.matrix_market import (
 )
 from eckart.io.guard import reading
 from eckart.io.text.records import MAX_RECORD, refuse_long
-from eckart.spool import VARIABLE, Spool
 
-Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 _PIECE = 1 << 22
 _BATCH = 1 << 18
 _MOST_ROWS = 10_000_000
@@ -41,77 +31,14 @@ _MOST_ROWS = 10_000_000
 _WORDS = (("row", "i", "r", "rows", "user", "document"), ("column", "j", "c", "col", "columns", "item", "term"))
 
 
-def write_csr(
-    path: str | Path, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, overwrite: bool
-) -> int:
-    """Sort entries by rows into an .npz file; gives their number. `blocks` is called twice."""
-    check_fits((shape[0] + 1) * 8 * 2, Path(path).name, f"sorting the entries of {shape[0]:,} rows")
-    counts = np.zeros(shape[0] + 1, np.int64)
-    for rows, _, _ in blocks():
-        np.add.at(counts, rows + 1, 1)  # in place: one array for each row is all that this takes
-    indptr = np.cumsum(counts, out=counts)
-    total = int(indptr[-1])
-    wide = np.int32 if shape[1] <= 2**31 else np.int64  # column numbers are kept, whatever their size
-    with Spool(Path(path).resolve().parent) as folder:
-        data = _mapped(folder / "data", np.dtype(np.float64), total)
-        indices = _mapped(folder / "indices", np.dtype(wide), total)
-        free = indptr[:-1].copy()
-        for rows, columns, values in blocks():
-            order = np.argsort(rows, kind="stable")
-            sorted_rows = rows[order]
-            starts = np.flatnonzero(np.r_[True, sorted_rows[1:] != sorted_rows[:-1]])
-            within = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
-            positions = free[sorted_rows] + within
-            data[positions], indices[positions] = values[order], columns[order]
-            np.add.at(free, rows, 1)
-        with new_file(path, overwrite=overwrite) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            members: dict[str, np.ndarray] = {
-                "indices": indices[:total],
-                "indptr": indptr,
-                "data": data[:total],
-                "shape": np.array(shape),
-            }
-            for name, array in {**members, "format": np.array(b"csr")}.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
-                    _write_npy(stream, array)
-    return total
-
-
-def _mapped(path: Path, dtype: np.dtype, count: int) -> np.ndarray:
-    """An array in a file whose room is reserved first: a disk that fills up under a map kills the process (SIGBUS)."""
-    size = max(count, 1) * dtype.itemsize
-    try:
-        with path.open("wb") as file:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)
-    except OSError as error:
-        raise FileError(
-            f"Sorting the entries by rows takes {size:,} bytes in {path.parent.parent}: {error.strerror or error}. "
-            f"Make room, or set {VARIABLE} to a folder with room."
-        ) from error
-    mapped: np.ndarray = np.memmap(path, dtype, "w+" if not path.stat().st_size else "r+", shape=(max(count, 1),))
-    return mapped
-
-
-def _write_npy(stream: Any, array: np.ndarray) -> None:
-    """In pieces: the array may be larger than memory."""
-    head = io.BytesIO()
-    np.lib.format.write_array_header_1_0(head, np.lib.format.header_data_from_array_1_0(array))
-    stream.write(head.getvalue())
-    flat = array.reshape(-1)
-    for start in range(0, len(flat), 1 << 22):
-        stream.write(flat[start : start + (1 << 22)].tobytes())
-
-
 def market_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
     """The shape of a Matrix Market file and a way to go through its entries; None for a dense one."""
     opened = open_path(path, MAX_EXPANSION)
-    if opened.packed:
-        return None
     sizes = read_sizes(opened)
     if not sizes.coordinate:
         return None
-    check_promise(sizes, opened.size, opened.name)
+    # As much as a packed file may expand to; that all entries are there is checked when they are read.
+    check_promise(sizes, int(opened.size * MAX_EXPANSION) if opened.packed else opened.size, opened.name)
     return (sizes.rows, sizes.columns), lambda: _market_blocks(opened, sizes)
 
 
@@ -132,19 +59,22 @@ def _market_blocks(opened: OpenedFile, sizes: Sizes) -> Iterator[Entries]:
 
 def _lines(opened: OpenedFile, start: int) -> Iterator[tuple[bytes, int]]:
     """The text from byte `start` on in pieces of whole lines, each with the number of its first line."""
-    with opened.stream() as stream:
-        line = stream.read(start).count(b"\n") + 1
-        rest = b""
-        while chunk := stream.read(_PIECE):
-            text = rest + chunk
-            end = text.rfind(b"\n") + 1
-            rest = text[end:]
-            if len(rest) > MAX_RECORD:
-                refuse_long(opened.name, line + text.count(b"\n"))
-            if end:
-                yield text[:end].replace(b"\r\n", b"\n"), line
-                line += text.count(b"\n", 0, end)
-        yield rest.replace(b"\r\n", b"\n"), line
+    line, skip, rest = 1, start, bytearray()
+    for chunk in opened.unpacked(whole=False):
+        line += chunk.count(b"\n", 0, skip)
+        rest += chunk[skip:]
+        skip = max(0, skip - len(chunk))
+        if len(rest) < _PIECE:
+            continue
+        text = bytes(rest)
+        end = text.rfind(b"\n") + 1
+        rest = bytearray(text[end:])
+        if len(rest) > MAX_RECORD:
+            refuse_long(opened.name, line + text.count(b"\n"))
+        if end:
+            yield text[:end].replace(b"\r\n", b"\n"), line
+            line += text.count(b"\n", 0, end)
+    yield bytes(rest).replace(b"\r\n", b"\n"), line
 
 
 def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
@@ -156,7 +86,7 @@ def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Ent
 
     name = shown(path)
     with reading(name, kind="Parquet file"):
-        file = parquet.ParquetFile(path, buffer_size=1 << 20)
+        file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
         fields = list(file.schema_arrow)
     if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):
         return None

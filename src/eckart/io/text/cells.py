@@ -81,6 +81,14 @@ def looks_numeric(cells: object, decimal: str) -> tuple[Any, Any]:
     return trimmed, pc.match_substring_regex(trimmed, NUMBER[decimal])
 
 
+def meant_as_numbers(trimmed: object) -> int:
+    """How many cells are numbers in some notation, also in one that is not read (1,234 or 1.5D3)."""
+    import pyarrow.compute as pc
+
+    meant = [pc.match_substring_regex(trimmed, pattern) for pattern in (*NUMBER.values(), GROUPED)]
+    return int(pc.sum(pc.or_(pc.or_(meant[0], meant[1]), meant[2])).as_py() or 0)
+
+
 def to_numbers(cells: object, decimal: str) -> Any:
     """Arrow text cells, all of them numbers, as float64."""
     import pyarrow as pa

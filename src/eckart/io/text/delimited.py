@@ -17,13 +17,12 @@ from eckart.io.guard import reason
 from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
 from eckart.io.text.cells import (
     AMOUNT,
-    GROUPED,
     MISSING,
-    NUMBER,
     advice,
     is_missing,
     is_number,
     looks_numeric,
+    meant_as_numbers,
     to_numbers,
 )
 from eckart.io.text.encoding import to_utf8
@@ -190,14 +189,19 @@ def _parse(page: Page, naming: list[str]) -> Any:
     layout = page.layout
     data = pa.py_buffer(layout.data).slice(layout.body)
     longest = max((sum(map(len, row)) + len(row) for row in layout.sample), default=0)
-    forced = {name: pa.string() for name in page.columns if name in naming or _hexadecimal(page, name)}
-    convert = csv.ConvertOptions(
-        null_values=list(MISSING), strings_can_be_null=True, decimal_point=layout.decimal, column_types=forced
-    )
+    forced = {name: pa.string() for name in page.columns if name in naming}
     parse = csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in layout.data)
     for block in (max(1 << 20, 8 * longest), len(data) + 1):
         read = csv.ReadOptions(column_names=page.columns, block_size=min(block, (1 << 31) - 1))
+        convert = csv.ConvertOptions(
+            null_values=list(MISSING), strings_can_be_null=True, decimal_point=layout.decimal, column_types=forced
+        )
         try:
+            table = csv.read_csv(pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert)
+            integers = _possibly_hexadecimal(table, page)
+            if not integers:
+                return table
+            convert.column_types = forced | dict.fromkeys(integers, pa.string())
             return csv.read_csv(pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert)
         except pa.ArrowInvalid as error:
             page.refuse_ragged()
@@ -205,10 +209,14 @@ def _parse(page: Page, naming: list[str]) -> Any:
     raise FileError(f"{page.name} could not be parsed: {fault}. Check its quotes and its line ends.")
 
 
-def _hexadecimal(page: Page, name: str) -> bool:
-    """0x1F is an identifier; Arrow would take it for a whole number."""
-    j = page.columns.index(name) if len(page.columns) < 100 else -1
-    return j >= 0 and any(len(row) > j and row[j].strip()[:2] in ("0x", "0X") for row in page.layout.sample)
+def _possibly_hexadecimal(table: Any, page: Page) -> list[str]:
+    """Columns of integers that must be read as text: Arrow takes 0x1F for 31, and it is an identifier."""
+    import pyarrow as pa
+
+    body = page.layout.body
+    if page.layout.data.find(b"0x", body) < 0 and page.layout.data.find(b"0X", body) < 0:
+        return []
+    return [field.name for field in table.schema if pa.types.is_integer(field.type)]
 
 
 def _resolved(page: Page, name: str, cells: Any) -> tuple[Any, str]:
@@ -222,8 +230,7 @@ def _resolved(page: Page, name: str, cells: Any) -> tuple[Any, str]:
         return trimmed, "empty"
     if numbers == known:
         return to_numbers(trimmed, page.layout.decimal), "number"
-    meant = [pc.match_substring_regex(trimmed, pattern) for pattern in (*NUMBER.values(), GROUPED)]
-    if 2 * (pc.sum(pc.or_(pc.or_(meant[0], meant[1]), meant[2])).as_py() or 0) > known:
+    if 2 * meant_as_numbers(trimmed) > known:
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
         page.refuse_cell(row, name, cells[row].as_py())
     amounts = pc.sum(pc.match_substring_regex(trimmed, AMOUNT)).as_py() or 0

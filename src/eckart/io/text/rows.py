@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import bisect
 import gzip
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -21,17 +23,20 @@ from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
-from eckart.io.roles import refuse_empty
+from eckart.io.roles import quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows
-from eckart.io.text.cells import MISSING, looks_numeric
-from eckart.io.text.delimited import EMPTY, Page, read_delimited, refuse_stray_quote
+from eckart.io.text.cells import MISSING, looks_numeric, meant_as_numbers
+from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited, refuse_stray_quote
 from eckart.io.text.layout import Layout, TextOptions, sniff
 from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
+from eckart.io.text.wide import wide_block
 from eckart.notes import Note
 
 _HELD = 1 << 24
 """Texts up to this many bytes, unpacked, are read whole."""
 _HEAD = 1 << 21
+_MANY_COLUMNS = 1500
+"""From so many columns on, cells are parsed as one column: Arrow's cost per column outweighs that per cell."""
 _CHUNK = 1 << 22
 
 _OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "empty_rows"})
@@ -85,7 +90,42 @@ class DelimitedRows:
                 out[begin - start : end - start] = block[begin - self.edges[piece] : end - self.edges[piece]]
         return out
 
+    @cached_property
+    def _positions(self) -> list[int]:
+        """Where the columns of numbers stand in a record, if they are so many that Arrow's cost per column matters."""
+        if len(self.columns) < _MANY_COLUMNS or self.truths:
+            return []
+        where = {name: position for position, name in enumerate(self.columns)}
+        return [where[name] for name in self.numbers]
+
     def _piece(self, text: bytes, piece: int) -> np.ndarray:
+        try:
+            if self._positions:
+                records = Records(text, 0, self.delimiter)
+                block = wide_block(records, len(self.columns), self._positions, self.decimal)
+            else:
+                block = self._parsed(text)
+        except ValueError as error:  # Arrow's are among them
+            raise FileError(
+                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not match the beginning "
+                f"of the file ({reason(error)}). Correct it, or keep only columns of numbers."
+            ) from error
+        expected = self.edges[piece + 1] - self.edges[piece]
+        if len(block) != expected:
+            raise FileError(
+                f"{self.metadata.name}: {expected:,} rows were counted from line {self.lines[piece]:,} on, and "
+                f"{len(block):,} were read. Check its quotes and its line ends."
+            )
+        if np.isinf(block).any():
+            row, column = np.argwhere(np.isinf(block))[0]
+            raise NotFiniteError(
+                f"{self.metadata.name}, row {self.edges[piece] + int(row) + 1:,}, column "
+                f"{self.numbers[int(column)]!r}: the "
+                "value is infinite, or too large for a double. Correct it."
+            )
+        return np.asarray(block, dtype=np.float64)
+
+    def _parsed(self, text: bytes) -> np.ndarray:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -97,28 +137,8 @@ class DelimitedRows:
         )
         parse = csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in text)
         read = csv.ReadOptions(column_names=list(self.columns), block_size=min(len(text) + 1, (1 << 31) - 1))
-        try:
-            table = csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
-        except pa.ArrowInvalid as error:
-            raise FileError(
-                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not match the beginning "
-                f"of the file ({reason(error)}). Correct it, or keep only columns of numbers."
-            ) from error
-        expected = self.edges[piece + 1] - self.edges[piece]
-        if table.num_rows != expected:
-            raise FileError(
-                f"{self.metadata.name}: {expected:,} rows were counted from line {self.lines[piece]:,} on, and "
-                f"{table.num_rows:,} were read. Check its quotes and its line ends."
-            )
-        block = matrix_of(table.columns, table.num_rows, self.metadata.name)
-        if np.isinf(block).any():
-            row, column = np.argwhere(np.isinf(block))[0]
-            raise NotFiniteError(
-                f"{self.metadata.name}, row {self.edges[piece] + int(row) + 1:,}, column "
-                f"{self.numbers[int(column)]!r}: the "
-                "value is infinite, or too large for a double. Correct it."
-            )
-        return np.asarray(block, dtype=np.float64)
+        table = csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
+        return matrix_of(table.columns, table.num_rows, self.metadata.name)
 
     def fingerprint(self) -> dict[str, Any]:
         # The layout belongs to it: the same bytes mean other numbers with another delimiter or decimal mark.
@@ -169,11 +189,12 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     numbers = tuple(begun.metadata.column_names or ())
     empty = [column for column, fate in begun.metadata.column_roles.items() if fate == EMPTY]
     truths = frozenset(column for column, fate in begun.metadata.column_roles.items() if fate == TRUTHS)
-    index = _Index(name, layout, tuple(page.columns), empty)
+    texts = sorted(set(page.columns) - {*numbers, *empty, *naming_columns(page, options)})
+    index = _Index(name, layout, tuple(page.columns), empty, texts)
     line = head[: layout.body].count(b"\n") + 1
     edges, indices, lines = index.pieces(opened, len(mark) + layout.body, line)
     refuse_empty(edges[-1], len(numbers), name)
-    others = [column for column in page.columns if column not in numbers]
+    others = sorted(set(page.columns) - set(numbers), key=page.columns.index)
     notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
     if others:
         notes.append(
@@ -221,12 +242,17 @@ class _Index:
     columns: tuple[str, ...]
     empty: list[str]
     """Columns without a value in the beginning; they must have none further down."""
+    texts: list[str]
+    """Columns of text in the beginning; most of their cells further down must be text as well."""
 
     def pieces(self, opened: OpenedFile, offset: int, line: int) -> tuple[tuple[int, ...], ...]:
         """(rows, bytes, lines) of the pieces."""
         rows, indices, lines = [0], [offset], [line]
+        known, numbers = Counter[str](), Counter[str]()
         for piece in self._whole_records(opened, offset, line):
             self._check(piece, lines[-1])
+            if self.empty or self.texts:
+                self._count_left_out(piece, lines[-1], known, numbers)
             count = len(Records(piece, 0, self.layout.delimiter))
             if count:
                 rows.append(rows[-1] + count)
@@ -235,6 +261,13 @@ class _Index:
             else:
                 indices[-1] += len(piece)  # nothing but blank lines
                 lines[-1] += piece.count(b"\n")
+        for column in self.texts:
+            if 2 * numbers[column] > known[column]:
+                raise FileError(
+                    f"{self.name}: the column {quoted(column)} is text at the beginning of the file, but "
+                    f"{numbers[column]:,} of its {known[column]:,} cells are numbers. Correct the others, or leave the "
+                    "column out of the file."
+                )
         return tuple(rows), tuple(indices), tuple(lines)
 
     def _whole_records(self, opened: OpenedFile, offset: int, line: int) -> Iterator[bytes]:
@@ -262,14 +295,14 @@ class _Index:
         if b"\0" in piece:
             where = line + piece.count(b"\n", 0, piece.find(b"\0"))
             raise FileError(f"{self.name}, line {where}: there is a NUL byte, so this is not a plain text file.")
-        if self.empty:
-            self._check_empty(piece, line)
 
-    def _check_empty(self, piece: bytes, line: int) -> None:
+    def _count_left_out(self, piece: bytes, line: int, known: Counter[str], numbers: Counter[str]) -> None:
+        """Refuse values in columns that had none, and count cells and numbers in columns of text."""
         import pyarrow as pa
         from pyarrow import csv
 
-        convert = csv.ConvertOptions(include_columns=self.empty, column_types=dict.fromkeys(self.empty, pa.string()))
+        wanted = [*self.empty, *self.texts]
+        convert = csv.ConvertOptions(include_columns=wanted, column_types=dict.fromkeys(wanted, pa.string()))
         parse = csv.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=b'"' in piece)
         read = csv.ReadOptions(column_names=list(self.columns), block_size=len(piece) + 1)
         table = csv.read_csv(pa.BufferReader(piece), read_options=read, parse_options=parse, convert_options=convert)
@@ -280,6 +313,10 @@ class _Index:
                     f"{self.name}: the column {column!r} has no value at the beginning of the file, but has values "
                     f"from line {line:,} on. A text of this size is read in blocks. Leave the column out of the file."
                 )
+        for column in self.texts:
+            cells, _ = looks_numeric(table.column(column), self.layout.decimal)
+            known[column] += len(cells) - cells.null_count
+            numbers[column] += meant_as_numbers(cells)
 
 
 def _opened(path: str, *, packed: bool) -> BinaryIO:

@@ -1,7 +1,8 @@
-"""Very wide text: few rows, up to millions of columns. Each row is parsed as one Arrow column of its cells."""
+"""Very wide text: few rows, up to millions of columns. The cells are parsed as one Arrow column, row after row."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from eckart.errors import FileError
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text
 from eckart.io.text.cells import MISSING, is_missing, is_number
+from eckart.io.text.records import Records
 
 if TYPE_CHECKING:
     from eckart.io.text.delimited import Page
@@ -50,21 +52,46 @@ def _numeric(page: Page, naming: list[str]) -> list[int]:
 
 def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> np.ndarray:
     import pyarrow as pa
-    from pyarrow import csv
 
-    text = "\n".join(cell.strip() for cell in cells).encode()
-    convert = csv.ConvertOptions(
-        null_values=list(MISSING), decimal_point=page.layout.decimal, column_types={"cell": pa.float64()}
-    )
-    read = csv.ReadOptions(column_names=["cell"])
-    parse = csv.ParseOptions(delimiter="\x1f", quote_char=False, ignore_empty_lines=False)
-    source = pa.BufferReader(text + b"\n")
     try:
-        table = csv.read_csv(source, read_options=read, parse_options=parse, convert_options=convert)
+        return _parsed("\n".join(cell.strip() for cell in cells).encode() + b"\n", page.layout.decimal)
     except pa.ArrowInvalid as error:
         for j, cell in zip(numeric, cells, strict=True):
             if not is_number(cell, page.layout.decimal) and not is_missing(cell):
                 page.refuse_cell(row, page.columns[j], cell)
         raise FileError(f"{page.place(row)} could not be parsed: {reason(error)}.") from error
+
+
+def wide_block(records: Records, columns: int, numeric: Sequence[int], decimal: str) -> np.ndarray:
+    """The numbers of whole records with `columns` cells each, of which the cells `numeric` are numbers.
+
+    Raises ValueError for other cells: that of Arrow's parser, or one with the line counted from the first record.
+    """
+    counts = records.cell_counts()
+    wrong = np.flatnonzero(counts != columns)
+    if wrong.size:
+        row = int(wrong[0])
+        raise ValueError(f"line {records.line(row)} of it has {counts[row]} cells instead of {columns}")
+    rows, text, mark = len(records), records.data, records.delimiter.encode()
+    if len(numeric) == columns and b'"' not in text and b"\n\n" not in text and not text.startswith(b"\n"):
+        lines = text.replace(mark, b"\n")
+    else:
+        cells = map(records.cells, range(rows))
+        lines = "\n".join(row[j].strip() for row in cells for j in numeric).encode() + b"\n"
+    numbers = _parsed(lines, decimal)
+    if numbers.size != rows * len(numeric):
+        raise ValueError(f"{rows * len(numeric):,} cells were counted, and {numbers.size:,} were read")
+    return numbers.reshape(rows, len(numeric))
+
+
+def _parsed(lines: bytes, decimal: str) -> np.ndarray:
+    """One number or missing value on each line."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    convert = csv.ConvertOptions(null_values=list(MISSING), decimal_point=decimal, column_types={"cell": pa.float64()})
+    read = csv.ReadOptions(column_names=["cell"])
+    parse = csv.ParseOptions(delimiter="\x1f", quote_char=False, ignore_empty_lines=False)
+    table = csv.read_csv(pa.BufferReader(lines), read_options=read, parse_options=parse, convert_options=convert)
     values: np.ndarray = table.column("cell").to_numpy()
     return values

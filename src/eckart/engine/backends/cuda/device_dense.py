@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from eckart.arrays import Array, astype, namespace
 from eckart.engine.backends.cuda import skinny as cuda_skinny
 from eckart.engine.backends.cuda.arrays import can_compile, cupy, device_number, given_back, on_device_of, seen_by_cupy
-from eckart.engine.backends.products import DenseProducts
+from eckart.engine.backends.products import GRAM_ROWS, DenseProducts, weights_of
 from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.prepare import Convert, ShiftColumns, ShiftRows
 
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 _LEAST_ENTRIES = 2**20
 MOST_COLUMNS = 128
 """Columns of a factor up to which our kernels are faster than the library's products."""
+_SUMMED_ROWS = 512
+"""Rows that are added up together in float64. The bounds count a rounding for each, and libraries add all rows."""
+_PIECE_BYTES = 2**26
+_BATCHED = 1024
+"""Columns up to which the cross-products of all parts of a block take less memory than the block."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,59 @@ class DeviceDenseProducts(DenseProducts):
     @property
     def gram_rows(self) -> int:
         return self.block_rows
+
+    @property
+    def _piece(self) -> int:
+        """Rows whose sums are one launch: a piece for the cache of a processor would leave a GPU idle."""
+        return min(max(_PIECE_BYTES // (8 * self.rows.shape[1]), _SUMMED_ROWS), self.block_rows)
+
+    # Sums in float64: a few rows at a time, because the bounds count a rounding for each row of a sum.
+
+    def additions(self, *, gram: bool, transposed: bool) -> int:
+        """In float64, those in a sum of few rows, and one for each of these sums, each piece and each block."""
+        if transposed or self.rows.precision != "float64":
+            return super().additions(gram=gram, transposed=transposed)
+        rows, columns = self.rows.shape
+        block, together = min(rows, self.block_rows), GRAM_ROWS if gram else _SUMMED_ROWS
+        sums = -(-block // together) + 1 + -(-block // self._piece) + -(-rows // block)
+        return min(block, together) + sums + (0 if gram else columns)
+
+    def _down(self, block: Array, factor: Array) -> Array:
+        parts, rest = self._parts(block, _SUMMED_ROWS)
+        if parts is None:
+            return super()._down(block, factor)
+        others, remaining = self._parts(factor, _SUMMED_ROWS)
+        xp = namespace(block)
+        return xp.sum(xp.matmul(xp.permute_dims(parts, (0, 2, 1)), others), axis=0) + super()._down(rest, remaining)
+
+    def _weighted_sums(self, block: Array, roots: Array | None, start: int) -> Array:
+        return self._down(block, weights_of(block, roots, start)[:, None])[:, 0]
+
+    def _squares(self, block: Array) -> Array:
+        parts, rest = self._parts(block, _SUMMED_ROWS)
+        if parts is None:
+            return super()._squares(block)
+        xp = namespace(block)
+        return xp.sum(xp.sum(parts * parts, axis=1), axis=0) + super()._squares(rest)
+
+    def _cross(self, block: Array) -> Array:
+        parts, rest = self._parts(block, GRAM_ROWS)
+        if parts is None:
+            return super()._cross(block)
+        total = super()._cross(rest)
+        if block.shape[1] > _BATCHED:
+            for index in range(parts.shape[0]):
+                total = total + super()._cross(parts[index, :, :])
+            return total
+        xp = namespace(block)
+        return total + xp.sum(xp.matmul(xp.permute_dims(parts, (0, 2, 1)), parts), axis=0)
+
+    def _parts(self, block: Array, size: int) -> tuple[Array | None, Array]:
+        """The rows in parts of `size`, and what is left of them; None where one sum takes all rows."""
+        if self.rows.precision != "float64" or block.shape[0] <= size:
+            return None, block
+        whole = block.shape[0] // size * size
+        return namespace(block).reshape(block[:whole, :], (-1, size, block.shape[1])), block[whole:, :]
 
     def skinny(self, width: int) -> SkinnyProducts | None:
         """Our kernels for products with a factor of so many columns; None where they do not suit."""

@@ -1,0 +1,258 @@
+"""Entries of numpydoc sections that several docstrings share.
+
+The name of an entry is what stands before its type. Where one name needs several texts, a variant in brackets tells
+them apart: ``d [centred]``. The brackets are not part of the text.
+"""
+
+from __future__ import annotations
+
+import re
+
+_HEADER = re.compile(r"(?P<name>[^\s:\[]+)(?: \[(?P<variant>[^\]]+)\])?(?P<kind> .*)?")
+
+
+def _read(block: str) -> dict[str, tuple[str, ...]]:
+    """Name, with its variant -> lines of the entry."""
+    entries: dict[str, tuple[str, ...]] = {}
+    name = ""
+    for line in block.strip("\n").split("\n"):
+        header = None if line.startswith(" ") else _HEADER.fullmatch(line)
+        if header is None:
+            entries[name] += (line,)
+        else:
+            name = header["name"] + (f" [{header['variant']}]" if header["variant"] else "")
+            entries[name] = (header["name"] + (header["kind"] or ""),)
+    return entries
+
+
+_ARRESTS = """
+>>> import eckart as ek
+>>> arrests = ek.datasets.load("usarrests")
+>>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+"""
+
+SECTIONS = {
+    "Parameters": _read(
+        """
+d : Decomposition or fitted estimator
+    The decomposition.
+d [with rows] : Decomposition or fitted estimator
+    The decomposition, with left vectors; see `with_rows`.
+d [centred] : Decomposition or fitted estimator
+    A centred decomposition.
+d [PCA or SVD] : Decomposition or fitted estimator
+    A PCA or SVD.
+decomposition : Decomposition or fitted estimator
+    The model.
+component : int, default 0
+    Index of the component, counted from 0.
+components : tuple of int, default (0, 1)
+    Components on the x axis and the y axis, counted from 0.
+k [model] : int or None, default None
+    Number of leading components in the model. None uses all.
+k [rotated] : int or None, default None
+    Number of leading components to rotate. None uses all.
+normalize : bool, default True
+    Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+confidence : float, default 0.95
+    Confidence level of each limit.
+limit : int or None, default None
+    Maximum number of rows of the table. None includes all.
+labels : sequence
+    Category of each fitted row. Rows with None or NaN belong to no category.
+data [new rows] : array-like, sparse matrix, data frame or path
+    Rows with the columns of the fit. Read in one pass.
+ax : matplotlib.axes.Axes or None, default None
+    Where to draw. None creates a figure.
+path [rows] : str or path
+    File to write: .npy, .parquet or .zarr.
+overwrite : bool, default False
+    Replace an existing file.
+width : int, default 80
+    Maximum line length.
+limit [40] : int, default 40
+    Maximum number of rows.
+memory : str or int, default None
+    Limit of the working memory, such as "2GB".
+callback : callable, default None
+    Called with a `Progress` after every block.
+name [dataset] : str
+    Name of the table.
+X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+    Rows are observations.
+X [in memory] : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Rows are observations.
+y : None
+    Ignored; present for compatibility with scikit-learn.
+y [target] : array-like of shape (n_samples,)
+    Target.
+y [ignored] : object
+    Ignored.
+scoring : str, callable or None, default None
+    Score, as in ``sklearn.model_selection.cross_val_score``.
+cv : int, splitter or iterable, default 5
+    Folds, as in ``sklearn.model_selection.cross_val_score``.
+nested : bool, default False
+    Repeat the whole search without each fold in turn and score it on the held-out rows: `nested_score_`. Takes as
+    many times longer as there are folds.
+row [any] : str, int, array-like, dict, list of str or Query
+    The row.
+row [rating] : int or str
+    Name or index of the row.
+column [concept] : str or int
+    Name of the column, or its index counted from 0.
+concept : int
+    Index of the concept, counted from 0.
+n [columns] : int, default 10
+    Number of columns.
+n [rows] : int, default 10
+    Number of rows.
+n [documents] : int, default 10
+    Number of documents.
+by [similarity] : {'cosine', 'dot'}, default 'cosine'
+    Similarity measure.
+unknown : {'error', 'ignore'} or None, default None
+    As in `query`.
+column [text] : str, optional
+    Column of a CSV file, or key of JSON lines, that contains the text.
+document : int or str
+    Name of the document, or its index.
+documents : path, sequence of str, or mapping of str to str
+    As in `fit`.
+"""
+    ),
+    "Returns": _read(
+        """
+matplotlib.axes.Axes
+    The axes with the plot.
+str [text]
+    The text.
+Self [fitted]
+    The fitted estimator.
+Self [selector]
+    The fitted selector.
+TextConcepts [fitted]
+    The estimator itself.
+TextConcepts [opened]
+    The collection, ready to search.
+array [scores] of shape (n_samples, n_components_)
+    Scores of the rows.
+int [rows written]
+    Number of rows written.
+"""
+    ),
+    "Raises": _read(
+        """
+ParameterError [left vectors]
+    If the left vectors were not kept.
+ParameterError [not centred]
+    If the data were not centred.
+ParameterError [not orthogonal]
+    If the components are not orthogonal, as in NMF.
+ParameterError [no column weights]
+    If the components have no column weights, as in Isomap.
+ParameterError [dataset]
+    If there is no table of this name.
+ParameterError [own input]
+    If the target is one of the inputs.
+InputError [columns]
+    If the number of columns differs from that of the fit.
+InputError [not finite]
+    If a result is not finite.
+MissingValuesError
+    If values are missing and the estimator does not treat them.
+"""
+    ),
+    "See Also": _read(
+        """
+contributions : Contributions of columns.
+row_contributions : Contributions of rows.
+loadings : Loadings of the columns.
+correlations : Correlations of the columns with the scores.
+column_cos2 : How well each component represents each column.
+cos2 : How well each component represents each row.
+row_quality : How well all components together represent each row.
+row_scores : Scores as an array.
+scores : Coordinates of the rows.
+eigenvalues : Explained variance of each component.
+thresholds : Kaiser's rule and the broken stick.
+describe : One component in sentences.
+description : All components as a table.
+outliers : Outlier statistics T2 and Q of each row.
+outlier_limits : Limits of the outlier statistics.
+outlier_columns : Columns that cause an outlier.
+varimax : The rotation as arrays.
+rotated_loadings : Loadings after the rotation.
+rotated_variances : Explained variance after the rotation.
+categories : Mean scores of categories.
+category_cos2 : How well the components represent each category.
+association : Test of each component against categories.
+rows : Scores of rows that were not fitted.
+row_cos2 : How well the components represent rows that were not fitted.
+scree : Plot of the explained shares.
+cumulative : Plot of the cumulative shares.
+scores [plot] : Plot of the rows only.
+biplot : Plot of rows and columns together.
+correlation_circle : Plot of the columns only.
+eckart.bootstrap : Intervals of loadings and shares.
+eckart.choose_rank : Choose the number of components.
+eckart.project : Scores of new rows as an array.
+eckart.supplementary.columns : Correlations of columns that were not fitted.
+eckart.plots.contributions : Bar chart of the contributions.
+eckart.plots.correlation_circle : Plot of the correlations.
+eckart.plots.loadings : Heatmap of the loadings.
+eckart.plots.outlier_map : Plot of the outlier statistics.
+eckart.plots.reconstruction : Plot of the errors.
+eckart.plots.scores : Scatter plot of the scores.
+eckart.plots.scree : Plot of the shares.
+eckart.tables.contributions : Contributions as numbers.
+eckart.tables.correlations : Correlations as numbers.
+eckart.tables.loadings : Loadings as numbers.
+eckart.tables.outliers : Outlier statistics as numbers.
+eckart.tables.reconstruction_error : Errors as numbers.
+eckart.tables.scores : Scores as numbers.
+eckart.tables.varimax : The function that returns it.
+project : Scores of rows, in memory.
+project_to : Scores of rows, written to a file.
+reconstruct : Rows that belong to scores, in memory.
+reconstruct_to : Rows that belong to scores, written to a file.
+BackwardElimination : Remove columns one after another.
+CorrelationFilter : Score columns one at a time.
+RandomSubsetSearch : Try random sets of columns.
+AccuracyWarning : Accuracy that is not proved.
+Certificate : Proved bounds of a result.
+CheckpointError : Error in a checkpoint.
+DataWarning : Misleading data.
+EckartError : Base class of all errors.
+EckartWarning : Base class of all warnings.
+FileError : Error in a file.
+InputError : Error in the data.
+MissingDependencyError : A package that is not installed.
+MissingValuesError : Missing values.
+ModelFileError : Error in a saved model.
+NotFiniteError : Infinite values.
+ParameterError : Error in an argument.
+ReadError : A reading library failed.
+require : Import an optional package.
+decompose : Decompose a table or matrix.
+fill_missing : Impute missing values.
+load [dataset] : Load a table.
+load [model] : Read a model.
+names : List the tables.
+plan : Predict solver, passes and memory.
+choose_rank : Choose the number of components.
+RankChoice : The answers of all rules.
+Concepts.explain : Explain a predicted value.
+Concepts.fold_in : Add rows to the concepts.
+Concepts.query : Compute the coordinates of a row.
+Concepts.similar_rows : Rank the stored rows by similarity.
+Ranking : Rows or columns with scores, best first.
+concepts : Search and recommendations in the space of the components.
+KernelScan : All trials.
+eckart.scan_kernels : Compare kernels and widths.
+eckart.KernelPCA.preimages : Find rows for given scores.
+open_data : Open data with reading options.
+"""
+    ),
+    "Examples": {"arrests": tuple(_ARRESTS.strip().split("\n"))},
+}

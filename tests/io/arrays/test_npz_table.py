@@ -1,0 +1,63 @@
+"""Dense arrays in .npz archives, whole and in blocks, compared with numpy.load."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import eckart as ek
+from eckart.errors import FileError, MemoryBudgetError, ParameterError
+
+RNG = np.random.default_rng(9)
+DATA = RNG.standard_normal((500, 7)) * 100
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("dtype", ["f8", "f4", ">f4", "i2", "u8", "bool"])
+def test_rows_are_those_of_numpy(tmp_path, save, dtype):
+    save(tmp_path / "a.npz", x=DATA.astype(dtype))
+    rows = ek.open_data(tmp_path / "a.npz", stream=True)
+    with np.load(tmp_path / "a.npz") as archive:
+        expected = archive["x"]
+    for start, stop in ((0, 500), (499, 500), (13, 400), (0, 1)):
+        np.testing.assert_array_equal(rows.read(start, stop), expected[start:stop])
+    assert rows.dtype == (np.float32 if dtype in ("f4", ">f4") else np.float64)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(rows)).read(3, 5), expected[3:5])
+
+
+def test_both_ways_choose_and_report_the_same(tmp_path):
+    np.savez(tmp_path / "a.npz", x=DATA, line=np.arange(3))
+    whole, rows = (ek.open_data(tmp_path / "a.npz", stream=stream) for stream in (False, True))
+    assert whole.metadata == rows.metadata
+    np.savez(tmp_path / "b.npz", x=DATA, y=DATA + 1)
+    for stream in (False, True):
+        with pytest.raises(FileError, match="several matrices"):
+            ek.open_data(tmp_path / "b.npz", stream=stream)
+        with pytest.raises(ParameterError, match="no array 'z'"):
+            ek.open_data(tmp_path / "b.npz", key="z", stream=stream)
+    rows = ek.open_data(tmp_path / "b.npz", key="y", stream=True)
+    np.testing.assert_array_equal(rows.read(0, 500), DATA + 1)
+
+
+def test_a_decomposition_in_blocks(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", DATA)
+    d = ek.decompose(tmp_path / "a.npz", k=3, stream=True)
+    assert "blocks" in d.plan.why
+    expected = np.linalg.svd(DATA - DATA.mean(axis=0), compute_uv=False)[:3]
+    np.testing.assert_allclose(d.values, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["by columns", "csc"])
+def test_what_cannot_be_read_in_blocks_counts_against_the_limit(tmp_path, monkeypatch, kind):
+    from scipy import sparse
+
+    monkeypatch.setattr("eckart.environment.SMALL", 0)
+    if kind == "csc":
+        sparse.save_npz(tmp_path / "a.npz", sparse.csc_array(DATA))
+    else:
+        np.savez(tmp_path / "a.npz", x=np.asfortranarray(DATA))
+    assert ek.open_data(tmp_path / "a.npz", memory="1MB").shape == DATA.shape
+    with pytest.raises(MemoryBudgetError, match=r"can only be read whole, which takes about [\d.]+ kB, but 20 kB are"):
+        ek.open_data(tmp_path / "a.npz", memory="20kB")

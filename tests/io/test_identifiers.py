@@ -1,0 +1,100 @@
+"""A column that identifies the rows is set aside whether a table is read whole or in blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import eckart as ek
+from eckart.io import identifiers
+from eckart.io.identifiers import without_identifiers
+
+ROWS = 400
+RNG = np.random.default_rng(11)
+COUNTED = np.arange(ROWS) + 1.0
+CASES = {
+    "in order": ("id", COUNTED, True),
+    "in no order": ("customer_id", RNG.permutation(ROWS) * 3.0, True),
+    "twice the same": ("id", np.r_[COUNTED[:-1], 1.0], False),
+    "a fraction": ("id", np.r_[COUNTED[:-1], 0.5], False),
+    "missing": ("id", np.r_[COUNTED[:-1], np.nan], False),
+    "counts": ("row", COUNTED, True),
+    "counts in no order": ("row", RNG.permutation(ROWS) + 5.0, True),
+    "with a gap": ("row", np.r_[COUNTED[:-1], 900.0], False),
+    "years": ("year", 1500 + COUNTED, True),
+    "another name": ("height", COUNTED, False),
+}
+
+
+def sources(tmp_path, name, values):
+    columns = {"a": RNG.standard_normal(ROWS), name: values, "b": RNG.standard_normal(ROWS)}
+    parquet.write_table(pa.table(columns), tmp_path / "a.parquet", row_group_size=70)
+    return [ek.open_data(tmp_path / "a.parquet", stream=stream) for stream in (False, True)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_whole_and_in_blocks(tmp_path, monkeypatch, case):
+    monkeypatch.setattr(identifiers, "_BLOCK", 1000)
+    name, values, aside = CASES[case]
+    whole, rows = (without_identifiers(source) for source in sources(tmp_path, name, values))
+    assert hasattr(rows, "read")
+    assert whole.metadata.column_names == (("a", "b") if aside else ("a", name, "b"))
+    assert rows.metadata.column_names == whole.metadata.column_names
+    assert rows.metadata.roles == whole.metadata.roles
+    assert rows.metadata.labels == whole.metadata.labels
+    np.testing.assert_array_equal(rows.read(0, ROWS), whole.matrix)
+    said = [[note for note in found.metadata.notes if note.startswith("Set aside")] for found in (whole, rows)]
+    assert said[0] == said[1]
+    assert len(said[0]) == aside
+
+
+@pytest.mark.parametrize("case", ["in order", "counts", "twice the same", "with a gap", "a fraction", "missing"])
+def test_ascending_values_need_no_memory(tmp_path, monkeypatch, case):
+    monkeypatch.setattr(identifiers, "_BLOCK", 1000)
+    monkeypatch.setattr(identifiers, "SMALL", 0)
+    name, values, aside = CASES[case]
+    whole, rows = sources(tmp_path, name, values)
+    found = without_identifiers(rows, 1000)
+    assert found.metadata.column_names == without_identifiers(whole).metadata.column_names
+    assert (name in found.metadata.column_names) != aside
+
+
+def test_what_could_not_be_compared_is_noted(tmp_path, monkeypatch):
+    monkeypatch.setattr(identifiers, "SMALL", 0)
+    name, values, _ = CASES["in no order"]
+    found = without_identifiers(sources(tmp_path, name, values)[1], 1000)
+    assert found.metadata.column_names == ("a", name, "b")
+    assert [note.code for note in found.metadata.notes][-1] == "numbering_column"
+    assert "more memory" in found.metadata.notes[-1]
+
+
+def test_a_large_text_sets_its_identifier_aside_at_any_limit(tmp_path, monkeypatch):
+    """A limit on the memory must not change what is analysed."""
+    from eckart.cli import main
+    from eckart.io.text import rows as text_rows
+
+    monkeypatch.setattr(text_rows, "_HELD", 1000)
+    lines = ["id,a,b", *(f"{i},{x:.4f},{y:.4f}" for i, (x, y) in enumerate(RNG.standard_normal((3000, 2))))]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    found = []
+    for memory in ("1GB", "240kB"):
+        with pytest.raises(SystemExit) as ended:
+            main(
+                [
+                    "fit",
+                    str(tmp_path / "a.csv"),
+                    "-k",
+                    "1",
+                    "--memory",
+                    memory,
+                    "-o",
+                    str(tmp_path / f"{memory}.eckart"),
+                ]
+            )
+        assert ended.value.code in (0, None)
+        found.append(ek.load(tmp_path / f"{memory}.eckart"))
+    assert "blocks" in found[1].plan.why
+    assert [model.column_names for model in found] == [("a", "b"), ("a", "b")]
+    np.testing.assert_allclose(found[0].values, found[1].values, rtol=1e-10)

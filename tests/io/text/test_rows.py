@@ -1,0 +1,100 @@
+"""Texts that are read in blocks mean what they mean when they are read whole, or are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eckart as ek
+from eckart.errors import FileError, NotFiniteError
+from eckart.io.text import rows as text_rows
+
+
+def shrink(monkeypatch, size):
+    monkeypatch.setattr(text_rows, "_HELD", 0)
+    for place in ("eckart.io.text.rows._HEAD", "eckart.io.text.rows._CHUNK", "eckart.io.bytes.CHUNK"):
+        monkeypatch.setattr(place, size)
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """The layout is found in the first lines, and a piece is a few lines."""
+    shrink(monkeypatch, 300)
+
+
+def both(tmp_path, text, **options):
+    """The matrix read whole and in blocks; what is refused as its message."""
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    found = []
+    for stream in (False, True):
+        try:
+            source = ek.open_data(path, stream=stream, **options)
+            found.append(source.read(0, source.shape[0]) if stream else source.matrix)
+        except FileError as error:
+            found.append(str(error))
+    return found
+
+
+def lines(column, count=300):
+    return "a,b,c\n" + "".join(f"{i * 0.5},{column(i)},{-i}\n" for i in range(count))
+
+
+@pytest.mark.parametrize("word", ["0x1F", "0X1f", "true", "2020-01-01", "1_000", "1e", "12:30"])
+@pytest.mark.usefixtures("small_pieces")
+def test_a_word_far_down_among_numbers_is_refused_in_both(tmp_path, word):
+    """Arrow reads 0x1F as 31 if all other cells of the column are integers."""
+    whole, blocks = both(tmp_path, lines(lambda i: word if i == 250 else i % 7))
+    assert f"line 252, column 'b': the cell '{word}' is not a number" in whole
+    assert "does not match the beginning" in blocks
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_identifiers_in_hexadecimal_are_labels(tmp_path):
+    whole, blocks = both(tmp_path, lines(lambda i: f"0x{i % 9:02}"))
+    assert whole.shape == (300, 2)
+    np.testing.assert_array_equal(whole, blocks)
+
+
+@pytest.mark.parametrize("first", ["ok", "2020-01-01", "12:30"])
+@pytest.mark.usefixtures("small_pieces")
+def test_text_at_the_beginning_of_a_column_of_numbers(tmp_path, first):
+    whole, blocks = both(tmp_path, lines(lambda i: first if i < 80 else i % 7))
+    assert f"the cell '{first}' is not a number" in whole
+    assert "220 of its 300 cells are numbers" in blocks
+    whole, blocks = both(tmp_path, lines(lambda i: "ok" if i < 200 else i % 7))
+    assert whole.shape == (300, 2)
+    np.testing.assert_array_equal(whole, blocks)
+
+
+WIDTH = 1600
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_many_columns(tmp_path, monkeypatch, labelled, quoted):
+    shrink(monkeypatch, 40_000)
+    values = np.round(np.random.default_rng(4).standard_normal((12, WIDTH)), 3)
+    values[7, 5] = np.nan
+    names = ",".join(f"c{j}" for j in range(WIDTH))
+    cells = [
+        [("" if np.isnan(x) else f'"{x}"' if quoted and j == 3 else f" {x}") for j, x in enumerate(row)]
+        for row in values
+    ]
+    text = "\n".join([names, *map(",".join, cells)])
+    if labelled:
+        text = "\n".join(f"{f't{i}' if i else 'town'},{line}" for i, line in enumerate(text.split("\n")))
+    whole, blocks = both(tmp_path, text.replace("\n", "\r\n") + "\r\n")
+    np.testing.assert_array_equal(whole, values)
+    np.testing.assert_array_equal(blocks, values)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [("x", "does not match"), ("1,2", "1601 cells instead of 1600"),
+                                                ("1e999", "infinite"), ("1\x1f2", "does not match")])  # fmt: skip
+def test_many_columns_with_a_wrong_cell(tmp_path, monkeypatch, wrong, message):
+    shrink(monkeypatch, 30_000)
+    rows = [",".join(["0.5"] * WIDTH) for _ in range(20)]
+    rows[17] = rows[17].replace("0.5", wrong, 1)
+    (tmp_path / "a.csv").write_text(",".join(f"c{j}" for j in range(WIDTH)) + "\n" + "\n".join(rows) + "\n")
+    with pytest.raises((FileError, NotFiniteError), match=message):
+        ek.open_data(tmp_path / "a.csv", stream=True).read(0, 20)

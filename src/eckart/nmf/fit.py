@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -220,7 +221,7 @@ def _first_iterations(
     Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
     costs a fifth or less.
     """
-    more = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
+    more: dict[str, Any] = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
         short = compressed_problem(table, settings, penalties, svd.of(table))
         early = accelerate(short, left, right, max_iter=settings.max_iter - 1, **more)

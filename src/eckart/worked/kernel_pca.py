@@ -12,7 +12,7 @@ from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.fields import Eigenpair
 from eckart.worked.matrices import matrix, vector
-from eckart.worked.messages import tr
+from eckart.worked.messages import mark, tr
 from eckart.worked.numerals import GUARD, is_exact, text_number
 from eckart.worked.pictures import unfolded
 from eckart.worked.solution import Equation, Solution, Step
@@ -32,7 +32,7 @@ FORMULAS = {
 
 def kernel_pca(
     given: object,
-    k: int = 2,
+    k: int | None = None,
     *,
     kernel: str = "poly",
     gamma: object = 1,
@@ -46,8 +46,8 @@ def kernel_pca(
     ----------
     given : str, list, array or sympy.Matrix
         The table, at most 6 rows and 12 columns; rows are observations.
-    k : int, default 2
-        Number of components.
+    k : int, default None
+        Number of components. None takes 2, or 1 if there is one point.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine'}, default 'poly'
         Kernel function.
     gamma : int, str or sympy.Expr, default 1
@@ -84,6 +84,7 @@ def kernel_pca(
     table = matrix(given, "kernel_pca", rows=6, columns=12)
     whole("degree", degree, 1, 6)
     settings = (kernel, *[matrix([[value]], "kernel_pca", rows=1, columns=1)[0] for value in (gamma, coef0)], degree)
+    k = min(2, table.rows) if k is None else k
     points = [table[i, :] for i in range(table.rows)]
     gram = sp.Matrix(table.rows, table.rows, lambda i, j: between(points[i], points[j], *settings))
     terms = centring(gram)
@@ -112,7 +113,7 @@ def kernel_pca(
     parts = {"K": gram, "centred": centred, "eigenvalues": values, "weights": weights, "scores": scores}
     answer = [*[Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)], Equation("T", scores)]
     if new is not None:
-        point = vector(new, "The new point", table.cols).T
+        point = vector(new, mark("The new point"), table.cols).T
         eigenpairs = [
             pair.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for pair in eigenpairs
         ]

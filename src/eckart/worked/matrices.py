@@ -79,14 +79,17 @@ def square(given: object, task: str, *, side: int) -> Any:
     return found
 
 
-def vector(given: object, name: str, length: int) -> Any:
+def vector(given: object, name: str, length: int, *, per_row: bool = False) -> Any:
     """A column of this length."""
     cells = [cell for row in _cells(given) for cell in row]
     if len(cells) != length:
         raise InputError(
             trn("{name} has {n} entry; {length} are needed, one for each column of the matrix.",
                 "{name} has {n} entries; {length} are needed, one for each column of the matrix.",
-                len(cells), name=name, length=length)
+                len(cells), name=tr(name), length=length) if not per_row else
+            trn("{name} has {n} entry; {length} are needed, one for each row of the matrix.",
+                "{name} has {n} entries; {length} are needed, one for each row of the matrix.",
+                len(cells), name=tr(name), length=length)
         )  # fmt: skip
     return sp.Matrix([_entry(cell) for cell in cells])
 

@@ -37,7 +37,7 @@ OBJECTIVES = {
 
 def nmf(
     given: object,
-    k: int = 2,
+    k: int | None = None,
     *,
     loss: str = "euclidean",
     iterations: int = 50,
@@ -51,8 +51,8 @@ def nmf(
     ----------
     given : str, list, array or sympy.Matrix
         The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1". Entries are not negative.
-    k : int, default 2
-        Number of components.
+    k : int, default None
+        Number of components. None takes 2, or 1 if the matrix has one row or column.
     loss : {'euclidean', 'kl'}, default 'euclidean'
         Loss to minimise: the squared error or the Kullback-Leibler divergence.
     iterations : int, default 50
@@ -86,6 +86,7 @@ def nmf(
     """
     check_choice("loss", loss, LOSSES)
     a = matrix(given, "nmf", rows=8, columns=8)
+    k = min(2, *a.shape) if k is None else k
     _check(a, k, iterations)
     first, second = _start(a, k, seed, w, h)
     exact_w, exact_h = step(_objects(a), _objects(first), _objects(second), loss)

@@ -9,8 +9,10 @@ from typing import Any
 import sympy as sp
 
 from eckart.errors import InputError
-from eckart.worked.fields import Eigenpair
+from eckart.worked.fields import Eigenpair, tidy_root
+from eckart.worked.irrational import numeric_spectrum
 from eckart.worked.messages import tr
+from eckart.worked.numerals import GUARD, is_exact
 from eckart.worked.spectral_steps import columns
 from eckart.worked.spectrum import Spectrum, spectrum
 from eckart.worked.svd import canonical
@@ -44,7 +46,21 @@ class Prepared:
 
     @cached_property
     def cross_products(self) -> Any:
-        return (self.used.T * self.used).applyfunc(sp.expand)
+        if self.variances is None or all(variance.is_Rational for variance in self.variances):
+            return (self.used.T * self.used).applyfunc(sp.expand)
+        # s_ij / sqrt(v_i v_j): with roots in the variances, the products of `used` would be sums of nested roots.
+        v, size = self.variances, len(self.variances)
+        return sp.Matrix(
+            size,
+            size,
+            lambda i, j: self.divisor if i == j else self.raw[i, j] / tidy_root(sp.expand(v[i] * v[j])),
+        )
+
+    @cached_property
+    def working(self) -> Any:
+        """The matrix for scores and reconstructions: decimals of 40 digits if the components are."""
+        exact = all(is_exact(pair.value) for pair in self.eigenpairs)
+        return self.used if exact else sp.N(self.used, GUARD)
 
     @cached_property
     def found(self) -> Spectrum:
@@ -67,7 +83,9 @@ class Prepared:
             return spectrum(self.raw, symmetric=True)
         inverse = sp.diag(*[1 / v for v in self.variances])
         if not all(entry.is_Rational for entry in inverse * self.raw):
-            return spectrum(self.cross_products, symmetric=True)
+            # Roots of roots: the spectrum in numbers, and all that follows from it.
+            nested = not all(variance.is_Rational for variance in self.variances)
+            return (numeric_spectrum if nested else spectrum)(self.cross_products, symmetric=True)
         return spectrum(inverse * self.raw, weights=self.variances)
 
     @property
@@ -80,7 +98,7 @@ class Prepared:
 
     def seen_by(self, pair: Eigenpair) -> Any:
         """An axis with weights works on the columns before scaling: X D^-1/2 (D^1/2 w) = X w."""
-        return self.centred if pair.weights is not None else self.used
+        return self.centred if pair.weights is not None else self.working
 
     def projected(self, k: int) -> Any:
         """∑ X v v^T over the first k axes, in the units of PCA."""
@@ -89,7 +107,7 @@ class Prepared:
             total += (
                 pair.through(self.seen_by(pair)) * pair.unit.T
                 if pair.weights
-                else pair.outer(pair.image(self.used), pair.entries)
+                else pair.outer(pair.image(self.working), pair.entries)
             )
         return total.applyfunc(canonical)
 

@@ -7,9 +7,10 @@ from typing import Any
 import sympy as sp
 
 from eckart.errors import InputError, ParameterError
+from eckart.wording import either
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix, vector
-from eckart.worked.messages import tr, trn
+from eckart.worked.messages import mark, tr, trn
 from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.written_out import dot_line, written
@@ -51,9 +52,12 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     [1]
     """
     table = matrix(given, "select", rows=40, columns=12)
-    y = vector(target, "The target", table.rows)
+    y = vector(target, mark("The target"), table.rows, per_row=True)
     if count is not None and threshold is not None:
-        raise ParameterError("count and threshold cannot be combined: give one of them.")
+        raise ParameterError(
+            tr("{first} and {second} cannot be combined: give one of them.", first=either("count", "--count"),
+               second=either("threshold", "--threshold"))
+        )  # fmt: skip
     if count is not None:
         whole("count", count, 1, table.cols)
     centred = [_centred(table[:, j]) for j in range(table.cols)]

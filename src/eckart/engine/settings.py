@@ -101,6 +101,9 @@ def check_settings(
     )
 
 
+_LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-140, 1e140
+
+
 def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
@@ -115,6 +118,13 @@ def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
         )
     if weights.sum() == 0.0:
         raise InputError("Sample weights are all zero: at least one row must count.")
+    counted = weights[weights > 0.0]
+    if counted.min() < _LEAST_WEIGHT or counted.max() > _LARGEST_WEIGHT:
+        raise InputError(
+            f"sample_weight has weights from {counted.min():.3g} to {counted.max():.3g}: beyond {_LEAST_WEIGHT:g} to "
+            f"{_LARGEST_WEIGHT:g}, squares leave the range of float64. Multiply all weights by one number: components "
+            "and shares stay the same."
+        )
     return weights
 
 

@@ -109,6 +109,8 @@ def is_undecided(
     k = len(low)
     if target_ratio is None or total <= 0.0:
         return False
+    if k < most and target_ratio < 1.0 and 1.0 - target_ratio <= 1.7 * RATIO_SLACK:
+        return True  # what is to be left is less than the rounding of a sum
     short = k < most and float(np.sum(low)) < (target_ratio - 1.7 * RATIO_SLACK) * (total + error)
     return short or float(np.sum(high[: k - 1])) >= target_ratio * (total - error)
 

@@ -49,6 +49,8 @@ TARGET = 0.95
 """Share of the error asked for that the trace may reach: the rest is for rounding."""
 _SINGLE = 1e-3
 """Errors asked for down to which float32 is enough for F, mostly."""
+_LARGE = 1e30
+"""Entries of the kernel whose sums and squares float32 does not hold."""
 
 
 def rank_limit(size: int, settings: KernelSettings) -> int:
@@ -63,7 +65,7 @@ def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Pl
 
     Where the rounding of a factor in float32 takes the error beyond what was asked for, the factor is made in float64.
     """
-    if settings.approximation_error >= _SINGLE:
+    if settings.approximation_error >= _SINGLE and float(to_numpy(kernel.diagonal(rows)).max()) < _LARGE:
         found = _approximate(rows, kernel, settings, plan, "float32")
         if _accurate(found, settings) or len(found.details.pivots) >= rank_limit(found.rows, settings):
             return found
@@ -193,7 +195,7 @@ def certified(
     share = found.missing / made.trace if made.trace else 0.0
     sentence = summary_of(solution, low, high) if k else ""
     sentence += f" The kernel is approximated at rank {len(made.pivots)}, {percent(share, 3)} of it missing."
-    proved = bool(share <= settings.approximation_error)
+    proved = bool(share <= settings.approximation_error) and bool(np.isfinite(solution.upper).all())
     return replace(certificate, explained=(low, max(low, high)), summary=sentence, proved=proved)
 
 

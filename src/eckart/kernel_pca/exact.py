@@ -42,6 +42,8 @@ _WORK = 5e11
 _DEVICE_WORK = 5e13
 _PASSES = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
+_VACUOUS = 0.1
+"""Width of an interval, relative to the largest eigenvalue, that proves nothing of use."""
 _DOUBLE = 4000
 """Up to this size tiles in float64 cost little."""
 
@@ -189,6 +191,11 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
         offset=means @ dual, lowered=used.lowered, negative_share=found.negative, smallest=found.smallest,
     )  # fmt: skip
     solution = cut(found.solution, values)
+    # Rounding in the kernel itself may be larger than the tolerance of its eigenvalues: what is proved is said.
+    width = relative_width(solution)
+    if width > _VACUOUS:
+        solution = replace(solution, proved=False, converged=True)
+    tolerance = max(tolerance, width / 2.0)
     info = as_info(solution, matrix.passes, settings, plan)
     _say_unproved(solution)
     certificate = certify(
@@ -201,6 +208,15 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
 
 def _largest(diagonal: Array) -> float:
     return float(namespace(diagonal).max(diagonal))
+
+
+def relative_width(solution: Solution) -> float:
+    """The widest interval of an eigenvalue, relative to the largest one."""
+    k = len(solution.values)
+    largest = float(solution.values.max(initial=0.0))
+    if not k or largest <= 0.0:
+        return 0.0
+    return float(np.max(solution.upper[:k] - solution.lower[:k])) / largest
 
 
 def _say_unproved(solution: Solution) -> None:

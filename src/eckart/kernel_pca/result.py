@@ -16,11 +16,14 @@ from eckart.kernel_pca.options import KernelSettings
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
+_LARGEST = 1e140
+"""Values of a kernel whose squares and sums stay within the range of float64."""
+
 
 def refuse_overflow(diagonal: Array) -> None:
     xp = namespace(diagonal)
-    if not bool(xp.all(xp.isfinite(diagonal))):
-        raise np.linalg.LinAlgError("the kernel is not finite")
+    if not bool(xp.all(xp.isfinite(diagonal))) or float(xp.max(diagonal)) > _LARGEST:
+        raise np.linalg.LinAlgError("the kernel, or the squares of its values, are not finite")
 
 
 def cut(solution: Solution, values: np.ndarray) -> Solution:

@@ -41,7 +41,7 @@ _KEPT = 2**22
 """Entries of W H that are kept between the two passes of a step of H."""
 SWEEPS = 4
 """Over the coordinates of one quadratic program: a fixed number, so that every back end takes the same step."""
-_UPDATES = 5
+_UPDATES = 3
 """Multiplicative updates before the Newton steps of rows that are solved to their tolerance."""
 _EXACT_FROM = 5
 """Newton steps of such a row after which its quadratic programs are solved exactly."""

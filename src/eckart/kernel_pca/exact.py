@@ -42,6 +42,8 @@ _WORK = 5e11
 _DEVICE_WORK = 5e13
 _PASSES = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
+_FEW = 6
+"""Components for which blocks of eight columns take the least time, if the tiles are kept."""
 _DOUBLE = 4000
 """Up to this size tiles in float64 cost little."""
 
@@ -94,7 +96,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     _refuse_beyond_memory(solver, peak, settings)
     # Tiles of many rows may be computed anew at every pass; the result must not depend on whether they are.
     dear = settings.card is not None or size > _DOUBLE
-    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, dear=dear)}
+    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, few=0 if dear else _FEW)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
 
 

@@ -11,12 +11,17 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 Array: TypeAlias = Any
 """A 1-D or 2-D array of some array-API library."""
 Matrix: TypeAlias = Any
 """An `Array`, or a sparse matrix of SciPy or CuPy."""
 Namespace: TypeAlias = Any
+Floats: TypeAlias = NDArray[np.float64]
+"""A NumPy array of float64."""
+Integers: TypeAlias = NDArray[np.integer[Any]]
+"""A NumPy array of integers, such as indices."""
 
 
 def is_sparse(data: object) -> bool:

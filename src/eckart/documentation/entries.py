@@ -70,6 +70,8 @@ overwrite : bool, default False
     Replace an existing file.
 width : int, default 80
     Maximum line length.
+width [rich] : int, default 80
+    Maximum width.
 limit [40] : int, default 40
     Maximum number of rows.
 memory : str or int, default None

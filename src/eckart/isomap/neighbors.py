@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.arrays import Floats, Integers, is_sparse
 from eckart.engine.parallel import each
 from eckart.engine.threads import threads
 
@@ -30,9 +30,9 @@ _MARGIN = 6
 class Neighbours:
     """Of row i: index[first[i]:first[i + 1]] and their distances, nearest first."""
 
-    first: np.ndarray
-    index: np.ndarray
-    distance: np.ndarray
+    first: Integers
+    index: Integers
+    distance: Floats
 
     @property
     def rows(self) -> int:

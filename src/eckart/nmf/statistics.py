@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.arrays import Floats
 from eckart.nmf.entries import entry_blocks, given_values, pieces_of
 from eckart.nmf.problem import Penalty
 from eckart.nmf.squares import solve_given
@@ -20,11 +21,11 @@ _SWEEPS = 10
 class SufficientStatistics:
     """Sums over all rows seen."""
 
-    gram: np.ndarray
+    gram: Floats
     """W^T W."""
-    cross: np.ndarray
+    cross: Floats
     """W^T X for squares, H * (W^T (X / W H)) for Kullback-Leibler; k x columns."""
-    sums: np.ndarray
+    sums: Floats
     rows: int
     norm: float
     own: float

@@ -79,4 +79,4 @@ def certified_share(k: int, low: float, high: float, odds: str = "") -> str:
     """What k components are proved to explain, and the most that as many can, in one sentence."""
     best = "single component" if k == 1 else f"{k} components"
     explained = counted(k, "component explains", "components explain")
-    return f"{explained} {low:.4%} of the total; no {best} can explain more than {high:.4%}{odds}."
+    return f"{explained} {percent(low, 4)} of the total; no {best} can explain more than {percent(high, 4)}{odds}."

@@ -50,7 +50,7 @@ class TestQuery:
     def test_entries(self) -> None:
         done = run("query", "films.eckart", "Star Harbour=4")
         assert re.search(r"component 1 +2\.309 +Star Harbour, The Ninth Orbit, Robot Winter", done.stdout)
-        assert "Outside the concepts: 66.7% of the row." in done.stdout
+        assert "Outside the concepts: 66.7 % of the row." in done.stdout
 
     def test_json(self) -> None:
         made = document("query", "films.eckart", "Star Harbour=4")

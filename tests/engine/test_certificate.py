@@ -237,7 +237,7 @@ def test_a_flat_spectrum_gets_a_wide_but_true_interval():
     c = d.certificate
     assert not c.proved
     assert c.explained[1] - c.explained[0] > 1e-6
-    assert f"{c.explained[1]:.2%}" in c.summary
+    assert f"{100 * c.explained[1]:.2f} %" in c.summary
     assert_true(d, Truth(matrix, False, 10))
 
 

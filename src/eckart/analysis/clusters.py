@@ -1,10 +1,11 @@
 """Clusters of rows in the space of the recommended components, and whether there are any.
 
 Ward's method on the scores gives partitions into 2 to 8 clusters (hierarchical clustering on principal components:
-Husson, Josse and Pages, 2010). The number of clusters has the largest mean silhouette width (Rousseeuw, 1987). It
-counts only if it exceeds that of every one of 39 normal samples with the same variances, a test at the level
-of 1 in 40: Ward's method divides any data, and one normal distribution has no clusters. Lloyd's algorithm then moves
-rows to their nearest mean (consolidation).
+Husson, Josse and Pages, 2010), measured by their mean silhouette width (Rousseeuw, 1987). Ward's method divides any
+data, and more clusters can be wider on average where there are none. So each width is compared with those of as many
+clusters in 39 normal samples with the same variances, which have no clusters: the number chosen exceeds their mean by
+the most, and it counts only if no normal sample exceeds it by as much for any number, a test at the level of 1 in 40.
+Lloyd's algorithm then moves rows to their nearest mean (consolidation).
 """
 
 from __future__ import annotations
@@ -71,13 +72,18 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
     unit = scores / max(float(np.abs(scores).max()), np.finfo(float).tiny)
     rng = np.random.Generator(np.random.Philox(0))
     sample = unit if len(unit) <= _SAMPLE else unit[np.sort(rng.choice(len(unit), _SAMPLE, replace=False))]
-    width, codes = _best(sample)
-    reference = max(_best(rng.standard_normal(sample.shape) * sample.std(axis=0))[0] for _ in range(_REFERENCES))
+    found = _partitions(sample)
+    if not found:
+        return None
+    choice = _compared(
+        found, [_partitions(rng.standard_normal(sample.shape) * sample.std(axis=0)) for _ in range(_REFERENCES)]
+    )
+    width, reference, codes = found[choice.count][0], choice.reference, found[choice.count][1]
     components = f"{k} component{'' if k == 1 else 's'}"
-    if width <= reference:
+    if not choice.counts:
         line = (
-            f"No clusters on {components}: the best partition has a mean silhouette width of {width:.2f}, but samples "
-            f"of one normal distribution reach {reference:.2f}."
+            f"No clusters on {components}: the best partition, into {choice.count}, has a mean silhouette width of "
+            f"{width:.2f}, and those of samples of one normal distribution are no less clear."
         )
         return Clusters(np.zeros(d.rows, np.intp), 1, k, width, reference, (line,))
     codes = _consolidated(unit, np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)]))
@@ -85,7 +91,7 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
     count = int(codes.max()) + 1
     line = (
         f"{count} clusters on {components}, found by Ward's method and refined by k-means. Their mean silhouette width "
-        f"is {width:.2f}; samples of one normal distribution reach at most {reference:.2f}."
+        f"is {width:.2f}; as many clusters in samples of one normal distribution reach at most {reference:.2f}."
     )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
 
@@ -96,22 +102,39 @@ def _has_coordinates(d: Decomposition) -> bool:
     return d.left is not None and d.rows >= _FEWEST_ROWS and leading and d.norm != 0
 
 
-def _best(points: Matrix) -> tuple[float, Codes]:
-    """The largest mean silhouette width of Ward's partitions, and the partition."""
+def _partitions(points: Matrix) -> dict[int, tuple[float, Codes]]:
+    """The mean silhouette width of Ward's partition into 2, 3, ... clusters, and the partition."""
     from scipy.cluster.hierarchy import fcluster, ward
     from scipy.spatial.distance import pdist, squareform
 
     condensed = pdist(points)
     tree, square = ward(condensed), squareform(condensed)
-    found = (-1.0, np.zeros(len(points), np.intp))
+    found = {}
     for count in range(2, min(_MOST_CLUSTERS, len(points) // 4) + 1):
         codes = np.asarray(fcluster(tree, count, criterion="maxclust"), np.intp) - 1
-        if codes.max() == 0:
-            continue
-        width = _silhouette(square, codes)
-        if width > found[0]:
-            found = (width, codes)
+        if codes.max() == count - 1:  # points that coincide cannot be divided
+            found[count] = (_silhouette(square, codes), codes)
     return found
+
+
+@dataclass(frozen=True)
+class _Choice:
+    count: int
+    reference: float
+    """The largest width of as many clusters in normal samples."""
+    counts: bool
+    """Whether the clusters are clearer than any in normal samples."""
+
+
+def _compared(found: dict[int, tuple[float, Codes]], references: list[dict[int, tuple[float, Codes]]]) -> _Choice:
+    """The number of clusters that is the clearest in comparison with normal samples."""
+    counts = list(found)
+    widths = np.array([[sample.get(count, (0.0,))[0] for count in counts] for sample in (found, *references)])
+    # All samples together, the data included, so that without clusters each has the same chance to be the clearest.
+    excess = widths - widths.mean(axis=0)
+    best = int(excess[0].argmax())
+    clearest = bool(excess[0, best] > excess[1:].max())
+    return _Choice(counts[best], float(widths[1:, best].max()), clearest)
 
 
 def _silhouette(distances: Matrix, codes: Codes) -> float:

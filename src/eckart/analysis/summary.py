@@ -52,7 +52,7 @@ def renderable(
 
     d = found.decomposition
     parts: list[RenderableType] = [Text(sentences.what(d), style="bold"), Text("")]
-    parts += _section("Answer", list(answer(found)), width)
+    parts += _section("Answer", list(answer(found)), width)[:-1]  # the table begins with an empty line
     parts.append(_axes(d, width, bar).rich(width=width, limit=_MOST_COMPONENTS))
     parts += [Text("")] * (d.k > _MOST_COMPONENTS)
     parts += _section("Columns behind the components", _makers(d), width)

@@ -13,7 +13,7 @@ import click
 from eckart.cli import numbers
 from eckart.cli.console import Console
 from eckart.cli.options import Command, ReadingOptions, gathered, reading, with_console
-from eckart.formatting import counted
+from eckart.formatting import counted, percent
 
 if TYPE_CHECKING:
     from eckart.concept_space import Concepts, Explanation, Query, Ranking, Rankings
@@ -81,7 +81,7 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 
     shown = zip(labels, found.coordinates, top_columns, strict=True)
     lines = tuple((label, float(c), ", ".join(names)) for label, c, names in shown)
-    unseen = "" if found.to_dict()["unseen"] is None else f"Outside the concepts: {found.unseen:.1%} of the row."
+    unseen = "" if found.to_dict()["unseen"] is None else f"Outside the concepts: {percent(found.unseen)} of the row."
     table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "made of"), lines, unseen,
                   ("text", "number", "text"))  # fmt: skip
     console.say_all(found.notes)

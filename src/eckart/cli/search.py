@@ -13,6 +13,7 @@ from eckart.cli import numbers
 from eckart.cli.app import Refused
 from eckart.cli.console import Console
 from eckart.cli.options import Output, output, with_console
+from eckart.formatting import percent
 
 if TYPE_CHECKING:
     from eckart.concept_space.results import Ranking
@@ -158,7 +159,7 @@ def _topics(console: Console, model: TextConcepts, n: int) -> None:
         console.document(**table.to_dict())
         return
     for number, words, opposed, share in table.rows:
-        text = f"{number}. {words}" + (f"  --  as opposed to: {opposed}" if opposed else "") + f"  ({share:.1%})"
+        text = f"{number}. {words}" + (f"  --  as opposed to: {opposed}" if opposed else "") + f"  ({percent(share)})"
         click.echo(textwrap.fill(text, console.width, subsequent_indent="   "))
 
 

@@ -20,6 +20,7 @@ from eckart.concept_space.stored_rows import Rows
 from eckart.concept_space.vectors import row_squares
 from eckart.documentation import document
 from eckart.errors import InputError
+from eckart.formatting import percent
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -52,8 +53,9 @@ class Ledger:
             return ""
         strong = ", which is more than the weakest concept explains" if singular else ""
         return (
-            f"The concepts miss {self.share:.1%} of the {self.rows:,} rows folded in ({at_fit:.1%} of the fitted rows)"
-            f"{strong}. The new rows may contain a new concept: fit again with them."
+            f"The concepts miss {percent(self.share)} of the {self.rows:,} rows folded in "
+            f"({percent(at_fit)} of the fitted rows){strong}. "
+            "The new rows may contain a new concept: fit again with them."
         )
 
 
@@ -109,7 +111,7 @@ class Folded:
 
     def __repr__(self) -> str:
         known = self.unseen[np.isfinite(self.unseen)]
-        share = f", {known.mean():.1%} of a row unseen on average" if len(known) else ""
+        share = f", {percent(known.mean())} of a row unseen on average" if len(known) else ""
         cold = f", {len(self.cold):,} without any entry" if len(self.cold) else ""
         return f"<Folded {len(self.coordinates):,} rows{share}{cold}{'; fit again' if self.refit else ''}>"
 

@@ -13,6 +13,7 @@ from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
 from eckart.displays import html_facts, html_table
 from eckart.documentation import document
+from eckart.formatting import percent
 
 _SHOWN = 20
 
@@ -111,13 +112,13 @@ class Query:
 
     def _repr_html_(self) -> str:
         facts = [(f"concept {i + 1}", f"{value:.4g}") for i, value in enumerate(self.coordinates[:_SHOWN])]
-        unseen = "" if math.isnan(self.unseen) else f"{self.unseen:.1%} of the row is outside the concepts."
+        unseen = "" if math.isnan(self.unseen) else f"{percent(self.unseen)} of the row is outside the concepts."
         return html_facts(f"Query {self.name}", facts, " ".join([unseen, *self.notes]).strip())
 
     def __repr__(self) -> str:
         numbers = ", ".join(shown(c, digits_of(self.coordinates)) for c in self.coordinates[:8])
         more = ", ..." if len(self.coordinates) > 8 else ""
-        unseen = "" if math.isnan(self.unseen) else f", {self.unseen:.1%} of it unseen"
+        unseen = "" if math.isnan(self.unseen) else f", {percent(self.unseen)} of it unseen"
         return f"<Query {self.name}: [{numbers}{more}]{unseen}{_remarks(self.notes)}>"
 
 

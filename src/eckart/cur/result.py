@@ -20,6 +20,7 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
 from eckart.errors import NotFiniteError
+from eckart.formatting import percent
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition
 
@@ -248,9 +249,9 @@ def _summary(components: RankComponents, found: Found) -> str:
     low, high = components.best(found.k)
     columns, rows = len(found.columns.indices), len(found.rows.indices)
     taken = f"{columns} column{'s' if columns > 1 else ''} and {rows} row{'s' if rows > 1 else ''}"
-    best = f"{high:.4%}" if high - low < 1e-6 else f"{low:.4%} to {high:.4%}"
+    best = f"{percent(high, 4)}" if high - low < 1e-6 else f"{percent(low, 4)} to {percent(high, 4)}"
     ratio = f" ({found.error / high:.3f} times that)" if high > 1e-12 else ""
     return (
-        f"{taken} leave an error of {found.error:.4%} of the norm; the best approximation of rank "
+        f"{taken} leave an error of {percent(found.error, 4)} of the norm; the best approximation of rank "
         f"{found.k} leaves {best}{ratio}."
     )

@@ -20,7 +20,7 @@ from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
-from eckart.formatting import certified_share
+from eckart.formatting import certified_share, percent
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 
@@ -243,15 +243,15 @@ def summary_of(solution: Solution, low: float, high: float) -> str:
     components, other = f"{k} component{'s' * (k != 1)}", "single component" if k == 1 else f"{k} components"
     capture = "explains" if k == 1 else "explain"
     if not solution.proved:
-        claim = f"{components} {capture} {low:.2%} of the total; no {other} can explain"
+        claim = f"{components} {capture} {percent(low, 2)} of the total; no {other} can explain"
         if solution.undecided:
             near = "the requested share is within rounding of what these components, or one fewer, explain"
-            return f"{claim} more than {high:.2%} ({near})."
+            return f"{claim} more than {percent(high, 2)} ({near})."
         flat = "the spectrum is too flat at the cut for a sharp proof"
         if solution.precision == "float32":
             flat = "the spectrum is too flat at the cut, or rounding in float32 too large, for a sharp proof"
         reason = flat if solution.converged else "the allowed number of passes was not enough"
-        return f"{claim} more than {high:.2%} ({reason})."
+        return f"{claim} more than {percent(high, 2)} ({reason})."
     odds = (
         f" (with probability at least 1 - {solution.failure_probability:.0e})" if solution.failure_probability else ""
     )

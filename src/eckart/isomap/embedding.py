@@ -14,6 +14,7 @@ from eckart.engine.digest import ArrayDigest
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
 from eckart.errors import MemoryBudgetError
+from eckart.formatting import percent
 from eckart.isomap import geodesic, scaling
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.scaling import Squares
@@ -225,8 +226,8 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         proved=bool(solution.proved),
         passes=1,
         summary=(
-            f"Summed over all pairs, the squared distances in the coordinates are {low:.4%} of those along the graph; "
-            f"for the exact {k} coordinates the share is at most {max(low, high):.4%}."
+            f"Summed over all pairs, the squared distances in the coordinates are {percent(low, 4)} of those along the "
+            f"graph; for the exact {k} coordinates the share is at most {percent(max(low, high), 4)}."
         ),
     )
 

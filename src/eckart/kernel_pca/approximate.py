@@ -18,6 +18,7 @@ from eckart.engine.certify import summary_of
 from eckart.engine.digest import array_generator
 from eckart.engine.solution import Solution
 from eckart.errors import InputError
+from eckart.formatting import percent
 from eckart.kernel_pca.centered import off_mean
 from eckart.kernel_pca.cholesky import Factor, FactorComponents, factor_components, pivoted_cholesky, take_columns
 from eckart.kernel_pca.details import KernelPCADetails, kernel_details
@@ -44,22 +45,40 @@ from eckart.kernel_pca.rounding import kernel_error
 from eckart.result import Certificate, Decomposition, Plan
 
 MOST_RANK = 4000
-TARGET = 0.99
+TARGET = 0.95
 """Share of the error asked for that the trace may reach: the rest is for rounding."""
+_SINGLE = 1e-3
+"""Errors asked for down to which float32 is enough for F, mostly."""
 
 
 def rank_limit(size: int, settings: KernelSettings) -> int:
     """Rows that the approximation may take: as asked, or as many as the memory holds."""
-    item = 4 if settings.approximation_error >= 1e-3 else 8
+    item = 4 if settings.approximation_error >= _SINGLE else 8
     fits = int(0.6 * settings.budget) // (item * size)
     return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))
 
 
 def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
-    """The components of F, and what they prove of K."""
+    """The components of F, and what they prove of K.
+
+    Where the rounding of a factor in float32 takes the error beyond what was asked for, the factor is made in float64.
+    """
+    if settings.approximation_error >= _SINGLE:
+        found = _approximate(rows, kernel, settings, plan, "float32")
+        if _accurate(found, settings) or len(found.details.pivots) >= rank_limit(found.rows, settings):
+            return found
+    return _approximate(rows, kernel, settings, plan, "float64")
+
+
+def _accurate(found: Decomposition[KernelPCADetails], settings: KernelSettings) -> bool:
+    return found.details.approximation_error <= settings.approximation_error
+
+
+def _approximate(
+    rows: object, kernel: Kernel, settings: KernelSettings, plan: Plan, precision: str
+) -> Decomposition[KernelPCADetails]:
     matrix = KernelMatrix(kernel, rows, keep=False)
     refuse_overflow(matrix.diagonal)
-    precision = "float32" if settings.approximation_error >= 1e-3 else "float64"
     if precision == "float64":
         matrix.sharpen()
     made = pivoted_cholesky(
@@ -173,7 +192,7 @@ def certified(
         high = min(1.0, held / (total - found.slack)) if total > found.slack else 1.0
     share = found.missing / made.trace if made.trace else 0.0
     sentence = summary_of(solution, low, high) if k else ""
-    sentence += f" The kernel is approximated at rank {len(made.pivots)}, {share:.3%} of it missing."
+    sentence += f" The kernel is approximated at rank {len(made.pivots)}, {percent(share, 3)} of it missing."
     proved = bool(share <= settings.approximation_error)
     return replace(certificate, explained=(low, max(low, high)), summary=sentence, proved=proved)
 

@@ -17,7 +17,7 @@ from eckart.engine.digest import array_generator
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Request, Solution
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
-from eckart.formatting import counted
+from eckart.formatting import counted, percent
 from eckart.kernel_pca.approximate import approximate, rank_limit
 from eckart.kernel_pca.centered import Centred, solve_few, solve_whole
 from eckart.kernel_pca.details import KernelPCADetails, kernel_details
@@ -88,8 +88,8 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
         rank = rank_limit(size, settings)
         peak, passes = 4 * size * rank + 8 * rank * rank * 3, 1
         why = (
-            f"The kernel is approximated by randomly pivoted Cholesky until {settings.approximation_error:.2%} of its "
-            f"trace is missing, or {rank} rows were taken."
+            "The kernel is approximated by randomly pivoted Cholesky until "
+            f"{percent(settings.approximation_error, 2)} of its trace is missing, or {rank} rows were taken."
         )
     _refuse_beyond_memory(solver, peak, settings)
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
@@ -219,9 +219,12 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
     lowest = min(float(values.min(initial=0.0)), found.smallest)
     level = settings.significant * max(largest, -lowest)
     if -lowest > max(level, 1e-10) and (values.min() < -level or largest <= level or settings.everything):
-        share = f"{found.negative:.2%} of the sum of all absolute values" if found.solution.spectrum is not None else (
-            f"the lowest is {-lowest / largest:.2%} of the largest" if largest > 0 else "there are no positive ones"
-        )  # fmt: skip
+        if found.solution.spectrum is not None:
+            share = f"{percent(found.negative, 2)} of the sum of all absolute values"
+        elif largest > 0:
+            share = f"the lowest is {percent(-lowest / largest, 2)} of the largest"
+        else:
+            share = "there are no positive ones"
         raise InputError(
             f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, and no "
             "set of points has such a kernel. Choose another kernel or other parameters, or fewer components."

@@ -35,7 +35,7 @@ from eckart.engine.blocks.source import RowSource
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.parallel import each
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.formatting import counted
+from eckart.formatting import counted, percent
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.exact import solve
 from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
@@ -357,8 +357,8 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
     missing, rank = details.approximation_error, 0 if details.dual is None else details.dual.shape[0]
     if missing > settings.approximation_error:
         warnings.warn(
-            f"{missing:.2%} of the trace of the kernel is missing from its approximation of rank "
-            f"{rank}, and {settings.approximation_error:.2%} was requested. Allow a higher "
+            f"{percent(missing, 2)} of the trace of the kernel is missing from its approximation of rank "
+            f"{rank}, and {percent(settings.approximation_error, 2)} was requested. Allow a higher "
             "max_rank or more memory. The certificate remains valid.",
             AccuracyWarning,
             stacklevel=4,
@@ -366,8 +366,8 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
     share = details.negative_share
     if share > settings.significant:
         warnings.warn(
-            f"The kernel is indefinite: its negative eigenvalues come to {share:.2%} of the positive ones, and no "
-            "set of points has such a kernel. The components found are those of the positive part.",
+            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, and "
+            "no set of points has such a kernel. The components found are those of the positive part.",
             DataWarning,
             stacklevel=4,
         )

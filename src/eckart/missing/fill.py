@@ -14,6 +14,7 @@ from eckart.arrays import Array, from_numpy, is_sparse, to_numpy
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import InputError
+from eckart.formatting import percent
 from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_factors, fill_rows, means_present
 from eckart.missing.held_out import HeldOut
 from eckart.missing.messages import imputation_notes, refuse, refuse_blocks, refuse_columns
@@ -252,8 +253,8 @@ def _shares_note(of_filled: float, expected: float, k: int) -> Note:
     components = "component explains" if k == 1 else f"{k} components explain"
     return Note(
         "imputed_variance",
-        f"The {components} {of_filled:.1%} of the filled table. Imputed values lack the noise of measured values; "
-        f"allowing for it, the share is about {expected:.1%}.",
+        f"The {components} {percent(of_filled)} of the filled table. Imputed values lack the noise of measured values; "
+        f"allowing for it, the share is about {percent(expected)}.",
     )
 
 

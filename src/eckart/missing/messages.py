@@ -9,7 +9,7 @@ import numpy as np
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.errors import InputError
-from eckart.formatting import counted
+from eckart.formatting import counted, percent
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | 
         return ()
     touched = len(np.unique(filled.columns))
     cells = shape[0] * shape[1]
-    seen = f"{count:,} of {cells:,} values ({count / cells:.2%}) were missing, in {touched:,} of {shape[1]:,} columns"
+    share = percent(count / cells, 2)
+    seen = f"{count:,} of {cells:,} values ({share}) were missing, in {touched:,} of {shape[1]:,} columns"
     notes = [Note("imputed", f"{seen}; {_way(filled)} Bounds are those of the filled table.")]
     if gone is not None and (empty := int(gone.all(axis=1).sum())):
         notes.append(
@@ -74,7 +75,7 @@ def _way(filled: Filled) -> str:
             "(a filled value is off by about one standard deviation)."
         )
     components = f"{filled.k} component{'s' * (filled.k != 1)}"
-    model = f"all {components} and {filled.shrink:.2%} of noise" if filled.shrink else components
+    model = f"all {components} and {percent(filled.shrink, 2)} of noise" if filled.shrink else components
     sentence = f"they were filled by EM with {model}, in {counted(filled.steps, 'iteration')}."
     if filled.error is None:
         return sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.formatting import counted
+from eckart.formatting import counted, percent
 from eckart.nmf.fit import Fitted
 from eckart.nmf.options import Settings
 from eckart.nmf.table import NonnegativeTable
@@ -29,8 +29,10 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
         upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
     best = max(best, captured)
-    summary = f"{captured:.2%} of the sum of squares is explained by {counted(settings.k, 'component')}"
-    summary += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."
+    summary = f"{percent(captured, 2)} of the sum of squares is explained by {counted(settings.k, 'component')}"
+    summary += (
+        f"; no factorisation with as many can explain more than {percent(best, 2)}." if known is not None else "."
+    )
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),
         angle=1.0, failure_probability=chance, tolerance=settings.tol, proved=fitted.outcome.converged,

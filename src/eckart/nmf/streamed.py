@@ -17,7 +17,7 @@ from eckart.arrays import Matrix
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.formatting import counted
+from eckart.formatting import counted, percent
 from eckart.nmf.curvature import MOST_PARTS, curvature, newton_step
 from eckart.nmf.driver import Outcome, accelerate
 from eckart.nmf.entries import of_the_mean
@@ -214,11 +214,11 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int) -> Certi
         return None
     captured = max(0.0, 1.0 - 2.0 * streamed.loss / norm)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
-    summary = f"{captured:.2%} of the sum of squares is explained by {counted(settings.k, 'component')}"
+    summary = f"{percent(captured, 2)} of the sum of squares is explained by {counted(settings.k, 'component')}"
     if streamed.svd is not None:
         _, _, lower, upper, (_, high, chance) = streamed.svd
         best = max(captured, min(1.0, float(upper @ upper) / norm, float(high)))
-        summary += f"; no factorisation with as many can explain more than {best:.2%}"
+        summary += f"; no factorisation with as many can explain more than {percent(best, 2)}"
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([streamed.outcome.violation]),
         angle=1.0, failure_probability=float(chance), tolerance=settings.tol, proved=streamed.outcome.converged,

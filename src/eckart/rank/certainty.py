@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eckart.formatting import percent
 from eckart.rank.evidence import Evidence
 from eckart.rank.noise import break_of_spectrum
 from eckart.rank.verdict import ENOUGH, TESTS, RankChoice
@@ -151,7 +152,8 @@ def _single_columns(e: Evidence, k: int) -> Certainty:
     single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ONE_COLUMN]
     if not single:
         return Certainty(k, k)
-    reason = (f"Component {single[0] + 1} is almost a single column ({np.max(e.right[:, single[0]] ** 2):.0%}), "
+    share = percent(float(np.max(e.right[:, single[0]] ** 2)), 0)
+    reason = (f"Component {single[0] + 1} is almost a single column ({share}), "
               "whose noise cannot be distinguished from a component.")  # fmt: skip
     return Certainty(k - len(single), k, reason)
 

@@ -68,7 +68,8 @@ def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: st
         if not step.above:
             return k, (
                 f"After removing {k} component{'' if k == 1 else 's'}, the next explains "
-                f"{percent(step.ratio)}; in {e.options.level:.0%} of {what} it explains at most {percent(step.limit)}."
+                f"{percent(step.ratio)}; in {100 * e.options.level:.0f} % of {what} it explains at most "
+                f"{percent(step.limit)}."
             )
     return None, f"All {last} components that can be tested are above those of {what}; there may be more."
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.formatting import counted
+from eckart.formatting import counted, percent
 from eckart.rank.evidence import Evidence
 
 
@@ -30,7 +30,8 @@ def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)
     k = count_for(held, e.options.explain)
     components = counted(k, "component explains", "components explain")
-    return k, f"{components} {held[k - 1]:.1%} of the sum of the singular values; {e.options.explain:.0%} is requested."
+    wanted = percent(e.options.explain, 0)
+    return k, f"{components} {percent(held[k - 1])} of the sum of the singular values; {wanted} is requested."
 
 
 def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
@@ -39,11 +40,11 @@ def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
     if not held.size or held[-1] <= 0.0:
         return 0, "There is no variance."
     if held[-1] < explain * (1.0 - 1e-12) and not e.whole:
-        return None, f"More than the {len(held)} known components, which explain {held[-1]:.1%} of the {what}."
+        return None, f"More than the {len(held)} known components, which explain {percent(held[-1])} of the {what}."
     k = count_for(held, explain)
-    before = f", {k - 1} explain{'s' * (k == 2)} {held[k - 2]:.1%}" if k > 1 else ""
+    before = f", {k - 1} explain{'s' * (k == 2)} {percent(held[k - 2])}" if k > 1 else ""
     components = counted(k, "component explains", "components explain")
-    return k, f"{components} {held[k - 1]:.1%} of the {what}{before}; {explain:.0%} is requested."
+    return k, f"{components} {percent(held[k - 1])} of the {what}{before}; {percent(explain, 0)} is requested."
 
 
 def count_for(held: np.ndarray, explain: float) -> int:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def percent(share: float) -> str:
-    """12.34%, and three digits of what is below one percent."""
-    return f"{share:.2%}" if share >= 0.01 else f"{100.0 * share:.3g}%"
+    """12.34 %, and three digits of what is below one percent."""
+    return f"{100.0 * share:.2f} %" if share >= 0.01 else f"{100.0 * share:.3g} %"
 
 
 @document

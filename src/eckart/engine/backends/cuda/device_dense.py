@@ -27,7 +27,7 @@ _SUMMED_ROWS = 512
 """Rows that are added up together in float64. The bounds count a rounding for each, and libraries add all rows."""
 _PIECE_BYTES = 2**26
 _BATCHED = 1024
-"""Columns up to which the cross-products of all parts of a block fit into memory beside it."""
+"""Columns up to which the cross-products of all parts of a block take less memory than the block."""
 
 
 @dataclass(frozen=True)

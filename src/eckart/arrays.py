@@ -18,6 +18,8 @@ Array: TypeAlias = Any
 Matrix: TypeAlias = Any
 """An `Array`, or a sparse matrix of SciPy or CuPy."""
 Namespace: TypeAlias = Any
+DType: TypeAlias = Any
+"""A dtype of some array library."""
 Floats: TypeAlias = NDArray[np.float64]
 """A NumPy array of float64."""
 Integers: TypeAlias = NDArray[np.integer[Any]]
@@ -101,7 +103,7 @@ def from_numpy(array: np.ndarray, prototype: Array) -> Array:
     return namespace(prototype).asarray(whole, device=device(prototype))
 
 
-def float64(prototype: Array) -> Any:
+def float64(prototype: Array) -> DType:
     """The float64 dtype of the library of `prototype`."""
     return namespace(prototype).float64
 

@@ -6,7 +6,7 @@ B is a `RowBlocks`, or one centred by l r^T and scaled. Distances of rows from t
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 
 def product_and_squares(operator: Operator, right: Array, *, across: bool) -> tuple[Array, np.ndarray]:
@@ -95,7 +98,7 @@ def _with_base(operator: Operator, base: RowBlocks) -> Operator:
 
 
 def _stored_squares(
-    matrix: Any, left: Array | None, right: Array | None, scale: Array | None, *, across: bool
+    matrix: Matrix, left: Array | None, right: Array | None, scale: Array | None, *, across: bool
 ) -> np.ndarray:
     """sum (g - l r)^2 / scale^2 over all entries = sum over stored ones of g (g - 2 l r) / scale^2, and l^2 r^2."""
     rows, columns = matrix.shape

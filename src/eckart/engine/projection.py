@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import one_blas_thread
 from eckart.result import Decomposition
+
+if TYPE_CHECKING:
+    from eckart.arrays import Array, Matrix
 
 _AMPLIFIED = {"f": 30.0, "d": 1e4}
 _UNTHREADED = 2**18
@@ -44,7 +47,7 @@ class Projector:
     mean: np.ndarray | None
 
 
-def plain_scores(d: Decomposition, data: Any, whitening: Any) -> np.ndarray | None:
+def plain_scores(d: Decomposition, data: Any, whitening: Array | None) -> np.ndarray | None:
     """(A - mean) / scale V for a NumPy or CSR array of floats; None where the general way has to decide.
 
     `whitening` is what to divide the scores by, or None. Missing and infinite entries reach the scores of their row.
@@ -66,7 +69,7 @@ def plain_scores(d: Decomposition, data: Any, whitening: Any) -> np.ndarray | No
     return scores if low < largest < high else None
 
 
-def _sparse_product(data: Any, factor: np.ndarray) -> np.ndarray:
+def _sparse_product(data: Matrix, factor: np.ndarray) -> np.ndarray:
     """A F: by SciPy where the rows are few, by our own loops on several threads where they are many."""
     check_sparse(data)
     if data.nnz < COMPILE_FROM:
@@ -125,7 +128,7 @@ def _larger(first: float, second: float) -> float:
     return first if first >= second or first != first else second
 
 
-def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: object) -> Projector:
+def _projector(d: Decomposition, dtype: np.dtype, whitening: object) -> Projector:
     """What `plain_scores` multiplies with; kept with the model, and not written to files or pickles."""
     kept: dict[Any, Projector] = d.__dict__.setdefault("_projectors", {})
     key = (dtype.char, whitening is None)
@@ -134,7 +137,7 @@ def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: object) -> Pro
     return kept[key]
 
 
-def _make(d: Decomposition, dtype: np.dtype[Any], whitening: object) -> Projector:
+def _make(d: Decomposition, dtype: np.dtype, whitening: object) -> Projector:
     right = np.asarray(d.right, np.float64)
     if d.scale is not None:
         right = right / np.asarray(d.scale, np.float64)[:, None]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, DType, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.base import Backend, Result
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.products import RowProducts
@@ -22,6 +22,9 @@ from eckart.engine.constancy import differing
 from eckart.engine.exponent import steps_of
 from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 _ROWS = 2048
 
@@ -70,7 +73,7 @@ class RowBlocks:
         return self.backend.prototype
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         if isinstance(self.matrix, np.ndarray):  # asked for often, and names of dtypes are slow to make
             return np.float32 if self.matrix.dtype == np.float32 else np.float64
         xp = namespace(self.prototype)
@@ -126,7 +129,7 @@ class RowBlocks:
         return replace(self, matrix=self.backend.csr.scale_columns(self.matrix, factors))
 
     @property
-    def _as_given(self) -> Any:
+    def _as_given(self) -> Matrix:
         """Sparse rows without weights and powers of two."""
         if self.given is not None:
             return self.given
@@ -200,10 +203,10 @@ class RowBlocks:
             varying = differing(self.backend.to_host(self.backend.take_columns(stored, candidates)))
         return np.asarray(candidates[~varying])
 
-    def rows(self, index: object) -> Any:
+    def rows(self, index: object) -> Array:
         return self.matrix[index]
 
-    def columns(self, index: object) -> Any:
+    def columns(self, index: object) -> Array:
         return self.matrix[:, index]
 
     # Products, one pass each

@@ -368,7 +368,7 @@ def _total(opened: Opened) -> float:
     return _sum(opened.matrix.matrix)
 
 
-def _sum(matrix: Any) -> float:
+def _sum(matrix: Array) -> float:
     values = matrix.data if is_sparse(matrix) or hasattr(matrix, "to_host") else to_numpy(matrix)
     return float(np.sum(values, dtype=np.float64))
 

@@ -13,11 +13,11 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from eckart.engine.blocks.source import Metadata, RowSource
+from eckart.engine.blocks.source import DataSource, Metadata, RowSource
 from eckart.environment import SMALL, free_memory
 from eckart.io.columns import keep
 from eckart.io.roles import listed
@@ -86,7 +86,7 @@ class _Found(NamedTuple):
     unknown: list[int]
 
 
-def without_identifiers(source: Any, memory: int | None = None) -> Any:
+def without_identifiers(source: DataSource, memory: int | None = None) -> DataSource:
     """The source without the columns that identify the rows; years become labels. Noted in `metadata`.
 
     Of rows that are read in blocks, the values to compare take at most a quarter of `memory` bytes.

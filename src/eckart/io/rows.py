@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from eckart.engine.blocks.source import Block, Metadata, RowSource
+from eckart.engine.blocks.source import Block, DataSource, Metadata, RowSource
 from eckart.errors import FileError
 from eckart.fingerprint import FileState as FileState
 from eckart.fingerprint import fingerprint
@@ -59,7 +59,7 @@ def _edges_by_entries(source: HasPointers, block_bytes: int) -> tuple[int, ...]:
     return (*(edge for edge in edges if edge < rows), rows)
 
 
-def _bytes_before(source: Any) -> Iterator[tuple[int, np.ndarray]]:
+def _bytes_before(source: DataSource) -> Iterator[tuple[int, np.ndarray]]:
     """(first row, bytes that all rows before each row take in memory), in pieces that share a row."""
     size, first, last = np.dtype(source.dtype).itemsize + 4, 0, np.zeros(0, np.int64)
     for piece in source.pointers():

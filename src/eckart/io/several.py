@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import Block, MemorySource, Metadata, RowSource
+from eckart.engine.blocks.source import Block, DataSource, MemorySource, Metadata, RowSource
 from eckart.errors import FileError
 from eckart.io.bytes import shown
 from eckart.io.columns import column_names
@@ -61,7 +61,7 @@ class SeveralRows:
         return {"content": {"files": [one["content"] for one in found]}, "state": [one["state"] for one in found]}
 
 
-def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> Any:
+def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> DataSource:
     """Sources read from `paths` as one; their columns must agree."""
     first = sources[0]
     for source, path in zip(sources[1:], paths[1:], strict=True):
@@ -79,7 +79,7 @@ def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> 
     return SeveralRows(tuple(_as_rows(source) for source in sources), edges, metadata)
 
 
-def _as_rows(source: Any) -> Any:
+def _as_rows(source: DataSource) -> DataSource:
     from eckart.io.rows import MemoryRows
 
     return MemoryRows(source.matrix, source.metadata) if hasattr(source, "matrix") else source

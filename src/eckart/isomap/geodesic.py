@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from eckart.arrays import Floats, Integers
 from eckart.engine.parallel import fold
 from eckart.isomap.neighbors import Neighbours, edges, nearest
+
+if TYPE_CHECKING:
+    from eckart.arrays import Array
 
 Result = TypeVar("Result")
 
@@ -69,7 +72,7 @@ def components(graph: Graph) -> tuple[int, np.ndarray]:
     return int(count), np.asarray(labels)
 
 
-def join_components(graph: Graph, points: Any, count: int, labels: np.ndarray) -> Graph:
+def join_components(graph: Graph, points: Array, count: int, labels: np.ndarray) -> Graph:
     """The graph with one more edge for each pair of parts, between their two nearest rows."""
     rows, others, weights = [], [], []
     for part in range(1, count):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from eckart.kernel_pca.result import (
 from eckart.notes import Note
 from eckart.result import Decomposition, Plan
 
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
+
 _SMALL = {True: 512, False: 2048}
 """Up to this size all eigenvalues are computed: larger for kernels that may have negative ones."""
 _WORK = 5e11
@@ -46,7 +49,7 @@ _DOUBLE = 4000
 """Up to this size tiles in float64 cost little."""
 
 
-def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
+def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
     """The components of a kernel that is not a plain product of rows."""
     rows, notes = _symmetric(rows) if kernel.name == "precomputed" else (rows, ())
     settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
@@ -130,7 +133,7 @@ def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> N
         )
 
 
-def _symmetric(matrix: Any) -> tuple[Array, tuple[Note, ...]]:
+def _symmetric(matrix: Array) -> tuple[Array, tuple[Note, ...]]:
     """A kernel that was given, its symmetric part where it has another."""
     dense = matrix.toarray() if is_sparse(matrix) else matrix
     xp = namespace(dense)
@@ -152,7 +155,7 @@ def _symmetric_part(dense: Array) -> Array:
     return (whole + whole.T) / 2.0
 
 
-def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
+def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     given = kernel.name in ("function", "precomputed")
     single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)

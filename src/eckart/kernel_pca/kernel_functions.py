@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from eckart.engine.backends.written import applied
 from eckart.errors import InputError
 from eckart.kernel_pca import tiles as cuda_tiles
 from eckart.kernel_pca.elementwise import exponentials
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed")
 POSITIVE = ("linear", "rbf", "cosine", "laplacian")
@@ -84,7 +87,7 @@ class Kernel:
         """What may be taken off all rows: the mean, where distances alone count, so that squares keep their digits."""
         return None if self.name != "rbf" or is_sparse(data) else column_means(data)
 
-    def points(self, data: Any, shift: Array | None = None, precision: str = "float64") -> Points:
+    def points(self, data: Matrix, shift: Array | None = None, precision: str = "float64") -> Points:
         """Rows of `data` ready for tiles; made in float64, then rounded to `precision`."""
         if self.name in ("precomputed", "function"):
             return Points(data, data)
@@ -128,7 +131,7 @@ class Kernel:
         scaled = cuda_tiles.row_major(scaled)
         return Points(scaled, scaled, apart=True)
 
-    def _sparse_points(self, rows: Any) -> Points:
+    def _sparse_points(self, rows: Matrix) -> Points:
         if self.name == "rbf":
             return Points(2.0 * self.gamma * rows, rows, -self.gamma * squared_lengths(rows))
         if self.name in ("poly", "sigmoid"):
@@ -185,7 +188,7 @@ class Kernel:
         distances *= -self.gamma
         return applied("exp", distances)
 
-    def _called(self, first: Any, second: Any) -> np.ndarray:
+    def _called(self, first: Array, second: Array) -> np.ndarray:
         assert self.function is not None
         symmetric = first is second
         result = np.empty((first.shape[0], second.shape[0]))
@@ -196,7 +199,7 @@ class Kernel:
                     result[j, i] = result[i, j]
         return result
 
-    def diagonal(self, data: Any) -> Array:
+    def diagonal(self, data: Matrix) -> Array:
         """k(x, x) for every row."""
         rows = data.shape[0]
         if self.name == "precomputed":
@@ -218,7 +221,7 @@ class Kernel:
         return self._finish(self.gamma * squares + self.coef0)
 
 
-def alike(rows: Any, support: Any) -> Any:
+def alike(rows: Matrix, support: Matrix) -> Matrix:
     """The rows, sparse or dense as the support is."""
     if is_sparse(support) and not is_sparse(rows):
         from scipy import sparse
@@ -254,7 +257,7 @@ def power(base: Array, exponent: float) -> Array:
     return namespace(base).ones_like(base) if result is None else result
 
 
-def chosen_rows(data: Any, index: Any) -> Any:
+def chosen_rows(data: Array, index: Any) -> Array:
     """Some rows, by a slice or by their numbers."""
     if is_numpy(data) or is_sparse(data):
         return data[index]
@@ -275,7 +278,7 @@ def column_means(data: Array) -> Array:
     return namespace(data).mean(doubles(data), axis=0)
 
 
-def squared_lengths(data: Any) -> Array:
+def squared_lengths(data: Matrix) -> Array:
     """Of the rows, in float64."""
     if is_sparse(data):
         return np.asarray(data.multiply(data).sum(axis=1), np.float64).ravel()
@@ -285,7 +288,7 @@ def squared_lengths(data: Any) -> Array:
     return namespace(data).sum(data * data, axis=1)
 
 
-def unit_rows(data: Any) -> Any:
+def unit_rows(data: Matrix) -> Matrix:
     """x / |x|; rows of zeros stay."""
     if is_sparse(data):
         from scipy import sparse
@@ -315,5 +318,5 @@ def _manhattan(first: Array, second: Array) -> Array:
     return distances
 
 
-def _dense(rows: Any) -> Array:
+def _dense(rows: Matrix) -> Array:
     return doubles(rows.toarray() if is_sparse(rows) else rows)

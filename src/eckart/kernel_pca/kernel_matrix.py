@@ -7,7 +7,7 @@ precision of the tiles and added up in float64, in the order of the tiles. All o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from eckart.arrays import Array, astype, device, dtype_name, is_host, is_numpy, 
 from eckart.engine.parallel import fold
 from eckart.kernel_pca.kernel_functions import Kernel, Points, chosen_rows, doubles, put
 from eckart.kernel_pca.rounding import kernel_error
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 Pair = tuple[int, int]
 Parts = tuple[int, int, Array | None, Array | None, Any]
@@ -35,7 +38,7 @@ class KernelMatrix:
     after_pass: Callable[[int], None] | None = None
     """Called with the number of passes over the kernel after each of them."""
 
-    def __init__(self, kernel: Kernel, data: Any, *, precision: str = "float32", keep: bool = True) -> None:
+    def __init__(self, kernel: Kernel, data: Matrix, *, precision: str = "float32", keep: bool = True) -> None:
         self.kernel, self.keep = kernel, keep
         self.size = int(data.shape[0])
         self.passes = 0

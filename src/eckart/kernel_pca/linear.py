@@ -7,7 +7,7 @@ rows, and there is a way back.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from eckart.kernel_pca.kernel_functions import Kernel, unit_rows
 from eckart.kernel_pca.options import KernelSettings, table
 from eckart.result import Certificate, Decomposition, details_of
 
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
+
 
 def linear_components(
-    opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings
+    opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
 ) -> Decomposition[KernelPCADetails]:
     """PCA of the rows (of their directions, for the cosine), presented as kernel PCA."""
     given = rows
@@ -54,7 +57,7 @@ def linear_components(
     return result
 
 
-def _of_returned(d: Decomposition, rows: Any, *, cosine: bool) -> Decomposition:
+def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decomposition:
     """The certificate for vectors and values as returned, and for directions as they are, before rounding.
 
     Vectors and values round by u: (G - l) v moves by 4 u |G| at most. Rows of unit length round by u as well, and so
@@ -104,7 +107,7 @@ def _on_device_of(array: np.ndarray, d: Decomposition) -> Array:
     return astype(from_numpy(array, d.values), d.values.dtype)
 
 
-def _directions(rows: Any) -> Any:
+def _directions(rows: Matrix) -> Matrix:
     """The rows at unit length, in their dtype."""
     unit = unit_rows(rows)
     return unit.astype(rows.dtype) if is_sparse(rows) else astype(unit, rows.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from eckart.engine.settings import generator
 from eckart.errors import InputError, ParameterError
 from eckart.kernel_pca.kernel_functions import NAMES
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 SOLVERS = ("auto", "direct", "lanczos", "cholesky")
 MEMORY = 2_000_000_000
@@ -114,7 +117,7 @@ def check_kernel(
     )
 
 
-def table(opened: Opened) -> Any:
+def table(opened: Opened) -> Matrix:
     """The rows as float32 or float64, every entry finite: on the host, dense or CSR, or dense where they are.
 
     What is sparse on a GPU comes to the host: its kernel is dense anyway.
@@ -155,7 +158,7 @@ def computes(rows: Array) -> bool:
     return not is_numpy(rows) and type(rows).__module__.partition(".")[0] in ("torch", "cupy")
 
 
-def free_bytes(rows: Any) -> int | None:
+def free_bytes(rows: Matrix) -> int | None:
     """Half of what is free on the GPU that the rows are on; None for the host."""
     if is_sparse(rows) or is_host(rows):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.options import KernelSettings
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 
 def refuse_overflow(diagonal: Array) -> None:
@@ -67,7 +70,7 @@ def as_info(solution: Solution, passes: int, settings: KernelSettings, plan: Pla
 
 
 def assembled(
-    rows: Any, values: np.ndarray, vectors: Array, total: float, plan: Plan, certificate: Certificate,
+    rows: Matrix, values: np.ndarray, vectors: Array, total: float, plan: Plan, certificate: Certificate,
     info: SolveInfo, details: KernelPCADetails, notes: tuple[Note, ...], rank: int | None,
 ) -> Decomposition[KernelPCADetails]:  # fmt: skip
     """The result in the dtype of the rows, and in the library of the vectors."""

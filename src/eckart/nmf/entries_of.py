@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from eckart.engine.backends.cuda.arrays import seen_by_cupy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.nmf.table import NonnegativeTable
 from eckart.nmf.tiles import Numbers, Stored, module_of
+
+if TYPE_CHECKING:
+    from eckart.arrays import Array
 
 _PIECE = 2**26
 
@@ -41,7 +44,7 @@ def both_ways(table: NonnegativeTable) -> tuple[Stored, Stored]:
     return first, second
 
 
-def _of_dense(matrix: Any, *, observed: bool) -> Stored:
+def _of_dense(matrix: Array, *, observed: bool) -> Stored:
     xp = module_of(matrix)
     height = max(1, _PIECE // matrix.shape[1])
     counts, indices, data = [], [], []

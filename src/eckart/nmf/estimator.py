@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from sklearn import decomposition
     from sklearn.utils import Tags
 
+    from eckart.arrays import Matrix
+
 _SETTINGS = ("init", "solver", "beta_loss", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing", "n_runs")
 
 
@@ -290,7 +292,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         """The non-negative coordinates that minimise the loss of each row for the given components."""
         return coordinates(data, self.components_, self.decomposition_.details.options)
 
-    def _take_scores(self, X: object) -> Any:
+    def _take_scores(self, X: object) -> Array:
         return X if hasattr(X, "toarray") else take_scores(X, self)
 
     def _rows(self, scores: object) -> Array:
@@ -364,13 +366,13 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self.n_iter_ = d.details.iterations
         self.runs_ = {"losses": d.details.runs, "agreement": d.details.agreement}
 
-    def _take(self, X: object, *, reset: bool) -> Any:
+    def _take(self, X: object, *, reset: bool) -> Matrix:
         # Masked arrays as arrays with NaN, where that has a meaning.
         if self.missing == "mask" and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
         return take(self, X, reset=reset)
 
-    def _count(self, data: Any, H: Any) -> int:
+    def _count(self, data: Matrix, H: Array | None) -> int:
         if self.n_components not in (None, "auto"):
             return int(self.n_components)
         if self.init == "custom" and self.n_components == "auto" and hasattr(H, "shape"):

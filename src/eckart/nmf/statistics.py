@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from eckart.nmf.entries import entry_blocks, given_values, pieces_of
 from eckart.nmf.problem import Penalty
 from eckart.nmf.squares import solve_given
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 _SWEEPS = 10
 
@@ -82,7 +85,7 @@ def updated_parts(seen: SufficientStatistics, parts: np.ndarray, beta: float) ->
     return np.where(sums > 0.0, seen.cross / np.where(sums > 0.0, sums, 1.0), parts)
 
 
-def fitted_entries(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+def fitted_entries(matrix: Matrix, rows: np.ndarray, parts: np.ndarray) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
     """(the stored entries as a CSR array of its own, w h at each, rows of W), a piece of rows at a time."""
     from scipy import sparse
 

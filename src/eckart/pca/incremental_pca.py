@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.api import decompose
-from eckart.arrays import Array, empty_rows
+from eckart.arrays import Array, Matrix, empty_rows
 from eckart.devices import place_of, refuse_other_device, to_host
 from eckart.engine.matrix import Opened, open_matrix, taken_to
 from eckart.engine.settings import check_weights
@@ -128,7 +128,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         self.device = device
         self.progress = progress
 
-    def _fit(self, X: object) -> Any:
+    def _fit(self, X: object) -> Matrix:
         data = self._there(take(self, X, reset=True))
         opened = open_matrix(data)
         rows, columns = opened.matrix.shape

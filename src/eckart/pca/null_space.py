@@ -7,12 +7,15 @@ coordinate of largest remaining length; it depends on the span of V alone, not o
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.arrays import astype, from_numpy, to_numpy
 from eckart.result import Certificate, Decomposition, K
+
+if TYPE_CHECKING:
+    from eckart.arrays import Array
 
 _TIE = 1e-9
 """Lengths closer than this are equal, and the first coordinate is taken."""
@@ -55,7 +58,7 @@ def complement(right: np.ndarray, count: int) -> np.ndarray:
     return basis[:, known:]
 
 
-def _like(array: np.ndarray, prototype: Any) -> Any:
+def _like(array: np.ndarray, prototype: Array) -> Array:
     return astype(from_numpy(np.ascontiguousarray(array), prototype), prototype.dtype)
 
 

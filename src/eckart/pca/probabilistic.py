@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -177,7 +176,7 @@ def _squared_distances(d: Decomposition, block: Array, variances: Array, noise: 
     return result
 
 
-def _dense(opened: Opened, start: int, stop: int) -> Any:
+def _dense(opened: Opened, start: int, stop: int) -> Array:
     """Some rows as they were given; sparse ones of extreme size were scaled when they were opened."""
     matrix = opened.matrix
     if not matrix.resident:

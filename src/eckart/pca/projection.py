@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from eckart.arrays import Array, namespace
+from eckart.arrays import Array, Matrix, namespace
 from eckart.engine.svd import project_on_components, reconstruct_from_components
 from eckart.estimators.constraints import validated
 from eckart.estimators.template import InvertibleEstimator
@@ -83,7 +83,7 @@ class WeightedProjection(Projection):
         return self._scores(self._fit(X, sample_weight))
 
     @abstractmethod
-    def _fit(self, X: object, sample_weight: object = None) -> Any: ...
+    def _fit(self, X: object, sample_weight: object = None) -> Matrix: ...
 
 
 def components_as_rows(d: Decomposition) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -20,6 +20,9 @@ from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import canonical, details, factors, truncation_step
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 
 def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
@@ -102,7 +105,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     )
 
 
-def _projected(a: Any, k: int) -> Any:
+def _projected(a: sp.Matrix, k: int) -> sp.Matrix:
     """A projected on its k columns of largest norm that are independent: the best that old columns can do."""
     order = sorted(range(a.cols), key=lambda j: (-sp.N(a[:, j].dot(a[:, j])), j))
     chosen: list[int] = []
@@ -113,7 +116,7 @@ def _projected(a: Any, k: int) -> Any:
     return (c * (c.T * c).inv() * c.T * a).applyfunc(canonical)
 
 
-def _levels_step(values: list[Any], squares: list[Any]) -> Step:
+def _levels_step(values: list[Value], squares: list[Value]) -> Step:
     rows = []
     for k in range(1, len(values) + 1):
         rest = canonical(sum(squares[k:], sp.Integer(0)))
@@ -131,7 +134,7 @@ def _other_step(a: object, b: object, error: object, own: bool, k: int) -> Step:
     return Step(statement, f"rank(B) ≤ {k}", numbers, tr("It cannot be closer than $A_k$."))
 
 
-def _weyl_step(values: list[Any], gaps: list[Any], k: int, a: Any) -> Step:
+def _weyl_step(values: list[Value], gaps: list[Value], k: int, a: sp.Matrix) -> Step:
     rows = []
     for i in range(min(a.shape)):
         ahead = values[i + k] if i + k < len(values) else sp.Integer(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -16,6 +16,9 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import canonical
 from eckart.worked.written_out import written
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 
 def correlation(given: object) -> Solution:
@@ -85,7 +88,7 @@ def correlation(given: object) -> Solution:
     return Solution(tr("Covariance against correlation"), steps, answer, parts)
 
 
-def _two_columns(r: Any) -> tuple[Step, ...]:
+def _two_columns(r: sp.Expr) -> tuple[Step, ...]:
     """For two columns the eigenvectors are (1, 1) and (1, -1), whatever r is."""
     size, sign = abs(r), 1 if sp.N(r) > 0 else -1
     pairs = (("1 + |r|", 1 + size, sign), ("1 - |r|", 1 - size, -sign))
@@ -95,6 +98,6 @@ def _two_columns(r: Any) -> tuple[Step, ...]:
     return written(lines)
 
 
-def _shares(data: Prepared) -> list[Any]:
+def _shares(data: Prepared) -> list[Value]:
     total = canonical(sum(pair.value for pair in data.eigenpairs))
     return [canonical(sp.radsimp(pair.value / total)) if total != 0 else sp.Integer(0) for pair in data.eigenpairs]

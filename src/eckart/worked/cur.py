@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -21,6 +21,9 @@ from eckart.worked.row_reduction import reduction_steps
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.svd import factors
 from eckart.worked.written_out import squares, written
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 CORES = ("intersection", "best")
 
@@ -116,8 +119,8 @@ def cur(
     return Solution(tr("CUR of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, parts)
 
 
-def _probability_steps(a: Any, q: list[Any], p: list[Any]) -> tuple[Step, Step]:
-    def lines(name: str, vectors: list[Any], shares: list[Any]) -> tuple[Step, ...]:
+def _probability_steps(a: sp.Matrix, q: list[Value], p: list[Value]) -> tuple[Step, Step]:
+    def lines(name: str, vectors: list[Value], shares: list[Value]) -> tuple[Step, ...]:
         size = sp.expand(sum(entry * entry for entry in a))
         total = text_number(size) if size.is_Integer else f"({text_number(size)})"
         return written(
@@ -141,7 +144,7 @@ def _probability_steps(a: Any, q: list[Any], p: list[Any]) -> tuple[Step, Step]:
     )
 
 
-def cores(a: Any, w: object, taken: Drawn, kept: Drawn, kind: str) -> tuple[Any, Any]:
+def cores(a: sp.Matrix, w: object, taken: Drawn, kept: Drawn, kind: str) -> tuple[Value, Value]:
     """U and C U R. In the product every scale meets itself again, so it holds fractions only."""
     right, left = sp.diag(*taken.scales), sp.diag(*kept.scales)
     some_columns = a.extract(list(range(a.rows)), taken.indices)
@@ -178,14 +181,14 @@ def _core_step(w: object, taken: Drawn, kept: Drawn, middle: object, kind: str) 
                 _inverse_details(scaled))  # fmt: skip
 
 
-def _inverse_details(w: Any) -> Callable[[], tuple[Step, ...]] | None:
+def _inverse_details(w: sp.Matrix) -> Callable[[], tuple[Step, ...]] | None:
     """An invertible W: its pseudo-inverse is the inverse, found by row reduction of (W | I)."""
     if w.rows != w.cols or w.rows > 3 or w.rank() < w.rows:
         return None
     return partial(reduction_steps, sp.Matrix.hstack(w, sp.eye(w.rows)))
 
 
-def _error_steps(a: object, product: Any, error: object) -> tuple[Step, ...]:
+def _error_steps(a: object, product: sp.Matrix, error: object) -> tuple[Step, ...]:
     found = factors(a)
     k = product.rank()
     best = found.error_squared(k)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eckart.worked.matrices import square
@@ -65,7 +63,7 @@ def eigen(given: object) -> Solution:
     )
 
 
-def check_step(m: Any, found: Spectrum) -> Step:
+def check_step(m: sp.Matrix, found: Spectrum) -> Step:
     """Sum and product of the eigenvalues against trace and determinant."""
     numbers = (Equation("tr(M)", m.trace()), Equation("det(M)", sp.expand(m.det())))
     statement = tr("Check: the eigenvalues add up to the trace, and their product is the determinant.")

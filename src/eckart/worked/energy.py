@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -13,6 +13,9 @@ from eckart.worked.numerals import figure
 from eckart.worked.pca import enough
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.svd import canonical, details, factors
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 
 def energy(given: object, share: float = 0.9) -> Solution:
@@ -96,7 +99,7 @@ def energy(given: object, share: float = 0.9) -> Solution:
     return Solution(tr("How many singular values hold {percent} of the energy", percent=percent), steps, answer, named)
 
 
-def _rows(values: list[Any], squares: list[Any]) -> list[tuple[Any, ...]]:
+def _rows(values: list[Value], squares: list[Value]) -> list[tuple[Value, ...]]:
     rows, total, whole = [], sum(squares), sum(values)
     for i in range(len(values)):
         part, plain = sum(squares[: i + 1]) / total, sp.N(sum(values[: i + 1]) / whole, 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -19,6 +19,9 @@ from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import spectrum
 from eckart.worked.written_out import dot_line, squares, written
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine")
 FORMULAS = {
@@ -129,7 +132,7 @@ def kernel_pca(
     )
 
 
-def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: object, degree: int) -> Any:
+def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: object, degree: int) -> sp.Expr:
     """The kernel of two points; exact where it is a fraction or a root, else to 40 digits."""
     product = sp.expand((x * y.T)[0])
     if kernel == "linear":
@@ -147,7 +150,7 @@ def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: object, degree: int)
     return sp.N(sp.tanh(gamma * product + coef0), GUARD)
 
 
-def _pairs(points: list[Any], gram: Any, kernel: str) -> tuple[Step, ...]:
+def _pairs(points: list[Value], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
     """What the kernel is computed from, pair by pair: the inner product, or the squared distance for rbf."""
     lines = []
     for i in range(len(points)):
@@ -163,7 +166,7 @@ def _pairs(points: list[Any], gram: Any, kernel: str) -> tuple[Step, ...]:
     return written(lines)
 
 
-def centring(gram: Any) -> tuple[Any, Any, Any, Any]:
+def centring(gram: sp.Matrix) -> tuple[Value, Value, Value, Value]:
     """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix of entries 1/n.
 
     >>> centring(sp.Matrix([[2, 0], [0, 2]]))[3]
@@ -182,7 +185,7 @@ def _weight(pair: Eigenpair, centred: object) -> Any:
     return sum(terms[1:], terms[0])
 
 
-def _centring_step(terms: tuple[Any, Any, Any, Any]) -> Step:
+def _centring_step(terms: tuple[Value, Value, Value, Value]) -> Step:
     names = ("1K", "K1", "1K1", "K~")
     statement = tr(
         "Centre the points in feature space: subtract the column means and the row means, and add"
@@ -203,8 +206,13 @@ def _scale_step(weights: object, scores: object) -> Step:
 
 
 def _new_step(
-    point: Any, points: list[Any], gram: Any, eigenpairs: list[Eigenpair], lengths: list[Any], settings: Any
-) -> tuple[Step, Any]:
+    point: sp.Matrix,
+    points: list[Value],
+    gram: sp.Matrix,
+    eigenpairs: list[Eigenpair],
+    lengths: list[Value],
+    settings: Any,
+) -> tuple[Step, Value]:
     row = sp.Matrix([[between(point, other, *settings) for other in points]])
     n = gram.rows
     means = sp.Matrix([[sum(gram[:, j]) / n for j in range(n)]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -12,6 +12,9 @@ import sympy as sp
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
 from eckart.worked.grammar import number
 from eckart.worked.messages import tr, trn
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 _MOST_TEXT = 20_000
 _NAMES = re.compile(r"[A-Za-z]")
@@ -33,7 +36,7 @@ REMEDIES = {
 """For each exact solution, what does the same on large data."""
 
 
-def matrix(given: object, task: str, *, rows: int, columns: int) -> Any:
+def matrix(given: object, task: str, *, rows: int, columns: int) -> sp.Matrix:
     """The exact matrix, at most rows x columns.
 
     >>> matrix("1 2; 1/3 sqrt(2)", "svd", rows=9, columns=9)
@@ -62,7 +65,7 @@ def matrix(given: object, task: str, *, rows: int, columns: int) -> Any:
     return sp.Matrix([[_entry(cell) for cell in row] for row in cells])
 
 
-def square(given: object, task: str, *, side: int) -> Any:
+def square(given: object, task: str, *, side: int) -> sp.Matrix:
     """The exact matrix, and square."""
     found = matrix(given, task, rows=side, columns=side)
     if found.rows != found.cols:
@@ -79,7 +82,7 @@ def square(given: object, task: str, *, side: int) -> Any:
     return found
 
 
-def vector(given: object, name: str, length: int) -> Any:
+def vector(given: object, name: str, length: int) -> sp.Matrix:
     """A column of this length."""
     cells = [cell for row in _cells(given) for cell in row]
     if len(cells) != length:
@@ -91,7 +94,7 @@ def vector(given: object, name: str, length: int) -> Any:
     return sp.Matrix([_entry(cell) for cell in cells])
 
 
-def _cells(given: object) -> list[list[Any]]:
+def _cells(given: object) -> list[list[Value]]:
     if isinstance(given, str):
         return text_cells(given)
     if isinstance(given, sp.MatrixBase):
@@ -171,7 +174,7 @@ def _split(line: str) -> list[str]:
     return [cell for cell in [*cells, line[start:]] if cell]
 
 
-def _entry(cell: object) -> Any:
+def _entry(cell: object) -> sp.Expr:
     if isinstance(cell, str):
         if not cell.strip():
             raise MissingValuesError(

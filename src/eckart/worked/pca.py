@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -20,6 +20,9 @@ from eckart.worked.pictures import drops, scree
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import canonical, check_k
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 
 def pca(
@@ -97,7 +100,7 @@ def pca(
     return Solution(_title(table, center, scale), steps, tuple(_answer(data, k)), _parts(data, k), figures=figures)
 
 
-def _title(table: Any, center: bool, scale: bool) -> str:
+def _title(table: sp.Matrix, center: bool, scale: bool) -> str:
     size = {"rows": table.rows, "cols": table.cols}
     if scale:
         return tr("Principal components of a {rows} x {cols} table, scaled", **size)
@@ -168,7 +171,7 @@ def variance_step(data: Prepared, divide: str) -> Step:
     )
 
 
-def enough(values: Sequence[Any], share: float) -> int:
+def enough(values: Sequence[Value], share: float) -> int:
     """The fewest leading values that carry the share of the sum."""
     if not 0 < share <= 1:
         raise ParameterError(f"share={share!r} is not a share: give a number above 0 and up to 1, such as 0.9.")
@@ -218,7 +221,7 @@ def _answer(data: Prepared, k: int) -> list[Equation]:
     return [*values, Equation("V", data.vectors), Equation("T", data.scores), Equation("k", sp.Integer(k))]
 
 
-def _parts(data: Prepared, k: int) -> dict[str, Any]:
+def _parts(data: Prepared, k: int) -> dict[str, Value]:
     values = [pair.value for pair in data.eigenpairs]
     total = canonical(sum(values))
     dropped = canonical(sum(values[k:], sp.Integer(0)))

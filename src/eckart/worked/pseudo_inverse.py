@@ -10,7 +10,7 @@ so that only the squares of L and R are needed, which are fractions where L and 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -19,6 +19,9 @@ from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.svd import details, factors
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 
 def pseudo_inverse(given: object) -> Solution:
@@ -87,7 +90,7 @@ def pseudo_inverse(given: object) -> Solution:
     )
 
 
-def core(a: Any, left: list[Any] | None = None, right: list[Any] | None = None) -> Any:
+def core(a: sp.Matrix, left: list[Value] | None = None, right: list[Value] | None = None) -> sp.Matrix:
     """P of the formula above; without scaling it is A^+. `left` and `right` hold the squares of the diagonals."""
     reduced, pivots = a.rref(simplify=True)
     if not pivots:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -14,6 +14,9 @@ from eckart.worked.matrices import matrix, vector
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.svd import canonical, check_k, details, factors
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 
 def query(given: object, q: object, k: int | None = None) -> Solution:
@@ -102,7 +105,7 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
     return Solution(tr("A query in concept space"), steps, answer, named)
 
 
-def cosine(first: Any, second: Any, projector: Any) -> Any:
+def cosine(first: sp.Matrix, second: sp.Matrix, projector: sp.Matrix) -> sp.Expr | None:
     """The cosine between two rows in concept space, where V V^T is the projector; None if one of them is 0 there.
 
     >>> cosine(sp.Matrix([[4, 0]]), sp.Matrix([[3, 0]]), sp.eye(2))
@@ -115,7 +118,7 @@ def cosine(first: Any, second: Any, projector: Any) -> Any:
     return canonical(sp.radsimp(product / tidy_root(canonical(lengths[0] * lengths[1]))))
 
 
-def _suggestion(row: Any, back: Any) -> str:
+def _suggestion(row: sp.Matrix, back: sp.Matrix) -> str:
     open_places = [j for j in range(row.cols) if row[j] == 0 and sp.N(back[j]) > 1e-9]
     if not open_places:
         return tr("No column that is 0 in the query gains anything: there is nothing to suggest.")
@@ -124,7 +127,7 @@ def _suggestion(row: Any, back: Any) -> str:
     return tr("Of the columns that are 0 in the query, suggest {words}.", words=words)
 
 
-def _table(cosines: list[Any]) -> SolutionTable:
+def _table(cosines: list[Value]) -> SolutionTable:
     rows = [
         (sp.Integer(i), *((tr("none"), tr("none")) if c is None else (c, canonical(1 - c))))
         for i, c in enumerate(cosines, 1)

@@ -88,7 +88,7 @@ def rank(given: object) -> Solution:
     return Solution(tr("Rank of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, tuple(answer), parts)
 
 
-def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
+def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], Any, list[int]]:
     """Row echelon form, one step for each pivot."""
     work, steps, pivots, row = a.copy(), [], [], 0
     for column in range(a.cols):
@@ -124,7 +124,7 @@ def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
     return tuple(steps), work, pivots
 
 
-def _closing(a: Any, echelon: object, count: int) -> tuple[Step, ...]:
+def _closing(a: sp.Matrix, echelon: object, count: int) -> tuple[Step, ...]:
     zero = a.rows - count
     remark = ""
     if zero:

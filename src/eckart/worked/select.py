@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eckart.errors import InputError, ParameterError
@@ -114,9 +112,9 @@ def _rule(count: int | None, limit: float) -> str:
     return tr("Correlate each column with the target and keep those with $|r| ≥ {limit}$.", limit=figure(limit))
 
 
-def _centred(column: Any) -> Any:
+def _centred(column: sp.Matrix) -> sp.Matrix:
     return (column - sp.ones(column.rows, 1) * (sum(column) / column.rows)).applyfunc(sp.expand)
 
 
-def _correlation(product: Any, square: Any, own: Any) -> Any:
+def _correlation(product: sp.Expr, square: sp.Expr, own: sp.Expr) -> sp.Expr:
     return sp.Integer(0) if square == 0 else sp.radsimp(product / sp.sqrt(sp.expand(square * own)))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from eckart.arrays import Array
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 
 class Transfer(Protocol):
@@ -19,11 +22,11 @@ class Transfer(Protocol):
     threads: int
     """Threads that read and send them."""
 
-    def load(self, block: Any) -> Any:
+    def load(self, block: Matrix) -> Matrix:
         """Begin to take a block over; runs in the threads that read."""
         ...
 
-    def accept(self, loaded: Any) -> Any:
+    def accept(self, loaded: Matrix) -> Matrix:
         """What `load` gave, ready to be worked on."""
         ...
 
@@ -36,8 +39,8 @@ class Stay:
     threads: int
     depth, threads = 2, 1
 
-    def load(self, block: Any) -> Any:
+    def load(self, block: Matrix) -> Matrix:
         return block
 
-    def accept(self, loaded: Any) -> Any:
+    def accept(self, loaded: Matrix) -> Matrix:
         return loaded

@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 _ALIGNMENT = 64
 
@@ -36,7 +39,7 @@ class DaskRows:
         return self.edges[-1], int(self.array.shape[1])
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.array.dtype == np.float32 else np.float64)
 
     @property
@@ -90,7 +93,7 @@ def dask_rows(data: Any) -> DaskRows:
     return DaskRows(data, edges, metadata, sparse, density)
 
 
-def as_block(chunk: Any, dtype: np.dtype[Any]) -> Block:
+def as_block(chunk: Matrix, dtype: np.dtype) -> Block:
     """A chunk as rows: a NumPy array or a CSR array of floats."""
     if isinstance(chunk, np.ndarray):
         return _aligned(np.ascontiguousarray(chunk, dtype=dtype))

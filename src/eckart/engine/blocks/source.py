@@ -12,6 +12,8 @@ from eckart.notes import Note
 
 Block = Any
 """Consecutive rows: a 2-D floating NumPy array, or a scipy.sparse CSR array."""
+DataSource = Any
+"""A `Source`, a `RowSource`, or an array that needs no source."""
 
 
 @runtime_checkable
@@ -22,7 +24,7 @@ class Source(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     @property
-    def dtype(self) -> np.dtype[Any]: ...
+    def dtype(self) -> np.dtype: ...
 
     @property
     def sparse(self) -> bool: ...
@@ -46,7 +48,7 @@ class RowSource(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         """float32 or float64: what `read` gives."""
         ...
 
@@ -106,8 +108,8 @@ class MemorySource:
         return int(rows), int(columns)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = np.dtype(self.matrix.dtype)
+    def dtype(self) -> np.dtype:
+        dtype: np.dtype = np.dtype(self.matrix.dtype)
         return dtype
 
     @property

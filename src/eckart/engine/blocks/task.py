@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from eckart.engine.measured import measured_rows
 from eckart.engine.operator import to_power
 from eckart.engine.prepare import ScaleRows
 from eckart.engine.rows import RowBlocks
+
+if TYPE_CHECKING:
+    from eckart.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def add_parts(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> l
     return total
 
 
-def counted_only(matrix: object, weights: np.ndarray | None, start: int, stop: int) -> Any:
+def counted_only(matrix: object, weights: np.ndarray | None, start: int, stop: int) -> Array:
     """The rows start..stop, with zeros for those of weight 0: powers of two that suit the others may overflow them."""
     counted = None if weights is None else weights[start:stop] > 0.0
     if counted is None or counted.all():

@@ -6,7 +6,7 @@ Arrow parses the entries. SciPy's reader is not used, because a stray byte in th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from eckart.io.arrow.columns import stored_numbers
 from eckart.io.bytes import OpenedFile
 from eckart.io.text.layout import align
 from eckart.io.text.records import Records
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
@@ -128,7 +131,7 @@ def mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, sizes: Size
     return [column[mirror], row[mirror], sign * value[mirror]]
 
 
-def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
+def _table(body: bytes, mark: str, sizes: Sizes) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from eckart.io.guard import reason
 from eckart.io.roles import listed, quoted
 from eckart.wording import KEY
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def record_table(names: Sequence[str], columns: Sequence[Sequence[Any]], schema: Any = None) -> Any:
+
+def record_table(names: Sequence[str], columns: Sequence[Sequence[Any]], schema: pa.Schema | None = None) -> pa.Table:
     """A pyarrow.Table of columns of Python values; None and NaN are missing."""
     import pyarrow as pa
 
@@ -85,7 +88,7 @@ def _dimensions(value: object) -> int:
     return 1 if hasattr(value, "__len__") and not isinstance(value, Mapping) else 0
 
 
-def records_table(rows: Sequence[Mapping[Any, Any]]) -> Any:
+def records_table(rows: Sequence[Mapping[Any, Any]]) -> pa.Table:
     """A list of dicts: one column for each key that occurs; a key that a row lacks is missing there."""
     names: dict[Any, None] = {}
     for row in rows:

@@ -12,12 +12,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product as cartesian
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import Entry, Grid, Reader
 from eckart.worked.exercises.typed import plain
 from eckart.worked.messages import tr
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 _LONGEST, _MOST_READINGS = 4000, 64
 _OPEN, _CLOSE = "([{", ")]}"
@@ -45,7 +48,7 @@ class Target:
     pairing: str = ""
     signed: bool = False
     label: str = ""
-    also: tuple[Any, ...] = ()
+    also: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,7 @@ def _cut(text: str, signs: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def flat(entries: tuple[Entry, ...]) -> list[Any]:
+def flat(entries: tuple[Entry, ...]) -> list[Value]:
     """All numbers of some entries, row after row."""
     return [
         number for entry in entries for number in ([x for row in entry.rows for x in row] if isinstance(entry, Grid)

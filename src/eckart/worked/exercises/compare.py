@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from functools import cache
 from itertools import permutations, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -19,6 +19,9 @@ import sympy as sp
 from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.arithmetic import DIGITS, Entry, Grid, Typed
 from eckart.worked.messages import tr, trn
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 RIGHT, ALMOST, PARTIAL, WRONG = "right", "almost", "partial", "wrong"
 ORDER = (RIGHT, ALMOST, PARTIAL, WRONG)
@@ -102,7 +105,7 @@ def _decimal(value: object) -> Decimal:
     return Decimal(str(sp.N(value, DIGITS)))
 
 
-def close(given: Typed, true: Any) -> bool:
+def close(given: Typed, true: sp.Expr) -> bool:
     """Exactly equal, or a decimal that is rounded or cut off in its last place, and within a per cent.
 
     What is computed with rounded decimals may be off by their errors.
@@ -130,7 +133,7 @@ def _number(part: Part, target: Target) -> Verdict:
     return _right() if close(given, target.value) else Verdict(WRONG, number_slip(given, target.value))
 
 
-def number_slip(given: Typed, true: Any) -> str:
+def number_slip(given: Typed, true: sp.Expr) -> str:
     """The likeliest slip behind one wrong number."""
     true = sp.sympify(true)
     if true != 0:
@@ -186,7 +189,7 @@ def _numbers(part: Part, target: Target) -> Verdict:
     return Verdict(WRONG, _slip_of_many(wrong, left, len(target.value)), misfits=misfits)
 
 
-def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
+def _slip_of_many(wrong: list[Typed], left: list[Value], count: int) -> str:
     slips = {number_slip(given, left[min(i, len(left) - 1)]) for i, given in enumerate(wrong)}
     slips.discard(tr("This is not the right number."))
     if len(left) < count:
@@ -231,16 +234,16 @@ def _matrix(part: Part, target: Target) -> Verdict:
     return Verdict(WRONG, _matrix_slip(given, true))
 
 
-def _shape(given: Grid, true: Any) -> Verdict:
+def _shape(given: Grid, true: sp.Matrix) -> Verdict:
     shapes = {"given": "{} x {}".format(*given.shape), "true": f"{true.rows} x {true.cols}"}
     return Verdict(WRONG, tr("The answer is {given}, and a {true} matrix is asked for.", **shapes), misfits=1)
 
 
-def _same(given: Grid, true: Any) -> bool:
+def _same(given: Grid, true: sp.Matrix) -> bool:
     return all(close(given.rows[i][j], true[i, j]) for i in range(true.rows) for j in range(true.cols))
 
 
-def _matrix_slip(given: Grid, true: Any) -> str:
+def _matrix_slip(given: Grid, true: sp.Matrix) -> str:
     a, b = _floats(given), np.array(true.evalf().tolist(), dtype=float)
     if np.abs(a).max() > 0 and np.abs(b).max() > 0:
         ratio = float((a * b).sum() / (b * b).sum())
@@ -288,7 +291,7 @@ def _in_rows() -> Verdict:
     return Verdict(ALMOST, tr("The vectors are right, but they stand in rows: write them as columns."))
 
 
-def _as_columns(part: Part, true: Any) -> Grid:
+def _as_columns(part: Part, true: sp.Matrix) -> Grid:
     """Separate vectors are columns; a row may stand for a column."""
     if (vectors := part.vectors()) is not None and len(vectors[0]) == true.rows:
         return _turned(Grid(tuple(map(tuple, vectors))))
@@ -298,7 +301,7 @@ def _as_columns(part: Part, true: Any) -> Grid:
     return grid
 
 
-def _matches(given: Grid, true: Any, reorder: bool) -> frozenset[Match]:
+def _matches(given: Grid, true: sp.Matrix, reorder: bool) -> frozenset[Match]:
     """Every order of the columns, with signs, in which they are the true ones."""
     signs = [[_column_sign(given, i, true[:, j]) for j in range(true.cols)] for i in range(true.cols)]
     orders = permutations(range(true.cols)) if reorder else [tuple(range(true.cols))]
@@ -309,7 +312,7 @@ def _matches(given: Grid, true: Any, reorder: bool) -> frozenset[Match]:
     )
 
 
-def _column_sign(given: Grid, place: int, true: Any) -> int:
+def _column_sign(given: Grid, place: int, true: sp.Matrix) -> int:
     """1 or -1 if a column is the true one or its opposite, else 0."""
     for sign in (1, -1):
         if all(close(given.rows[i][place], sign * true[i]) for i in range(true.rows)):

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, astype, device, is_numpy, namespace, to_numpy
+from eckart.documentation import document
 from eckart.engine.matrix import open_matrix, taken_to
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
@@ -278,13 +279,11 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         found = preimages(expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=ridge, measure=measure)
         return Preimages(astype(found.rows, scores.dtype), found.distances, found.lengths)
 
+    @document
     def column_correlations(self, X: object) -> Array:
         """Compute the correlations of columns with scores, for new rows.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit.
+        {Parameters: X [new rows]}
 
         Returns
         -------

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, from_numpy, is_array, is_host, to_numpy
 from eckart.devices import to_host
+from eckart.documentation import document
 from eckart.engine.matrix import taken_to
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
@@ -218,25 +219,12 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self.device = device
         self.progress = progress
 
+    @document
     @allowed.validated
     def fit(self, X: object, y: object = None, W: object = None, H: object = None) -> Self:
         """Find the components of X.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Non-negative data. Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        W : array-like of shape (n_samples, n_components), default None
-            Starting factor, for ``init='custom'``.
-        H : array-like of shape (n_components, n_features), default None
-            Starting factor, for ``init='custom'``.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
+        {Parameters: X [non-negative], y, W, H; Returns: Self [fitted]}
 
         Warns
         -----
@@ -246,20 +234,12 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self._fit(X, W, H)
         return self
 
+    @document
     @allowed.validated
     def fit_transform(self, X: object, y: object = None, W: object = None, H: object = None) -> Array:
         """Find the components of X and return the coordinates of its rows.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Non-negative data. Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        W : array-like of shape (n_samples, n_components), default None
-            Starting factor, for ``init='custom'``.
-        H : array-like of shape (n_components, n_features), default None
-            Starting factor, for ``init='custom'``.
+        {Parameters: X [non-negative], y, W, H}
 
         Returns
         -------
@@ -299,6 +279,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         return scores @ self.components_
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
+    @document
     @allowed.validated
     def partial_fit(self, X: object, y: object = None) -> Self:
         """Update the components with more rows.
@@ -309,13 +290,9 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         ----------
         X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
             Rows, for the losses 'frobenius' and 'kullback-leibler', without missing entries and without penalties.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
+        {y}
 
-        Returns
-        -------
-        Self
-            The estimator itself.
+        {Returns: Self}
 
         Raises
         ------

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.worked.checks import whole
 from eckart.worked.fields import tidy_root
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 
+@document
 def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     """Compare the best approximation of rank k with another one.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [8 x 6]}
     k : int, default 1
         Rank of the approximations, below the rank of the matrix.
     other : str, list, array or sympy.Matrix, default None
@@ -43,14 +44,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
         Steps and answer. Parts: approximation, error_squared, spectral_error, other, other_error_squared,
         singular_values.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    svd : The decomposition that gives the best approximation.
+    {Raises: InputError [exact]; See Also: svd}
 
     Examples
     --------

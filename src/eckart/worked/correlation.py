@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 
+@document
 def correlation(given: object) -> Solution:
     """Compare PCA of the covariance matrix with PCA of the correlation matrix.
 
@@ -34,14 +36,7 @@ def correlation(given: object) -> Solution:
     Solution
         Steps and answer. Parts: covariance, correlation, components, scaled_components, shares, scaled_shares.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    pca : One of the two in full.
+    {Raises: InputError [exact]; See Also: pca}
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.cur_draw import Drawn, draw_steps, drawn
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 CORES = ("intersection", "best")
 
 
+@document
 def cur(
     given: object,
     r: int = 2,
@@ -41,8 +43,7 @@ def cur(
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [8 x 8]}
     r : int, default 2
         Number of draws of columns and of rows.
     rows : sequence of int, default None
@@ -59,15 +60,7 @@ def cur(
     Solution
         Steps and answer. Parts: C, U, R, W, p, q, product, error_squared, columns, rows.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    svd : The best approximation.
-    eckart.CUR : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: svd, eckart.CUR}
 
     Examples
     --------

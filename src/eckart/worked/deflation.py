@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice
 from eckart.worked.matrices import square
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 METHODS = ("auto", "hotelling", "wielandt")
 
 
+@document
 def deflation(given: object, *, method: str = "auto") -> Solution:
     """Find all eigenpairs one after another by deflation.
 
@@ -42,15 +44,11 @@ def deflation(given: object, *, method: str = "auto") -> Solution:
 
     Raises
     ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
+    {InputError [exact]}
     ParameterError
         If Hotelling's deflation is requested for a matrix that is not symmetric.
 
-    See Also
-    --------
-    power_iteration : The dominant eigenpair.
-    eigen : All eigenpairs from the characteristic polynomial.
+    {See Also: power_iteration, eigen}
 
     Examples
     --------

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.determinant_expansion import chio_steps, expansion_steps
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 RULE = "det(A) = det(B) / a_11^{n-2},  b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} a_{i+1,1}"
 
 
+@document
 def determinant(given: object) -> Solution:
     """Compute a determinant by condensation, with every matrix and every swap.
 
@@ -35,15 +37,7 @@ def determinant(given: object) -> Solution:
     Solution
         Steps and answer. Parts: determinant.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    rank : Row reduction.
-    eigen : Uses the determinant of M - lambda I.
+    {Raises: InputError [exact]; See Also: rank, eigen}
 
     Examples
     --------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.checks import whole
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import square
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 
+@document
 def diagonalize(given: object, power: int = 3) -> Solution:
     """Diagonalise a matrix as V D V^-1 and compute a power of it.
 
@@ -39,14 +41,7 @@ def diagonalize(given: object, power: int = 3) -> Solution:
         Steps and answer. Parts: V, D, V_inverse, power, diagonalizable. If the matrix cannot be diagonalised, the
         solution explains why.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    eigen : The eigenpairs.
+    {Raises: InputError [exact]; See Also: eigen}
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step
@@ -11,28 +12,18 @@ from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Spectrum, spectrum
 
 
+@document
 def eigen(given: object) -> Solution:
     """Find all eigenvalues and eigenvectors of a square matrix.
 
-    Parameters
-    ----------
-    given : str, list, array or sympy.Matrix
-        A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {Parameters: given [square]}
 
     Returns
     -------
     Solution
         Steps and answer. Parts: eigenvalues, eigenvectors, characteristic_polynomial, exact.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    diagonalize : The factorisation V D V^-1.
-    power_iteration : The dominant eigenpair by iteration.
+    {Raises: InputError [exact]; See Also: diagonalize, power_iteration}
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
@@ -20,27 +21,18 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 
+@document
 def gram_schmidt(given: object) -> Solution:
     """Orthonormalise the columns of a matrix: A = Q R.
 
-    Parameters
-    ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+    {Parameters: given [8 x 6]}
 
     Returns
     -------
     Solution
         Steps and answer. Parts: Q, R, rank, orthogonal. Dependent columns add no vector to Q.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    rank : The rank by row reduction.
+    {Raises: InputError [exact]; See Also: rank}
 
     Examples
     --------

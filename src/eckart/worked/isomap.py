@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 
+@document
 def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     """Compute Isomap coordinates of a few points.
 
@@ -50,10 +52,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
         If the matrix is too large for exact steps, or an entry cannot be read.
         Also if the graph of neighbours is not connected.
 
-    See Also
-    --------
-    kernel_pca : Another nonlinear method.
-    eckart.Isomap : The same in floating point, for data of any size.
+    {See Also: kernel_pca, eckart.Isomap}
 
     Examples
     --------

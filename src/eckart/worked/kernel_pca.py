@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.checks import whole
@@ -33,6 +34,7 @@ FORMULAS = {
 }
 
 
+@document
 def kernel_pca(
     given: object,
     k: int = 2,
@@ -49,8 +51,7 @@ def kernel_pca(
     ----------
     given : str, list, array or sympy.Matrix
         The table, at most 6 rows and 12 columns; rows are observations.
-    k : int, default 2
-        Number of components.
+    {k [2]}
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine'}, default 'poly'
         Kernel function.
     gamma : int, str or sympy.Expr, default 1
@@ -67,15 +68,7 @@ def kernel_pca(
     Solution
         Steps and answer. Parts: K, centred, eigenvalues, weights, scores.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    pca : The linear case.
-    eckart.KernelPCA : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: pca, eckart.KernelPCA}
 
     Examples
     --------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix, text_cells
@@ -28,6 +29,7 @@ _SHOWN = 10
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+@document
 def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     """Impute missing entries by expectation-maximisation with k components.
 
@@ -35,8 +37,7 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     ----------
     given : str, list, array or sympy.Matrix
         The table, at most 20 rows and 5 columns; rows are observations. Missing entries are written `?` or NaN.
-    k : int, default 1
-        Number of components.
+    {k [1]}
     iterations : int, default 100
         Number of iterations. The first is exact, the others are numerical.
 
@@ -45,14 +46,7 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     Solution
         Steps and answer. Parts: start, first, filled, values, objective.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    eckart.fill_missing : The same for data of any size, with standard errors.
+    {Raises: InputError [exact]; See Also: eckart.fill_missing}
 
     Examples
     --------

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.checks import whole
@@ -38,6 +39,7 @@ OBJECTIVES = {
 }
 
 
+@document
 def nmf(
     given: object,
     k: int = 2,
@@ -54,8 +56,7 @@ def nmf(
     ----------
     given : str, list, array or sympy.Matrix
         The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1". Entries are not negative.
-    k : int, default 2
-        Number of components.
+    {k [2]}
     loss : {'euclidean', 'kl'}, default 'euclidean'
         Loss to minimise: the squared error or the Kullback-Leibler divergence.
     iterations : int, default 50
@@ -72,14 +73,7 @@ def nmf(
     Solution
         Steps and answer. Parts: W, H, objective, history, first_W, first_H.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    eckart.NMF : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: eckart.NMF}
 
     Examples
     --------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.options import check_choice
 from eckart.worked.determinant_expansion import product_steps
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 
+@document
 def pca(
     given: object,
     k: int | None = None,
@@ -40,16 +42,14 @@ def pca(
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The table, at most 40 rows and 6 columns; rows are observations.
+    {given [table]}
     k : int, default None
         Number of components to keep. None keeps as many as explain `share`.
     center : bool, default True
         Subtract the column means.
     scale : bool, default False
         Divide each column by its standard deviation.
-    divide : {'n-1', 'n', '1'}, default 'n-1'
-        Divisor that turns cross-products into covariances; '1' leaves them as they are.
+    {divide}
     share : float, default 0.9
         Share of the variance to explain if `k` is None.
     route : {'variance', 'reconstruction', 'svd'}, default 'variance'
@@ -63,16 +63,7 @@ def pca(
         Steps and answer. Parts: means, centred, cross_products, covariance, eigenvalues, variances, axes, scores, k,
         pve, reconstruction, error_squared, error.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    minor_components : The components of smallest variance.
-    svd : The decomposition behind PCA.
-    eckart.PCA : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: minor_components, svd, eckart.PCA}
 
     Examples
     --------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import square, vector
@@ -35,13 +36,13 @@ class Run:
     converged: bool
 
 
+@document
 def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, most: int = 200) -> Solution:
     """Find the dominant eigenpair by power iteration.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [square]}
     start : str, list or array, default None
         Starting vector. None uses ones.
     eps : float, default 1e-6
@@ -57,15 +58,11 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
 
     Raises
     ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
+    {InputError [exact]}
     ParameterError
         If `eps` is not positive.
 
-    See Also
-    --------
-    deflation : The other eigenpairs.
-    eigen : All eigenpairs exactly.
+    {See Also: deflation, eigen}
 
     Examples
     --------

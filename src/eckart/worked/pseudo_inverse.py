@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
@@ -24,27 +25,18 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 
+@document
 def pseudo_inverse(given: object) -> Solution:
     """Compute the pseudo-inverse through the singular value decomposition.
 
-    Parameters
-    ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {Parameters: given [8 x 8]}
 
     Returns
     -------
     Solution
         Steps and answer. Parts: pseudo_inverse, singular_values.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    svd : The decomposition.
+    {Raises: InputError [exact]; See Also: svd}
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 
+@document
 def query(given: object, q: object, k: int | None = None) -> Solution:
     """Map a new row to the concepts of a matrix and find similar rows.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [12 x 8]}
     q : str, list or array
         The new row.
     k : int, default None
@@ -36,15 +37,7 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
     Solution
         Steps and answer. Parts: concepts, back (the row reconstructed from its concepts), V, cosines.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    svd : The decomposition behind the concepts.
-    eckart.concepts : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: svd, eckart.concepts}
 
     Examples
     --------

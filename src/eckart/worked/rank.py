@@ -7,12 +7,14 @@ from typing import Any
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
 from eckart.worked.row_reduction import minus, reduction_steps
 from eckart.worked.solution import Equation, Solution, Step
 
 
+@document
 def rank(given: object) -> Solution:
     """Find the rank of a matrix and rows that form a basis.
 
@@ -27,15 +29,7 @@ def rank(given: object) -> Solution:
         Steps and answer. Parts: rank, basis, basis_rows (counted from 1), coordinates (each row in terms of the basis),
         echelon.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    determinant : Another use of row reduction.
-    gram_schmidt : An orthonormal basis.
+    {Raises: InputError [exact]; See Also: determinant, gram_schmidt}
 
     Examples
     --------

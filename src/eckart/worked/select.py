@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix, vector
@@ -13,6 +14,7 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.written_out import dot_line, written
 
 
+@document
 def select(given: object, target: object, *, count: int | None = None, threshold: float | None = None) -> Solution:
     """Select the columns that correlate most with a target.
 
@@ -34,14 +36,11 @@ def select(given: object, target: object, *, count: int | None = None, threshold
 
     Raises
     ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
+    {InputError [exact]}
     ParameterError
         If both `count` and `threshold` are given.
 
-    See Also
-    --------
-    eckart.CorrelationFilter : Remove columns that correlate with each other.
+    {See Also: eckart.CorrelationFilter}
 
     Examples
     --------

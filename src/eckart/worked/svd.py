@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.determinant_expansion import product_steps
@@ -78,13 +79,13 @@ def canonical(value: sp.Expr) -> sp.Expr:
     return near if abs(value - near) < sp.Float("1e-30") * (1 + abs(value)) else value
 
 
+@document
 def svd(given: object, k: int | None = None, *, form: str = "compact") -> Solution:
     """Compute the singular value decomposition of a matrix.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [12 x 8]}
     k : int, default None
         Rank of a truncated decomposition, with its error. None truncates nothing.
     form : {'compact', 'full'}, default 'compact'
@@ -95,16 +96,7 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
     Solution
         Steps and answer. Parts: U, S, V, singular_values, rank; with `k` also approximation and error_squared.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    bounds : The error of the truncation compared with others.
-    pseudo_inverse : An application.
-    eckart.TruncatedSVD : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: bounds, pseudo_inverse, eckart.TruncatedSVD}
 
     Examples
     --------

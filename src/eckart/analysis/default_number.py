@@ -28,7 +28,7 @@ def _varying(source: DataSource) -> int:
     """Components that can have variance: no more than columns that vary, and one less than rows."""
     rows, columns = source.shape
     columns = int(columns)
-    matrix = getattr(source, "matrix", source)
+    matrix: DataSource = getattr(source, "matrix", source)
     if hasattr(matrix, "max") and not hasattr(matrix, "toarray") and rows * columns <= _MOST_CELLS:
         columns = int((matrix.max(axis=0) != matrix.min(axis=0)).sum())
     return max(1, min(int(rows) - 1, columns))

@@ -352,7 +352,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
     def _count(self, data: Matrix, H: Array | None) -> int:
         if self.n_components not in (None, "auto"):
             return int(self.n_components)
-        if self.init == "custom" and self.n_components == "auto" and hasattr(H, "shape"):
+        if self.init == "custom" and self.n_components == "auto" and H is not None and hasattr(H, "shape"):
             return int(H.shape[0])
         return int(data.shape[1])
 

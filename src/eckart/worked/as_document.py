@@ -52,9 +52,9 @@ def plain(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     if isinstance(value, sp.MatrixBase):
-        rows = [[value[i, j] for j in range(value.cols)] for i in range(value.rows)]
-        exact = [[str(entry) for entry in row] for row in rows] if is_exact(value) else None
-        return {"exact": exact, "decimal": [[_number(entry) for entry in row] for row in rows]}
+        rows = value.tolist()
+        exact = [list(map(str, row)) for row in rows] if is_exact(value) else None
+        return {"exact": exact, "decimal": [list(map(_number, row)) for row in rows]}
     value = sp.sympify(value)
     return {"exact": str(value) if is_exact(value) else None, "decimal": _number(value)}
 

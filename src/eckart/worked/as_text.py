@@ -43,15 +43,19 @@ def step_lines(step: Step, label: str, width: int) -> list[str]:
     return lines
 
 
+def _text_lines(name: str, value: str, room: int) -> list[str]:
+    """Words, or a single formula, which is broken at its signs."""
+    shown = f"{name} = {text_prose(value)}" if name else text_prose(value)
+    is_formula = value.startswith("$") and value.endswith("$") and value.count("$") == 2
+    return wrapped(shown, room, "  ") if is_formula else textwrap.wrap(shown, room)
+
+
 def equation_lines(equation: Equation, width: int) -> list[str]:
     """`name = value ≈ decimal`, indented; matrices over several lines."""
     name, value = text_name(equation.name), equation.value
     room = width - _INDENT
     if isinstance(value, str):
-        shown = f"{name} = {text_prose(value)}" if name else text_prose(value)
-        is_formula = value.startswith("$") and value.endswith("$") and value.count("$") == 2
-        given = wrapped(shown, room, "  ") if is_formula else textwrap.wrap(shown, room)
-        return [" " * _INDENT + line for line in given]
+        return [" " * _INDENT + line for line in _text_lines(name, value, room)]
     if isinstance(value, sp.MatrixBase):
         return [" " * _INDENT + line for line in _matrix_equation(name, value, room)]
     unit = f" {equation.unit}" if equation.unit else ""

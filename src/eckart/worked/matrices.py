@@ -94,30 +94,39 @@ def vector(given: object, name: str, length: int) -> sp.Matrix:
     return sp.Matrix([_entry(cell) for cell in cells])
 
 
+def _rows(given: object) -> list[Value]:
+    """The rows of a list or an array, without arrays in them."""
+    given = given.toarray() if hasattr(given, "toarray") else given
+    given = given if isinstance(given, Sequence) else np.asarray(given).tolist()
+    if not isinstance(given, Sequence):
+        raise InputError(
+            tr('{given} is not a matrix. Give rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".', given=repr(given))
+        )
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in given]
+
+
 def _cells(given: object) -> list[list[Value]]:
     if isinstance(given, str):
         return text_cells(given)
     if isinstance(given, sp.MatrixBase):
         return [[given[i, j] for j in range(given.cols)] for i in range(given.rows)]
-    if hasattr(given, "toarray"):
-        given = given.toarray()
-    if not isinstance(given, Sequence):
-        given = np.asarray(given).tolist()
-    rows = (
-        [row.tolist() if isinstance(row, np.ndarray) else row for row in given]
-        if isinstance(given, Sequence)
-        else given
-    )
-    if not isinstance(rows, list):
-        raise InputError(
-            tr('{given} is not a matrix. Give rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".', given=repr(given))
-        )
+    rows = _rows(given)
     nested = [isinstance(row, Sequence) and not isinstance(row, str) for row in rows]
     if rows and not any(nested):
         return [list(rows)]
     if not all(nested):
         raise InputError(tr("Some rows are lists and some are single entries. Give every row as a list."))
     return [list(row) for row in rows]
+
+
+def _has_semicolon_columns(lines: list[str]) -> bool:
+    """Whether semicolons separate columns, not rows: as many of them in each of several lines."""
+    return len(lines) > 1 and len({line.count(";") for line in lines}) == 1 and all(map(_has_columns, lines))
+
+
+def _has_decimal_commas(line: str) -> bool:
+    """Whether blanks separate the numbers between commas, so that the commas are decimal signs."""
+    return "," in line and any(re.search(r"[\d)]\s+[-+\d]", cell) for cell in line.split(","))
 
 
 def text_cells(text: str) -> list[list[str]]:
@@ -140,12 +149,12 @@ def text_cells(text: str) -> list[list[str]]:
         )  # fmt: skip
     text = re.sub(r"\]\s*,?\s*\[", ";", text).replace("[", "").replace("]", "")
     lines = [line for line in re.split(r"[\n\r]+", text) if line.strip()]
-    table = len(lines) > 1 and len({line.count(";") for line in lines}) == 1 and all(map(_has_columns, lines))
+    table = _has_semicolon_columns(lines)
     if not table:
         lines = [part for line in lines for part in line.split(";") if part.strip()]
     if len(lines) > 1 and "\n" in text.strip() and _is_header(lines[0].replace(";", ",")):
         lines = lines[1:]
-    if table or any(re.search(r"[\d)]\s+[-+\d]", cell) for line in lines for cell in line.split(",") if "," in line):
+    if table or any(map(_has_decimal_commas, lines)):
         lines = [re.sub(r"(?<=\d),(?=\d)", ".", line) for line in lines]
     return [[cell.strip() for cell in line.split(";")] if table else _split(line) for line in lines]
 
@@ -174,6 +183,14 @@ def _split(line: str) -> list[str]:
     return [cell for cell in [*cells, line[start:]] if cell]
 
 
+def _decimal(cell: float) -> sp.Expr:
+    """The decimal that was typed, not its binary neighbour."""
+    if not np.isfinite(cell):
+        kind = MissingValuesError if np.isnan(cell) else NotFiniteError
+        raise kind(tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell))
+    return sp.Rational(repr(cell))
+
+
 def _entry(cell: object) -> sp.Expr:
     if isinstance(cell, str):
         if not cell.strip():
@@ -188,12 +205,7 @@ def _entry(cell: object) -> sp.Expr:
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return sp.Integer(int(cell))
     if isinstance(cell, float | np.floating):
-        if not np.isfinite(cell):
-            kind = MissingValuesError if np.isnan(cell) else NotFiniteError
-            raise kind(
-                tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell)
-            )
-        return sp.Rational(repr(float(cell)))  # the decimal that was typed, not its binary neighbour
+        return _decimal(float(cell))
     if hasattr(cell, "numerator") and hasattr(cell, "denominator"):
         return sp.Rational(int(cell.numerator), int(cell.denominator))
     raise InputError(

@@ -14,6 +14,22 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.written_out import dot_line, written
 
 
+def _check(count: int | None, threshold: float | None, columns: int) -> None:
+    if count is not None and threshold is not None:
+        raise ParameterError("count and threshold cannot be combined: give one of them.")
+    if count is not None:
+        whole("count", count, 1, columns)
+
+
+def _products(centred: list[sp.Matrix], goal: sp.Matrix) -> tuple[Step, ...]:
+    """The inner products of the columns with themselves and with the target, term by term."""
+    return written(
+        line
+        for j, x in enumerate(centred, 1)
+        for line in (dot_line(f"x_{j}^T x_{j}", x, x), dot_line(f"x_{j}^T y", x, goal))
+    )
+
+
 @document
 def select(given: object, target: object, *, count: int | None = None, threshold: float | None = None) -> Solution:
     """Select the columns that correlate most with a target.
@@ -49,10 +65,7 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     """
     table = matrix(given, "select", rows=40, columns=12)
     y = vector(target, "The target", table.rows)
-    if count is not None and threshold is not None:
-        raise ParameterError("count and threshold cannot be combined: give one of them.")
-    if count is not None:
-        whole("count", count, 1, table.cols)
+    _check(count, threshold, table.cols)
     centred = [_centred(table[:, j]) for j in range(table.cols)]
     goal = _centred(y)
     if goal.is_zero_matrix:
@@ -67,9 +80,6 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     rows = tuple(
         (sp.Integer(j + 1), squares[j], products[j], found[j], tr("keep") if j in chosen else tr("drop")) for j in order
     )
-    remark = (
-        tr("A column that does not vary has no correlation and counts as 0.") if any(s == 0 for s in squares) else ""
-    )
     steps = (
         Step(tr("The columns and the target."), numbers=(Equation("X", table), Equation("y", y))),
         Step(tr("Subtract the means."), numbers=(Equation("X", sp.Matrix.hstack(*centred)), Equation("y", goal))),
@@ -77,12 +87,8 @@ def select(given: object, target: object, *, count: int | None = None, threshold
             _rule(count, limit),
             "r_j = x_j^T y / sqrt(x_j^T x_j · y^T y)",
             (Equation("y^T y", own), SolutionTable((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)),
-            remark,
-            more=lambda: written(
-                line
-                for j, x in enumerate(centred, 1)
-                for line in (dot_line(f"x_{j}^T x_{j}", x, x), dot_line(f"x_{j}^T y", x, goal))
-            ),
+            tr("A column that does not vary has no correlation and counts as 0.") if 0 in squares else "",
+            more=lambda: _products(centred, goal),
         ),
         Step(
             tr(

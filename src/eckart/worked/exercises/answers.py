@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from itertools import product as cartesian
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -114,18 +115,23 @@ def _mixed(match: re.Match[str]) -> str:
 
 def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
     """Answers that are read in one way throughout, then those that change the way from part to part."""
-    found: list[list[Row]] = []
     parts = [_parts(rows) for rows in read]
+    found: list[list[Row]] = []
     for rows in parts:
-        whole = [row for part in rows if part is not None for row in part]
+        whole = list(chain.from_iterable(part for part in rows if part is not None))
         if whole and None not in rows and whole not in found:
             found.append(whole)
     if parts and len({len(rows) for rows in parts}) == 1:
         choices = [_distinct(rows[place] for rows in parts) for place in range(len(parts[0]))]
-        if 1 < prod(map(len, choices)) <= _MOST_READINGS:
-            mixed = [[row for part in chosen for row in part] for chosen in cartesian(*choices)]
-            found += [rows for rows in mixed if rows not in found]
+        found += [rows for rows in _mixed(choices) if rows not in found]
     return found
+
+
+def _mixed(choices: list[list[list[Row]]]) -> list[list[Row]]:
+    """One reading of each part in all combinations, unless there are too many."""
+    if not 1 < prod(map(len, choices)) <= _MOST_READINGS:
+        return []
+    return [list(chain.from_iterable(chosen)) for chosen in cartesian(*choices)]
 
 
 def _parts(rows: list[Row | None]) -> list[list[Row] | None]:

@@ -165,6 +165,10 @@ def _listed(part: Part) -> list[Typed]:
     return part.flat
 
 
+def _in_order(given: Sequence[Value], values: Sequence[Value]) -> bool:
+    return all(close(x, value) for x, value in zip(given, values, strict=True))
+
+
 def _numbers(part: Part, target: Target) -> Verdict:
     """Numbers in any order."""
     left = list(target.value)
@@ -177,9 +181,8 @@ def _numbers(part: Part, target: Target) -> Verdict:
         else:
             del left[match]
     if not wrong and not left:
-        orders = [tuple(order) for order in permutations(range(len(given)))]
-        fits = [all(close(x, target.value[j]) for x, j in zip(given, order, strict=True)) for order in orders]
-        return _right(frozenset((order, ()) for order, fit in zip(orders, fits, strict=True) if fit))
+        orders = permutations(range(len(given)))
+        return _right(frozenset((order, ()) for order in orders if _in_order(given, [target.value[j] for j in order])))
     if not wrong:
         return Verdict(PARTIAL, trn("Right so far, but {n} number is missing.",
                                     "Right so far, but {n} numbers are missing.", len(left)))  # fmt: skip

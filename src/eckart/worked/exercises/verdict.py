@@ -83,6 +83,20 @@ def _cost(assigned: Assignment) -> tuple[int, int, int]:
     return max(indices, default=0), sum(indices), sum(verdict.misfits for _, verdict in assigned)
 
 
+def _mismatch(assigned: Assignment, targets: Sequence[Target]) -> str:
+    """Parts that are right each, but in another order or with other signs than those they belong to."""
+    for pairing in {targets[i].pairing for i, _ in assigned if targets[i].pairing}:
+        together = [(targets[i], verdict) for i, verdict in assigned if targets[i].pairing == pairing]
+        slip = common(together) if len(together) > 1 else ""
+        if slip == "order":
+            names = ", ".join(target.names[0] for target, _ in together)
+            return tr("Each part is right, but {names} are not in the same order.", names=names)
+        if slip == "signs":
+            signed = ", ".join(target.names[0] for target, _ in together if target.signed)
+            return tr("Each part is right, but the signs of {names} do not belong together.", names=signed)
+    return ""
+
+
 def _summary(assigned: Assignment, targets: Sequence[Target]) -> Verdict:
     """One verdict from those on the parts, and what is still to be found."""
     several = len(targets) > 1
@@ -92,16 +106,8 @@ def _summary(assigned: Assignment, targets: Sequence[Target]) -> Verdict:
         pieces = [tr("Right: {names}.", names=", ".join(good))] if good else []
         pieces.append(f"{targets[target].names[0]}: {worst.message}" if several else worst.message)
         return Verdict(worst.status, " ".join(pieces), misfits=sum(verdict.misfits for _, verdict in assigned))
-    for pairing in {targets[i].pairing for i, _ in assigned if targets[i].pairing}:
-        together = [(targets[i], verdict) for i, verdict in assigned if targets[i].pairing == pairing]
-        names = ", ".join(target.names[0] for target, _ in together)
-        slip = common(together) if len(together) > 1 else ""
-        if slip == "order":
-            return Verdict(ALMOST, tr("Each part is right, but {names} are not in the same order.", names=names))
-        if slip == "signs":
-            signed = ", ".join(target.names[0] for target, _ in together if target.signed)
-            return Verdict(ALMOST, tr("Each part is right, but the signs of {names} do not belong together.",
-                                      names=signed))  # fmt: skip
+    if mismatch := _mismatch(assigned, targets):
+        return Verdict(ALMOST, mismatch)
     asked = [target.names[0] for i, target in enumerate(targets) if i not in {i for i, _ in assigned}]
     if asked:
         return Verdict(PARTIAL, tr("Right so far. Still to be found: {names}.", names=", ".join(asked)))
@@ -145,6 +151,15 @@ def _vector(entries: tuple[Entry, ...], target: Target) -> tuple[Entry, ...]:
     return (Grid((plain,)),) if target.form in {"directions", "scores"} and len(plain) == len(entries) > 1 else entries
 
 
+def _indexed(wanted: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """v2 as column 2 of v."""
+    match = re.fullmatch(r"(.*\D)([1-9]\d?)", wanted)
+    for i, target in enumerate(targets) if match else ():
+        if match and match[1] in map(_normal, target.names) and int(match[2]) <= _count(target):
+            return i, int(match[2])
+    return None
+
+
 def _find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     """The target of this name, and which column or entry of it (0: all): v2 is column 2 of v, lambda2 entry 2."""
     wanted = _normal(name)
@@ -154,11 +169,8 @@ def _find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     loose = [i for i, target in enumerate(targets) if wanted in map(_normal, target.names)]
     if exact or loose:
         return (exact or loose)[0], 0
-    match = re.fullmatch(r"(.*\D)([1-9]\d?)", wanted)
-    if match:
-        for i, target in enumerate(targets):
-            if match[1] in map(_normal, target.names) and int(match[2]) <= _count(target):
-                return i, int(match[2])
+    if (indexed := _indexed(wanted, targets)) is not None:
+        return indexed
     first = re.match(r"[^\W\d_]+", name)
     return _find(first[0], targets) if first and first[0] != name else None
 

@@ -32,7 +32,7 @@ _BASE = """
 _PYTHON = """
     import eckart as ek
     try:
-        d = ek.decompose(sys.argv[1], k=5, memory=sys.argv[2])
+        d = ek.decompose(sys.argv[1], k=2, memory=sys.argv[2])
         print(json.dumps({"peak": peak(), "passes": d.info.passes, "solver": d.info.solver}))
     except ek.errors.EckartError as error:
         print(json.dumps({"peak": peak(), "refused": str(error)}))
@@ -44,7 +44,7 @@ _COMMAND = """
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         try:
             model = sys.argv[1] + ".eckart"
-            code = main(["fit", sys.argv[1], "-k", "5", "--memory", sys.argv[2], "-o", model, "--force"])
+            code = main(["fit", sys.argv[1], "-k", "2", "--memory", sys.argv[2], "-o", model, "--force"])
         except SystemExit as ended:
             code = ended.code
     print(json.dumps({"peak": peak(), **({"refused": said.getvalue().strip()} if code else {})}))
@@ -212,14 +212,13 @@ _WRITERS = {
     from pyarrow import csv
     options = csv.WriteOptions(include_header=False, delimiter=" ")
     with open(path, "wb") as file:
-        total = size // 20 // columns * columns
-        count = total // 50
+        filled = (size // 20 * np.diff(np.linspace(0, 1, columns + 1) ** 0.5)).astype(int) + 1
+        total, count = filled.sum(), size // 20 // 50
         file.write(f"%%MatrixMarket matrix coordinate real general{chr(10)}{count} {columns} {total}".encode())
         file.write(chr(10).encode())
-        filled = total // columns
-        for start in range(0, columns, 100):
-            row = np.sort(rng.integers(1, count + 1, (100, filled)), axis=1).ravel()
-            column = np.repeat(np.arange(start + 1, start + 101), filled)
+        for start in range(0, columns, 20):
+            row = rng.integers(1, count + 1, filled[start : start + 20].sum())
+            column = np.repeat(np.arange(start + 1, start + 21), filled[start : start + 20])
             csv.write_csv(pa.table([row, column, np.round(rng.random(len(row)), 5)], names="ijx"), file, options)
     """,
     "mtx array": """

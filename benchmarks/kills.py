@@ -1,8 +1,9 @@
-"""python -m benchmarks.kills [count [seed]]: kill runs (SIGKILL) at random moments and resume them, for every format.
+"""python -m benchmarks.kills [count [seed [kind ...]]]: kill runs (SIGKILL) at random moments and resume them.
 
 Every result is compared, bit for bit, with that of a run that was not interrupted. Kills strike anywhere: while a block
-is read or multiplied, while a checkpoint is written, while entries are sorted into a temporary file. Afterwards neither
-a checkpoint nor a temporary folder may be left.
+is read or multiplied, while a checkpoint is written, while entries are sorted into a temporary file. Blocks are slowed
+down, so that most kills strike in the middle of the passes. Afterwards neither a checkpoint nor a temporary folder may
+be left.
 """
 
 from __future__ import annotations
@@ -21,14 +22,26 @@ from pathlib import Path
 import numpy as np
 
 ROWS, COLUMNS = 30_000, 120
+RUNS = [
+    ("npy", "pca"),
+    ("npy", "nmf"),
+    ("parquet", "pca"),
+    ("mtx", "svd"),
+    ("triplets.parquet", "svd"),
+    ("packed.npz", "pca"),
+    ("h5ad", "pca"),
+    ("zarr", "pca"),
+]
+"""Kinds of files, and the method that is killed on each."""
 _WORK = """
-    import sys
+    import sys, time
     import eckart.engine.blocks.checkpoint as checkpoint
     checkpoint._EVERY_SECONDS = 0.0
     import eckart as ek
     print("begun", flush=True)
     path, target, method, *folder = sys.argv[1:]
-    options = {"k": 4, "memory": "8MB", "stream": True, "checkpoint": folder[0] if folder else None}
+    options = {"k": 4, "memory": "8MB", "stream": True, "checkpoint": folder[0] if folder else None,
+               "callback": lambda progress: time.sleep(0.01)}
     if method == "nmf":
         options |= {"max_iter": 12, "tol": 0.0}
     else:
@@ -39,8 +52,19 @@ _WORK = """
 
 def write(path: Path, data: np.ndarray) -> None:
     """The table as a file of the kind that `path` names."""
+    few = np.where(data > np.quantile(data, 0.9), data, 0) if path.stem != "data" or path.suffix == ".mtx" else data
     if path.suffix == ".npy":
         np.save(path, data)
+    elif path.name == "triplets.parquet":
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        row, column = np.nonzero(few)
+        order = np.random.default_rng(1).permutation(len(row))
+        entries = {"row": row[order], "column": column[order], "value": few[row, column][order]}
+        parquet.write_table(pa.table(entries), path, row_group_size=20_000)
+    elif path.name == "packed.npz":
+        np.savez_compressed(path, x=data)
     elif path.suffix == ".parquet":
         import pyarrow as pa
         from pyarrow import parquet
@@ -50,7 +74,7 @@ def write(path: Path, data: np.ndarray) -> None:
     elif path.suffix == ".mtx":
         from scipy import io, sparse
 
-        io.mmwrite(path, sparse.coo_array(np.where(data > np.quantile(data, 0.9), data, 0)))
+        io.mmwrite(path, sparse.coo_array(few))
     elif path.suffix == ".h5ad":
         import h5py
 
@@ -108,9 +132,10 @@ def main() -> None:
         rng = np.random.default_rng(0)
         table = np.abs(rng.standard_normal((ROWS, COLUMNS)) * np.linspace(3, 0.1, COLUMNS)).astype("f4")
         draw = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
-        runs = [("npy", "pca"), ("npy", "nmf"), ("parquet", "pca"), ("mtx", "svd"), ("h5ad", "pca"), ("zarr", "pca")]
+        only = sys.argv[3:]
+        runs = [(kind, method) for kind, method in RUNS if not only or kind in only]
         for number, (kind, method) in enumerate(runs):
-            data = folder / f"data.{kind}"
+            data = folder / (kind if "." in kind else f"data.{kind}")
             if not data.exists():
                 write(data, table)
             share = wanted * (number + 1) // len(runs) - wanted * number // len(runs)

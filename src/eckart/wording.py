@@ -32,6 +32,7 @@ def worded(message: str, door: Door) -> str:
 OVERWRITE = either("overwrite=True", "--force")
 DECIMAL_COMMA = either("decimal=','", "--decimal ,")
 KEY = either("key=...", "--key")
+AS_PARQUET = either("format='parquet'", "--format parquet")
 FORMAT = either("format=...", "--format")
 HEADER = either("header=False", "--no-header")
 ENCODING = either("encoding=...", "--encoding")

@@ -328,3 +328,19 @@ def test_a_chunk_of_a_sparse_matrix_that_exceeds_the_budget(tmp_path):
         group["indptr"] = np.linspace(0, count, rows + 1).astype(int)
     with pytest.raises(MemoryBudgetError, match="one chunk of 20000000 values takes 160 MB"):
         open_rows(tmp_path / "a.h5ad", memory=100_000_000)
+
+
+def test_a_text_that_expands_much_is_read_in_blocks(tmp_path):
+    """Its size before it is unpacked says little about the memory that it takes."""
+    import gzip
+
+    values = np.random.default_rng(0).standard_normal((36_000, 2))
+    varied = "".join(f"{x:.5f},{y:.5f}\n" for x, y in values).encode()
+    text = b"a,b\n" + varied + b"1.25,2.5\n2.25,1.5\n" * 1_130_000
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(text))
+    assert 41 < len(text) / path.stat().st_size < 99
+    source = ek.open_data(path, memory="80MB")
+    assert hasattr(source, "read")
+    last = source.shape[0]
+    np.testing.assert_array_equal(source.read(last - 2, last), [[1.25, 2.5], [2.25, 1.5]])

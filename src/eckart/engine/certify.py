@@ -282,11 +282,12 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note
     elif settings.center and len(constant):
         names = opened.metadata.column_names
         listed = ", ".join(str(names[i]) if names else str(i) for i in constant[:5])
+        listed += " and others" if len(constant) > 5 else ""
         treated = " Not scaled." if settings.scale else ""
         notes.append(
             Note(
                 "constant_columns",
-                f"Columns without variance ({len(constant)}): {listed}{', ...' if len(constant) > 5 else ''}.{treated}",
+                f"Columns without variance ({len(constant):,}): {listed}.{treated}",
             )
         )
     if settings.method == "pca" and settings.center and not settings.scale:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from eckart.engine.blocks.source import Block
 from eckart.errors import EckartError, FileError, MemoryBudgetError, ReadError
+from eckart.fingerprint import FileState
 from eckart.wording import MEMORY
 
 Source = TypeVar("Source")
@@ -56,6 +58,8 @@ def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, i
         name = self.metadata.name
         with reading(name, f"rows {start + 1:,} to {stop:,}"):
             block = read(self, start, stop)
+        if isinstance(state := getattr(self, "state", None), FileState) and not Path(state.path).is_dir():
+            state.check(name, start, stop)  # once more: it may have changed while it was read
         expected = (stop - start, self.shape[1])
         if block.shape != expected:
             raise FileError(

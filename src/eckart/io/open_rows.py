@@ -105,7 +105,7 @@ def _surely_small(path: str | os.PathLike[str], memory: int | None) -> bool:
     if PurePath(place.lower().removesuffix(".gz")).suffix not in (*_TEXTS, ".mtx") or not _is_file(place):
         return False
     limit = free_memory() // 3 if memory is None else memory // 4
-    return Path(place).stat().st_size * (40 if packed else 4) <= limit
+    return Path(place).stat().st_size * (4 * MAX_EXPANSION if packed else 4) <= limit
 
 
 def only_by_rows(path: str | os.PathLike[str]) -> bool:

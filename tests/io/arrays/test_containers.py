@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
+import eckart as ek
 from eckart.cli import main
 from eckart.errors import EckartError, FileError, MemoryBudgetError
 from eckart.io.open_rows import open_rows
@@ -156,3 +158,36 @@ def test_sound_files_are_read(tmp_path: Path) -> None:
         rows = open_rows(tmp_path / name)
         assert rows is not None
         np.testing.assert_array_equal(rows.read(0, 40).toarray(), truth)
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "shards"])
+@pytest.mark.parametrize("how", ["lost", "replaced", "written"])
+def test_a_chunk_that_changes_while_the_store_is_read_is_an_error(tmp_path, kind, how):
+    """Zarr reads zeros where a chunk is gone, and any chunk of the right size where it was replaced."""
+    data = np.random.default_rng(3).standard_normal((400, 6)) + 5
+    place, options = str(tmp_path / "a.zarr"), {"compressors": None}
+    if kind == "csr":
+        matrix = sparse.csr_array(data)
+        group = zarr.open_group(place, mode="w").create_group("X")
+        group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", [400, 6]
+        for part in ("data", "indices", "indptr"):
+            group.create_array(part, data=getattr(matrix, part), chunks=(100,), **options)
+        chunks = tmp_path / "a.zarr" / "X" / "data" / "c"
+        first, last = chunks / "0", chunks / "23"
+    else:
+        chunks = {"chunks": (25, 3), "shards": (50, 3)} if kind == "shards" else {"chunks": (50, 3)}
+        zarr.create_array(place, data=data, **chunks, **options)
+        first, last = (tmp_path / "a.zarr" / "c" / row / "1" for row in ("0", "7"))
+    rows = ek.open_data(place, stream=True)
+    expected = rows.read(0, 400)
+    np.testing.assert_array_equal(expected.toarray() if kind == "csr" else expected, data)
+    if how == "lost":
+        last.unlink()
+    elif how == "replaced":
+        first.replace(last)
+    else:
+        last.write_bytes(last.read_bytes()[::-1])
+    if how != "replaced":
+        rows.read(0, 100)
+    with pytest.raises(FileError, match=r"(disappeared|changed) while the store was being read|cannot be read"):
+        rows.read(350, 400)

@@ -57,10 +57,21 @@ def test_an_array_stored_by_columns_is_read_a_few_columns_at_a_time(tmp_path, mo
         return read(self, place)
 
     monkeypatch.setattr(zarr.Array, "__getitem__", watched)
-    rows = open_rows(tmp_path / "a.zarr", memory=8 * 300 * 12 * 8)
+    rows = open_rows(tmp_path / "a.zarr", memory=8 * 300 * 12 * 16)
     np.testing.assert_array_equal(rows.read(17, 60), data[17:60])
     assert {columns.stop - columns.start for _, columns in asked} == {12}
     asked.clear()
     rows = open_rows(tmp_path / "a.zarr", memory=10**9)
     np.testing.assert_array_equal(rows.read(17, 60), data[17:60])
     assert asked == [slice(17, 60)]
+
+
+def test_a_file_can_be_written_again_after_it_was_read(tmp_path):
+    """libhdf5 refuses to write a file that the same process still has open."""
+    path = tmp_path / "a.h5"
+    for factor in (1.0, 2.0):
+        data = factor * np.random.default_rng(6).standard_normal((200, 5))
+        with h5py.File(path, "w") as file:
+            file.create_dataset("matrix", data=data, chunks=(50, 5))
+        d = ek.decompose(path, k=2, stream=True)
+        np.testing.assert_allclose(d.values, np.linalg.svd(data - data.mean(axis=0), compute_uv=False)[:2])

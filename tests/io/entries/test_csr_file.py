@@ -89,6 +89,6 @@ def test_a_disk_without_room_is_reported_before_the_work(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)], capture_output=True, text=True, check=True
     )
-    assert "takes 8,000 bytes for 'rows'" in ended.stdout
+    assert "Sorting 2,000 entries by rows takes 56,000 bytes" in ended.stdout
     assert "ECKART_SPOOL" in ended.stdout
     assert not list(tmp_path.iterdir())

@@ -17,6 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from eckart.errors import FileError, require
 from eckart.io.rows import FileState
 
@@ -38,6 +40,10 @@ class Container(Protocol):
 
     def check(self, array: Any, name: str) -> None:
         """Refuse an array that is not stored completely, in this container and nowhere else."""
+        ...
+
+    def check_unchanged(self, array: Any, start: int, stop: int) -> None:
+        """Refuse an array whose rows start..stop have changed since `check`; called after they were read."""
         ...
 
 
@@ -96,14 +102,20 @@ class Hdf5:
             size = math.prod(array.shape) * array.id.get_type().get_size()
             _refuse_gaps(self.name, name, array.shape, size, array.id.get_storage_size(), "bytes")
 
+    def check_unchanged(self, array: Any, start: int, stop: int) -> None:
+        """The file is one, and its state is compared by who reads it."""
+
 
 class Zarr:
     """A Zarr store in a local folder."""
 
     path: Path
     name: str
+    _stamps: dict[str, np.ndarray]
+    """By array: what tells each chunk file from a later one under its name. Zarr reads a lost chunk as zeros."""
 
     def __init__(self, path: str) -> None:
+        self._stamps = {}
         zarr = require("zarr", extra="zarr", purpose="Zarr stores")
         self.path = Path(path)
         self.name = self.path.name
@@ -144,13 +156,39 @@ class Zarr:
         folder = self.path / array.path
         stored = sum(1 for file in self._files(folder) if file.is_file() and not _is_metadata(file))
         if stored >= expected:  # so few that the expected names can be gone through
-            keys = [array.metadata.encode_chunk_key(key) for key in _indices(array.shape, pieces)]
-            stored = sum((folder / key).is_file() for key in keys)
+            self._stamps[array.path] = self._stamps_of(array, 0, array.shape[0])
+            stored = int(np.count_nonzero(self._stamps[array.path]))
         _refuse_gaps(self.name, name, array.shape, expected, stored, "chunks")
-        if "blosc" in _codecs(array):
+        if "blosc" in _codecs(array) and not array.shards:
             size = math.prod(array.chunks) * array.dtype.itemsize
-            for key in keys if not array.shards else ():
-                self._check_blosc(folder / key, size if len(_codecs(array)) <= 2 else None)
+            for file in self._chunk_files(array, 0, array.shape[0]):
+                self._check_blosc(file, size if len(_codecs(array)) <= 2 else None)
+
+    def check_unchanged(self, array: Any, start: int, stop: int) -> None:
+        if array.path not in self._stamps:  # opened by a worker, which has compared the store with the client's
+            self._stamps[array.path] = self._stamps_of(array, 0, array.shape[0])
+        known, now = self._stamps[array.path], self._stamps_of(array, start, stop)
+        first = start // (array.shards or array.chunks)[0] * (len(known) // _chunk_rows(array))
+        wrong = np.flatnonzero(now != known[first : first + len(now)])
+        if wrong.size:
+            file = next(itertools.islice(self._chunk_files(array, start, stop), int(wrong[0]), None))
+            gone = "disappeared" if not now[wrong[0]] else "changed"
+            raise FileError(
+                f"{self.name}: the chunk {file.relative_to(self.path)} {gone} while the store was being read. Wait "
+                "until it is written completely, then start again."
+            )
+
+    def _chunk_files(self, array: Any, start: int, stop: int) -> Iterator[Path]:
+        """The files of the rows start..stop, chunk by chunk."""
+        folder, pieces = self.path / array.path, array.shards or array.chunks
+        rows = range(start // pieces[0], -(-stop // pieces[0]))
+        others = [range(-(-size // step)) for size, step in zip(array.shape[1:], pieces[1:], strict=True)]
+        for index in itertools.product(rows, *others):
+            yield folder / array.metadata.encode_chunk_key(index)
+
+    def _stamps_of(self, array: Any, start: int, stop: int) -> np.ndarray:
+        """A number for each file, from its times, size and inode; 0 for one that is not there."""
+        return np.fromiter(map(_stamp, self._chunk_files(array, start, stop)), np.uint64)
 
     def _check_codecs(self, array: object, name: str) -> None:
         """Only codecs that turn bytes into numbers or strings; others (such as pickle) could run code."""
@@ -209,8 +247,18 @@ def _chunk_count(shape: tuple[int, ...], chunks: tuple[int, ...]) -> int:
     return math.prod(-(-size // max(step, 1)) for size, step in zip(shape, chunks, strict=True))
 
 
-def _indices(shape: tuple[int, ...], chunks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    return itertools.product(*(range(-(-size // step)) for size, step in zip(shape, chunks, strict=True)))
+def _chunk_rows(array: Any) -> int:
+    return int(-(-array.shape[0] // (array.shards or array.chunks)[0]))
+
+
+def _stamp(file: Path) -> int:
+    try:
+        found = file.stat()
+    except OSError:
+        return 0
+    if not stat.S_ISREG(found.st_mode):
+        return 0
+    return hash((found.st_mtime_ns, found.st_size, found.st_ino)) & 0x7FFFFFFFFFFFFFFF | 1
 
 
 def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, unit: str) -> None:
@@ -222,7 +270,15 @@ def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, u
         )
 
 
+def open_container(path: str, kind: str) -> Container:
+    """The container at a path; it closes when nobody refers to it any more."""
+    return Hdf5(path) if kind == "hdf5" else Zarr(path)
+
+
 @lru_cache(maxsize=4)
-def open_container(state: FileState, kind: str) -> Container:
-    """The container of a file as it was at `state`; kept open, because opening reads its whole directory."""
-    return Hdf5(state.path) if kind == "hdf5" else Zarr(state.path)
+def kept_container(state: FileState, kind: str) -> Container:
+    """The container of a file as it was at `state`; kept open, because opening reads its whole directory.
+
+    For the workers of a cluster, which get a source anew with every block.
+    """
+    return open_container(state.path, kind)

@@ -90,19 +90,24 @@ atexit.register(_close)
 
 def _serve() -> None:
     """Go through the metadata of one file after the other, as named on standard input."""
-    from eckart.io.arrays.stored import stored_rows
-
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the program that asked
     for line in sys.stdin:
         path, key = json.loads(line)
         signal.setitimer(signal.ITIMER_PROF, _SECONDS)
         with contextlib.suppress(Exception):
-            found: Any = stored_rows(path, "hdf5", key)
-            found.read(0, min(1, found.shape[0]))
+            _read_one_row(path, key)
         signal.setitimer(signal.ITIMER_PROF, 0)
         sys.stdout.write("done\n")
         sys.stdout.flush()
+
+
+def _read_one_row(path: str, key: str | None) -> None:
+    """All that is needed to read rows; the file is closed at the end, so that others may write it."""
+    from eckart.io.arrays.stored import stored_rows
+
+    found: Any = stored_rows(path, "hdf5", key)
+    found.read(0, min(1, found.shape[0]))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece, free_memory
 from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import fingerprint
-from eckart.io.arrays.containers import Container, open_container
+from eckart.io.arrays.containers import Container, kept_container, open_container
 from eckart.io.guard import reading, reads_rows
 from eckart.io.roles import quoted, unique_names
 from eckart.io.rows import FileState
@@ -48,6 +48,8 @@ class StoredRows:
     metadata: Metadata = field(default_factory=Metadata)
     columns: int = 0
     """Columns of a dense array that are read at a time; 0 for all of them."""
+    _opened: dict[str, Container] = field(default_factory=dict, compare=False, repr=False)
+    """The container, open as long as this source is in use; empty in the workers of a cluster."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -63,7 +65,7 @@ class StoredRows:
     def pointers(self) -> Iterator[np.ndarray]:
         """Row pointers of a CSR matrix, piece by piece."""
         with reading(self.metadata.name, "the list of row pointers"):
-            container = open_container(self.state, self.kind)
+            container = self._container()
             indptr = container.get(container.get(container.root, self.place), "indptr")
             for start in range(0, self.shape[0] + 1, _PIECE):
                 yield np.asarray(indptr[start : start + _PIECE])
@@ -72,16 +74,21 @@ class StoredRows:
     def read(self, start: int, stop: int) -> Block:
         if self.kind == "hdf5":
             self.state.check(self.metadata.name, start, stop)
-        container = open_container(self.state, self.kind)
+        container = self._container()
         found = container.get(container.root, self.place)
         if self.sparse:
             return self._csr(container, found, start, stop)
+        out = self._dense(found, start, stop)
+        container.check_unchanged(found, start, stop)
+        return out
+
+    def _dense(self, array: Any, start: int, stop: int) -> np.ndarray:
         if not self.columns:
-            return np.asarray(found[start:stop], dtype=self.dtype)
+            return np.asarray(array[start:stop], dtype=self.dtype)
         out = np.empty((stop - start, self.shape[1]), self.dtype)
         for first in range(0, self.shape[1], self.columns):
             some = slice(first, first + self.columns)
-            out[:, some] = found[start:stop, some]
+            out[:, some] = array[start:stop, some]
         return out
 
     def _csr(self, container: Container, group: object, start: int, stop: int) -> Block:
@@ -94,7 +101,16 @@ class StoredRows:
             raise ValueError(f"indptr reaches {last:,}, and there are {self.count:,} values")
         data = np.asarray(parts["data"][first:last], dtype=self.dtype)
         indices = np.asarray(parts["indices"][first:last])
+        container.check_unchanged(parts["indptr"], start, stop + 1)
+        for part in ("data", "indices"):
+            container.check_unchanged(parts[part], first, last)
         return csr_block(data, indices, pointers - first, (stop - start, self.shape[1]))
+
+    def _container(self) -> Container:
+        return self._opened.get("container") or kept_container(self.state, self.kind)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_opened": {}}
 
     def fingerprint(self) -> dict[str, Any]:
         return fingerprint([self.state], place=self.place, shape=list(self.shape))
@@ -104,8 +120,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
     """The matrix of a file: the array `key`, or AnnData's X, or the only array of two dimensions."""
     name = Path(path).name
     state = FileState.of(path)
-    open_container.cache_clear()  # a store may have changed below its folder, whose time stays the same
-    container = open_container(state, kind)
+    container = open_container(path, kind)
     place = key if key is not None else _place(container, name)
     found = container.get(container.root, place)
     if found is None:
@@ -114,6 +129,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
         rows = _sparse(state, kind, place, container, found, memory)
     else:
         rows = _dense(state, kind, place, container, found, memory)
+    rows = replace(rows, _opened={"container": container})
     if place.strip("/") != "X" and not place.strip("/").startswith("layers/"):
         return rows
     names = [_index(container, side, size, name) for side, size in zip(("obs", "var"), rows.shape, strict=True)]
@@ -148,13 +164,13 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
 
 
 def _columns_at_a_time(array: Any, memory: int | None) -> int:
-    """Columns whose chunks take an eighth of the memory allowed, or one chunk; 0 if all columns do.
+    """Columns whose chunks take a sixteenth of the memory allowed, or one chunk; 0 if all columns do.
 
     Zarr decodes all chunks that a block of rows touches at the same time, and h5py one after the other. The chunks of
     an array that is stored by columns are decoded anew for every block.
     """
     rows, columns = array.chunks
-    limit = (free_memory() if memory is None else memory) // 8
+    limit = (free_memory() if memory is None else memory) // 16
     size = rows * columns * np.dtype(array.dtype).itemsize
     count = max(1, limit // max(size, 1))
     return 0 if count * columns >= array.shape[1] else int(count * columns)
@@ -254,7 +270,7 @@ def _index(container: Container, side: str, size: int, name: str) -> tuple[str, 
 
 def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
     """A boolean column of AnnData's `var`."""
-    container = open_container(FileState.of(path), kind)
+    container = open_container(path, kind)
     group = container.get(container.root, "var")
     found = None if group is None else container.get(group, name)
     if found is not None and _is_group(found):

@@ -15,14 +15,15 @@ from eckart.io.entries.triplets import read_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.roles import refuse_empty
 from eckart.notes import Note
+from eckart.wording import AS_PARQUET
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ENTRIES_NOTE = Note(
     "entries",
-    "Its columns are a row number, a column number and a value, so it is read as the entries of a sparse matrix, "
-    "counted from 0. To read it as a table of three columns, say format='parquet'.",
+    "The columns are a row number, a column number and a value, so the file is read as the entries of a sparse matrix, "
+    f"counted from 0. To read it as a table of three columns, give {AS_PARQUET}.",
 )
 _BATCH = 1 << 17
 """Rows that are decoded at a time."""

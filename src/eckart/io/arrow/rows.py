@@ -78,13 +78,13 @@ class ArrowRows:
         done = 0
         with reading(shown(state.path), f"{'row group' if self.parquet else 'batch'} {group + 1}"):
             reader = self._reader(number)
-            if self.parquet and reader.fill_by_columns(out, group, first, self.metadata.name):
-                return
-            for columns in reader.read(group, first, len(out)):
-                numbers = [columns[j] for j in self.columns]
-                block = matrix_of(numbers, len(numbers[0]), self.metadata.name)
-                out[done : done + len(block)] = block
-                done += len(block)
+            if not self.parquet or not reader.fill_by_columns(out, group, first, self.metadata.name):
+                for columns in reader.read(group, first, len(out)):
+                    numbers = [columns[j] for j in self.columns]
+                    block = matrix_of(numbers, len(numbers[0]), self.metadata.name)
+                    out[done : done + len(block)] = block
+                    done += len(block)
+        state.check(self.metadata.name, self.edges[piece], self.edges[piece + 1])  # while it was read
 
     def _reader(self, number: int) -> Any:
         if self._readers.get("number") != number:

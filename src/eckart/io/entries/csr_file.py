@@ -28,6 +28,8 @@ from eckart.spool import VARIABLE, Spool
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 _BUCKET = 1 << 20
 """Entries that are sorted in memory."""
+_ENTRY_BYTES = 28
+"""Row, column and value in temporary files, and column and value in the sorted file."""
 _PIECE = 1 << 20
 """Numbers that are copied in one go."""
 
@@ -175,8 +177,9 @@ class _NumberFile:
 
     def _refusal(self, error: OSError) -> FileError:
         return FileError(
-            f"Sorting the entries by rows takes {self.count * self.dtype.itemsize:,} bytes for {self.path.name!r} in "
-            f"{self.path.parent.parent}: {error.strerror or error}. Make room, or set {VARIABLE} to a folder with room."
+            f"Sorting {self.count:,} entries by rows takes {_ENTRY_BYTES * self.count:,} bytes in "
+            f"{self.path.parent.parent}: {error.strerror or error}. Make room, or use a folder on another disk (set "
+            f"{VARIABLE} for temporary copies)."
         )
 
 

@@ -190,12 +190,24 @@ def _stream(data: object, options: ReadOptions, memory: int | None) -> DataSourc
     return cursor_source(data, options.row_names, memory) if is_cursor(data) else None
 
 
+def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> DataSource:
+    """A list of paths or of dicts; None for other lists."""
+    from eckart.io.objects.arrow_stream import reader_source
+    from eckart.io.objects.records import records_table
+    from eckart.io.open_rows import open_paths
+
+    if data and all(isinstance(item, str | os.PathLike) for item in data):
+        return open_paths([os.fsdecode(os.fspath(item)) for item in data], options, memory=memory)
+    if data and isinstance(data[0], Mapping):
+        return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
+    return None
+
+
 def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
     """Mappings, lists of paths or dicts, iterators, data loaders, open files."""
     from eckart.io.objects.arrow_stream import reader_source
     from eckart.io.objects.batches import batch_source, is_loader
-    from eckart.io.objects.records import mapping_table, records_table
-    from eckart.io.open_rows import open_paths
+    from eckart.io.objects.records import mapping_table
     from eckart.io.open_source import open_source
 
     if isinstance(data, Mapping):
@@ -203,10 +215,8 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
         if hasattr(found, "to_reader"):
             return reader_source(found.to_reader(), "data", options.row_names, memory)
         return _opened(found, options, memory, None)
-    if isinstance(data, list | tuple) and data and all(isinstance(item, str | os.PathLike) for item in data):
-        return open_paths([os.fsdecode(os.fspath(item)) for item in data], options, memory=memory)
-    if isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
-        return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
+    if isinstance(data, list | tuple):
+        return _items(data, options, memory)
     if isinstance(data, io.TextIOBase):
         data = getattr(data, "buffer", None) or io.BytesIO(data.read().encode())
     if isinstance(data, io.IOBase) and hasattr(data, "read"):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.arrays import Array, DType, astype, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, DType, Matrix, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.base import Backend, Result
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.products import RowProducts
@@ -33,16 +33,16 @@ _ROWS = 2048
 class RowBlocks:
     """diag(u) (2^e A - 1 c^T), with u, e, c applied block by block; A a dense array or a CSR array."""
 
-    matrix: Any
+    matrix: Matrix
     precision: str = "float64"
     steps: tuple[Step, ...] = ()
     weight_roots: Array | None = None
     """u, the square roots of the row weights; None means ones."""
     workers: int | None = None
     counter: Counter = field(default_factory=Counter, compare=False)
-    stored: Any = None
+    stored: Matrix = None
     """Sparse rows as they were given, where `matrix` holds weighted ones; None where it holds those."""
-    given: Any = None
+    given: Matrix = None
     """Sparse rows before they were scaled by a power of two."""
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     """What the backend has prepared for products with these rows."""

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
 from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.select import backend_of
@@ -258,7 +259,7 @@ def _open(data: object, memory: str | int | None, stream: bool | None, checkpoin
 
 def _describe_run(
     opened: Opened, settings: Settings, choice: Choice, weights: np.ndarray | None, rng: np.random.Generator
-) -> dict[str, Any]:
+) -> JsonObject:
     """All that the result depends on."""
     return {
         "settings": asdict(settings),
@@ -270,7 +271,7 @@ def _describe_run(
 
 
 def _start_reading(
-    opened: Opened, choice: Choice, callback: ProgressCallback | None, checkpoint: Any, run: dict[str, Any] | None
+    opened: Opened, choice: Choice, callback: ProgressCallback | None, checkpoint: Any, run: JsonObject | None
 ) -> Journal | None:
     if opened.matrix.resident:
         return None

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.source import Block, DataSource, Metadata, RowSource
 from eckart.errors import ParameterError
 from eckart.io.roles import Parts, column_notes, listed, quoted
@@ -69,7 +69,7 @@ class ChosenColumns:
             done += len(piece)
         return out
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         found = self.source.fingerprint()
         return {**found, "content": {**found["content"], "columns": list(self.indices)}}
 

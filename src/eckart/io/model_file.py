@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from eckart.aliases import JsonObject
 from eckart.documentation import document
 from eckart.errors import ModelFileError
 from eckart.files import new_file
@@ -297,7 +298,7 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
     return members
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> JsonObject:
     if len(dict(pairs)) != len(pairs):
         raise ModelFileError("Its JSON contains the same key twice.")
     return dict(pairs)

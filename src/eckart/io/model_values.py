@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.arrays import is_sparse, to_numpy
 from eckart.errors import ModelFileError
 from eckart.notes import Note
@@ -29,7 +30,7 @@ def allowed(dtype: np.dtype) -> bool:
     return dtype.kind in "fiu" and dtype.itemsize <= 8
 
 
-def _encode_fields(value: object, where: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def _encode_fields(value: object, where: str, arrays: dict[str, np.ndarray]) -> JsonObject:
     """The fields of a result by name; details are written as `parts`, as in the first version of the format."""
     fields = _fields_of(value)
     if isinstance(value, Decomposition):
@@ -63,7 +64,7 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"array": where}
 
 
-def _fields_of(value: Any) -> dict[str, Any]:
+def _fields_of(value: Any) -> JsonObject:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
@@ -78,7 +79,7 @@ def _as_parts(value: object) -> Any:
     return {name: _as_parts(item) for name, item in _fields_of(value).items() if item is not None}
 
 
-def _csr_parts(matrix: Any) -> dict[str, Any]:
+def _csr_parts(matrix: Any) -> JsonObject:
     from scipy import sparse
 
     rows = sparse.csr_array(matrix)
@@ -89,7 +90,7 @@ def _is_shape(given: object) -> bool:
     return isinstance(given, tuple) and len(given) == 2 and all(_fits(n, int) and 0 <= n < 2**62 for n in given)
 
 
-def _csr(parts: dict[str, Any]) -> Any:
+def _csr(parts: JsonObject) -> Any:
     """The sparse array, once its indices are known to lie inside its shape."""
     from scipy import sparse
 
@@ -179,7 +180,7 @@ def _as_notes(given: object) -> Any:
     return tuple(Note("other", note) if type(note) is str else note for note in given)
 
 
-def _note(fields: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Note:
+def _note(fields: JsonObject, arrays: Mapping[str, np.ndarray]) -> Note:
     code, text, details = (fields.get(name) for name in ("code", "text", "details"))
     if not isinstance(code, str) or not isinstance(text, str) or not isinstance(details, dict):
         raise ModelFileError("The model's JSON contains a broken note. The file is not loaded.")
@@ -207,7 +208,7 @@ def _nested(value: object, hint: object) -> Any:
     return value if wanted is None else _build(wanted, value)  # type: ignore[arg-type]
 
 
-def _check_fields(title: str, fields: dict[str, Any], hints: dict[str, Any]) -> None:
+def _check_fields(title: str, fields: JsonObject, hints: JsonObject) -> None:
     for name, value in fields.items():
         if name not in hints:
             raise ModelFileError(
@@ -219,7 +220,7 @@ def _check_fields(title: str, fields: dict[str, Any], hints: dict[str, Any]) -> 
             )
 
 
-def _build(cls: type, fields: dict[str, Any]) -> Any:
+def _build(cls: type, fields: JsonObject) -> Any:
     """The frozen value, after each field was compared with its type hint."""
     hints = get_type_hints(cls, localns={"Array": np.ndarray, "D": Details})
     fields = {_RENAMED.get((cls.__name__, name), name): value for name, value in fields.items()}

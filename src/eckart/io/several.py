@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.source import Block, DataSource, MemorySource, Metadata, RowSource
 from eckart.errors import FileError
 from eckart.io.bytes import shown
@@ -56,7 +57,7 @@ class SeveralRows:
                 pieces.append(source.read(begin, end).astype(self.dtype, copy=False))
         return _stacked(pieces)
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         found = [source.fingerprint() for source in self.sources]
         return {"content": {"files": [one["content"] for one in found]}, "state": [one["state"] for one in found]}
 

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import _VALID_METRICS
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, Matrix
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
@@ -274,7 +275,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         given = method.Given(None, self.n_neighbors, self.radius, pieces)
         return method.of_graph(graph, wish, columns=self.n_features_in_, given=given, prototype=None)
 
-    def _asked(self, rows: int) -> dict[str, Any]:
+    def _asked(self, rows: int) -> Keywords:
         landmarks = None if self.n_landmarks is None else min(self.n_landmarks, rows)
         k = min(self.n_components, rows if landmarks is None else landmarks)
         solver = _ENGINE[self.eigen_solver]

@@ -6,11 +6,11 @@ What is missing, K - F^T F, is positive semi-definite and its trace is known: it
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import linalg
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, device, dtype_name, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.orthogonal import flip_signs
 from eckart.engine.backends.select import backend_of
@@ -221,7 +221,7 @@ def _solved(upper: Array, right: Array) -> Array:
     return solvers.solve(upper, right)
 
 
-def through(triangle: Array, components: FactorComponents) -> dict[str, Any]:
+def through(triangle: Array, components: FactorComponents) -> Keywords:
     """Coefficients on the pivots: features of a point are L^-1 k(pivots, x)."""
     together = from_numpy(np.hstack([components.directions, components.mean[:, None]]), triangle)
     if is_numpy(triangle):

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from eckart.arrays import Array
+
 _PROPOSALS = 512
 _FEWEST = 32
 
@@ -28,7 +30,7 @@ class Pivots:
 
     tile: Tile
     join: Callable[[list[Any]], Any]
-    points: Any = None
+    points: Array = None
     indices: tuple[int, ...] = ()
     triangle: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
@@ -75,7 +77,7 @@ class Round:
     left: float
     lowest: float
     indices: np.ndarray
-    rows: Any
+    rows: Array
 
 
 def read_round(

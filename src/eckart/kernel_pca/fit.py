@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import (
     Array,
     astype,
@@ -65,7 +66,7 @@ def decompose(
     gamma: float | str | None = "local",
     degree: float = 3,
     coef0: float = 1,
-    kernel_params: dict[str, Any] | None = None,
+    kernel_params: Keywords | None = None,
     solver: str = "auto",
     tol: float | None = None,
     approximation_error: float = 0.01,
@@ -155,7 +156,7 @@ def make_kernel(
     gamma: float | str | None = None,
     degree: float = 3,
     coef0: float = 1,
-    kernel_params: dict[str, Any] | None = None,
+    kernel_params: Keywords | None = None,
 ) -> Kernel:
     """A kernel with the parameters that the data ask for."""
     if callable(kernel):
@@ -317,7 +318,7 @@ def expansion_of(d: Decomposition) -> Expansion:
     if details.kernel == "precomputed":
         raise InputError("A precomputed kernel contains no rows, so there is no inverse.")
     wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
-    known: dict[str, Any] = {name: getattr(details, name) for name in wanted}
+    known: Keywords = {name: getattr(details, name) for name in wanted}
     return Expansion(kernel_of(d), **known)
 
 

@@ -37,8 +37,8 @@ _SINGLE = 16.0
 class Points:
     """Rows ready for a kernel: its argument is left right^T (+ offset of each), or made of the rows themselves."""
 
-    left: Any
-    right: Any
+    left: Array
+    right: Array
     offset: Array | None = None
     apart: bool = False
     """Left and right are the rows times sqrt(2 gamma) alone: an rbf that is made of their differences."""

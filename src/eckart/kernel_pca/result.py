@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, dtype_name, from_numpy, namespace
 from eckart.engine.certify import angle_bound, explained, summary_of, ties
 from eckart.engine.solution import Solution
@@ -89,7 +90,7 @@ def assembled(
     )  # fmt: skip
 
 
-def moved(parts: dict[str, Any], prototype: Array) -> dict[str, Any]:
+def moved(parts: Keywords, prototype: Array) -> Keywords:
     """The arrays among the parts on the device of `prototype`; the rest as it is."""
     return {name: from_numpy(part, prototype) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
 

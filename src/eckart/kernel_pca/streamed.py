@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.arrays import DType, is_sparse
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.digest import ArrayDigest
 from eckart.engine.finite import refuse_not_finite
@@ -265,7 +265,7 @@ class _Run:
 @dataclass(frozen=True)
 class _Like:
     shape: tuple[int, int]
-    dtype: Any
+    dtype: DType
 
 
 def _joined(pieces: list[Any]) -> Any:

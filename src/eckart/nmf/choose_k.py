@@ -6,10 +6,9 @@ A11 is predicted by W' H'. Factorisations of different k have nothing in common,
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Matrix, is_sparse
 from eckart.formatting import counted
 from eckart.nmf.loss import squared_error
@@ -23,7 +22,7 @@ _SPLITS = 3
 """Splits into quarters: what one split finds depends on which rows and columns go together."""
 _HELD_OUT = 1.0 / 3.0
 """Entries of a quarter over those of the other three."""
-_OPTIONS: dict[str, Any] = {
+_OPTIONS: Keywords = {
     "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-4, "max_iter": 200, "alpha_W": 0.0,
     "alpha_H": "same", "l1_ratio": 0.0, "missing": "error", "n_runs": 1,
 }  # fmt: skip

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.blocks.reading import ProgressCallback, in_memory
@@ -71,7 +72,7 @@ def decompose(
     array([[1., 2.],
            [2., 4.]])
     """
-    options: dict[str, Any] = {
+    options: Keywords = {
         "init": init, "solver": solver, "beta_loss": beta_loss, "tol": tol, "max_iter": max_iter, "alpha_W": alpha_W,
         "alpha_H": alpha_H, "l1_ratio": l1_ratio, "missing": missing, "n_runs": n_runs,
     }  # fmt: skip

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.arrays import Array, DType, astype, dtype_name, is_array, is_host, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import (
+    Array,
+    DType,
+    Matrix,
+    astype,
+    dtype_name,
+    is_array,
+    is_host,
+    is_numpy,
+    is_sparse,
+    namespace,
+    to_numpy,
+)
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
@@ -31,7 +43,7 @@ _PIECE = 2**25
 class NonnegativeTable:
     """A matrix (dense, CSR, or CSR on a GPU) times 2^exponent, and its metadata."""
 
-    matrix: Any
+    matrix: Matrix
     metadata: Metadata
     exponent: int
     observed: bool

@@ -32,7 +32,7 @@ class Eigenpair:
     entries are roots, come from matrices of fractions.
     """
 
-    value: Any
+    value: sp.Expr
     entries: tuple[Element, ...]
     at_root: Callable[[Element], Any]
     real: bool = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -25,10 +25,10 @@ DIVISORS = ("n-1", "n", "1")
 class Prepared:
     """A table ready for PCA. `centred` is not yet scaled; `variances` are the weights of scaling, if any."""
 
-    table: Any
-    means: Any
-    centred: Any
-    divisor: Any
+    table: sp.Matrix
+    means: sp.Matrix
+    centred: sp.Matrix
+    divisor: sp.Expr
     variances: tuple[Value, ...] | None
     centered: bool = True
     flip: tuple[int, ...] = ()

@@ -22,7 +22,7 @@ class Reduction:
     """The operations of one pivot, and the matrix after them."""
 
     operations: tuple[str, ...]
-    matrix: Any
+    matrix: sp.Matrix
 
 
 def reduced(a: sp.Matrix) -> tuple[list[Reduction], Any, list[int]]:

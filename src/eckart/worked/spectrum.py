@@ -25,8 +25,8 @@ LAMBDA = sp.Symbol("lambda")
 class Root:
     """A root of the characteristic polynomial: how often, with which eigenvectors."""
 
-    value: Any
-    factor: Any
+    value: sp.Expr
+    factor: sp.Poly
     multiplicity: int
     eigenpairs: tuple[Eigenpair, ...]
 
@@ -43,7 +43,7 @@ class Root:
 class Spectrum:
     """All roots, largest first."""
 
-    polynomial: Any
+    polynomial: sp.Poly
     factors: tuple[tuple[Value, int], ...]
     roots: tuple[Root, ...]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Factors:
     """The SVD of A in its field-wise form; axes belong to the singular values that are not zero."""
 
-    a: Any
+    a: sp.Matrix
     found: Spectrum
     eigenpairs: tuple[Eigenpair, ...]
 

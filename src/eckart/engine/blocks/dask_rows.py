@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
@@ -64,7 +65,7 @@ class DaskRows:
         rows = self.array.blocks[chunk, 0][max(start, first) - first : min(stop, last) - first]
         return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         # Names of arrays differ between processes where Dask cannot hash what they are made of.
         return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
 

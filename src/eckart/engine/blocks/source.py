@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.notes import Note
 
 Block = Any
@@ -71,7 +72,7 @@ class RowSource(Protocol):
         """Rows at which reading may start at little cost (row groups, chunks); empty when any row will do."""
         ...
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         """{"content": what must agree for a run to be resumed, "state": what touching or copying a file changes}."""
         ...
 
@@ -95,17 +96,23 @@ class Metadata:
     """Roles of columns that are neither analysed nor labels: "row names", "identifier", "weights"."""
 
 
-@dataclass(frozen=True)
-class MemorySource:
-    """A matrix that is already in memory, seen as a source."""
+class OfMatrix:
+    """What has its rows in `matrix`."""
 
     matrix: Block
-    metadata: Metadata = field(default_factory=Metadata)
 
     @property
     def shape(self) -> tuple[int, int]:
         rows, columns = self.matrix.shape
         return int(rows), int(columns)
+
+
+@dataclass(frozen=True)
+class MemorySource(OfMatrix):
+    """A matrix that is already in memory, seen as a source."""
+
+    matrix: Block
+    metadata: Metadata = field(default_factory=Metadata)
 
     @property
     def dtype(self) -> np.dtype:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject, Keywords
 from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece, free_memory
@@ -109,10 +110,10 @@ class StoredRows:
     def _container(self) -> Container:
         return self._opened.get("container") or kept_container(self.state, self.kind)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {**self.__dict__, "_opened": {}}
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         return fingerprint([self.state], place=self.place, shape=list(self.shape))
 
 

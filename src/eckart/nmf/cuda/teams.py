@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from eckart.arrays import Array
 from eckart.nmf.cuda.kernels import cupy, device_limits
 
 NEAR_TEAMS: tuple[tuple[int, int], ...] = (
@@ -23,7 +24,7 @@ _WARP_BYTES = 100_000
 class Class:
     """Rows of about the same length, and the team that takes them."""
 
-    order: Any
+    order: Array
     """Their numbers, as int32 on the device; long ones first."""
     longest: int
     team: int

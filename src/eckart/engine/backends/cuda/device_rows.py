@@ -37,7 +37,7 @@ class DeviceCsr:
     """data, indices (int32) and indptr of a CSR matrix, as CuPy arrays; `prototype` shows the library of the user."""
 
     data: Array
-    indices: Any
+    indices: Array
     indptr: Array
     shape: tuple[int, int]
     prototype: Array

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.arrays import is_sparse, to_numpy
+from eckart.arrays import Matrix, is_sparse, to_numpy
 from eckart.errors import ModelFileError
 from eckart.notes import Note
 from eckart.registry import all_methods, details_class, method_of
@@ -79,7 +79,7 @@ def _as_parts(value: object) -> Any:
     return {name: _as_parts(item) for name, item in _fields_of(value).items() if item is not None}
 
 
-def _csr_parts(matrix: Any) -> JsonObject:
+def _csr_parts(matrix: Matrix) -> JsonObject:
     from scipy import sparse
 
     rows = sparse.csr_array(matrix)

@@ -207,7 +207,7 @@ class KernelMatrix:
     def _total(self, width: int, step: Callable[[Pair], Parts]) -> tuple[Array, float]:
         """The parts of all tiles added up, in their order."""
 
-        def run(pair: Pair | None) -> Any:
+        def run(pair: Pair | None) -> Array:
             return (self._zeros(width), 0.0) if pair is None else step(pair)
 
         def add(total: tuple[Array, Any], parts: Parts) -> tuple[Array, Any]:
@@ -231,7 +231,7 @@ def with_ones(block: Array) -> Array:
     return xp.concat([block, ones], axis=1)
 
 
-def _squares(tile: Array, pair: Pair) -> Any:
+def _squares(tile: Array, pair: Pair) -> Array:
     """The sum of squares of a tile, twice for a tile that stands for two; on a device it is not waited for."""
     times = 1.0 if pair[0] == pair[1] else 2.0
     if is_numpy(tile):

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.manifold import trustworthiness
 
 from eckart.aliases import Keywords
-from eckart.arrays import is_sparse
+from eckart.arrays import Array, is_sparse
 from eckart.documentation import document
 from eckart.engine.matrix import open_matrix
 from eckart.engine.settings import generator
@@ -250,7 +250,7 @@ def _widths(kernel: str, gammas: Sequence[float] | None, rows: object) -> list[f
 
 
 def _trial(
-    rows: Any, left_out: Any, kernel: str, gamma: float | None, k: int, neighbors: int, options: Keywords
+    rows: Array, left_out: Array, kernel: str, gamma: float | None, k: int, neighbors: int, options: Keywords
 ) -> KernelTrial:
     model = KernelPCA(k, kernel=kernel, gamma=gamma, fit_inverse_transform=True, **options)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class NonnegativeTable:
         return getattr(namespace(self.prototype), self.precision)
 
     @property
-    def working(self) -> Any:
+    def working(self) -> Matrix:
         """Of the factors while they are sought: float64 on the host, as the data are on a GPU."""
         return getattr(namespace(self.prototype), "float64" if is_host(self.prototype) else self.precision)
 

@@ -6,10 +6,11 @@ Arrow parses the entries. SciPy's reader is not used, because a stray byte in th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from eckart.arrays import Matrix
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits, check_whole
 from eckart.errors import FileError, NotFiniteError
@@ -175,7 +176,7 @@ def _is_entry(kind: str, word: str) -> bool:
     return kind == "value" or abs(number) < 2**63
 
 
-def _sparse(entries: list[np.ndarray], sizes: Sizes, name: str) -> Any:
+def _sparse(entries: list[np.ndarray], sizes: Sizes, name: str) -> Matrix:
     from scipy import sparse
 
     from eckart.io.arrays.sparse import canonical

@@ -69,12 +69,12 @@ class DeviceCsr:
         parts = [_cupy().asnumpy(part) for part in (self.data, self.indices, self.indptr)]
         return sparse.csr_array(tuple(parts), shape=self.shape)
 
-    def row_of_entry(self) -> Any:
+    def row_of_entry(self) -> Array:
         """The row of each stored entry."""
         cupy = _cupy()
         return cupy.searchsorted(self.indptr, cupy.arange(self.nnz), side="right") - 1
 
-    def dense(self, start: int, stop: int) -> Any:
+    def dense(self, start: int, stop: int) -> Array:
         """Some rows, densified, in float64."""
         from cupyx.scipy import sparse
 
@@ -289,7 +289,7 @@ def _tiles(factor: Array) -> list[Any]:
     return [factor[:, start : start + _WIDEST] for start in range(0, factor.shape[1], _WIDEST)]
 
 
-def _summed_tile(matrix: DeviceCsr, kernel: str, factor: Array) -> Any:
+def _summed_tile(matrix: DeviceCsr, kernel: str, factor: Array) -> Array:
     from eckart.engine.backends.cuda import csr as cuda
 
     cupy = _cupy()

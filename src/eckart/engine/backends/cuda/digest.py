@@ -79,7 +79,7 @@ def _launch(name: str, threads: int, *arguments: Any) -> None:
 
 
 @lru_cache(maxsize=8)
-def _keys(count: int, device: int) -> Any:
+def _keys(count: int, device: int) -> Array:
     """The keys of the columns, on the device."""
     with cupy().cuda.Device(device):
         return cupy().asarray(column_keys(count))

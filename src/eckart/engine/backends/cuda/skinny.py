@@ -63,7 +63,7 @@ def width_of(columns: int) -> int:
     return next(width for width in WIDTHS if width >= columns)
 
 
-def arrange(factor: Array) -> Any:
+def arrange(factor: Array) -> Array:
     """A factor as the products take it, in float32, with columns of zeros up to the width of a launch."""
     rows, columns = factor.shape
     width = width_of(columns)
@@ -71,13 +71,13 @@ def arrange(factor: Array) -> Any:
     return _arranged(f"arrange_{dtype_name(factor)}", pointer(factor), rows, width, sizes)
 
 
-def arrange_pieces(pieces: Any) -> Any:
+def arrange_pieces(pieces: Any) -> Array:
     """The same for a factor in pieces that are to be added up."""
     count, rows, width = pieces.shape
     return _arranged("arrange_pieces", pieces, rows, width, (np.int32(count),))
 
 
-def _arranged(name: str, factor: Array, rows: int, width: int, sizes: tuple[Any, ...]) -> Any:
+def _arranged(name: str, factor: Array, rows: int, width: int, sizes: tuple[Any, ...]) -> Array:
     import cupy
 
     padded = -(-rows // 32) * 32
@@ -117,7 +117,7 @@ def multiply_transposed(
     return pieces, None if found is None else found.sum(axis=0)
 
 
-def longest_row(squares: Array) -> Any:
+def longest_row(squares: Array) -> Array:
     """The largest squared length of a row, as an array of one float64, given the squares of `multiply`."""
     import cupy
 
@@ -137,7 +137,7 @@ def added(pieces: Any, columns: int, prototype: Array) -> Array:
     return total
 
 
-def _room(length: int, rows: int, arranged: Array) -> Any:
+def _room(length: int, rows: int, arranged: Array) -> Array:
     """For the product over each piece of the long index."""
     import cupy
 

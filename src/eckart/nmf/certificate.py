@@ -20,10 +20,10 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
     known = fitted.svd.certificate if fitted.svd is not None else None
     if known is not None:
-        k = min(settings.k, fitted.svd.k)  # type: ignore[union-attr]
+        k = min(settings.k, fitted.svd.k)
         lower, upper, chance = known.lower[:k], known.upper[:k], known.failure_probability
         best = min(1.0, float(upper @ upper) / table.squared_norm * (1.0 + 1e-13))
-        if fitted.svd.k == k:  # type: ignore[union-attr]
+        if fitted.svd.k == k:
             best = min(best, known.explained[1])
         # The components are those of the scaled table; outward by one unit, because subnormal numbers are rounded.
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)

@@ -19,7 +19,7 @@ from eckart.engine.compiled.waiting import njit
 _FAST = {"contract", "reassoc", "nsz"}
 _LANES = 16
 """Gathered rows are padded to a multiple of this, so that loops along entries have no remainder."""
-_SWEEPS = 6
+_SWEEPS = 4
 """Sweeps over one quadratic program: those of `eckart.nmf.divergence`."""
 _MORE_SWEEPS, _SHARE = 20, 1e-2
 """Most sweeps where rows are solved to their end, and the share of the first at which they end."""

@@ -37,7 +37,7 @@ class NMFDetails(Details):
     """sqrt(2 loss); for the squared error the Frobenius norm of A - W H."""
     iterations: int
     compressed_iterations: int
-    """Iterations on a compressed table, which came first."""
+    """Iterations that came first: on a compressed table, or for the squared error before Kullback-Leibler."""
     converged: bool
     why: str
     """Why the iteration stopped."""

@@ -37,14 +37,20 @@ _DEVICE_BYTES = 2**30
 """Most bytes of the Hessians of a tile on a GPU."""
 _POOL_FROM = 2**18
 """Entries from which on several threads pay."""
-SWEEPS = 6
+_KEPT = 2**22
+"""Entries of W H that are kept between the two passes of a step of H."""
+SWEEPS = 4
 """Over the coordinates of one quadratic program: a fixed number, so that every back end takes the same step."""
 _UPDATES = 3
 """Multiplicative updates before the Newton steps of rows that are solved to their tolerance."""
-_EXACT_FROM = {"compiled": 5, "plain": 2}
-"""Newton steps of such a row after which its quadratic programs are solved exactly; sooner where sweeps cost more."""
+_EXACT_FROM = 5
+"""Newton steps of such a row after which its quadratic programs are solved exactly."""
 _END_STEPS = 50
 """Newton steps of a row that is solved to its tolerance: from the floor of W H, an entry doubles with each."""
+
+
+_LEAST = 1e-37
+"""In the place of zero in denominators, in either precision."""
 
 
 class Divergence:
@@ -130,8 +136,7 @@ class Divergence:
         result, first = own.copy(), 0.0
         going = xp.arange(own.shape[0])
         for step in range(min(limit, _END_STEPS)):
-            exact = step >= _EXACT_FROM["compiled" if self._compiled else "plain"]
-            moved, violation, still = self._newton(tile, own, right, pairs, exact=exact)
+            moved, violation, still = self._newton(tile, own, right, pairs, exact=step >= _EXACT_FROM)
             first = violation if step == 0 else first
             result[going] = moved
             if not bool(still.any()):
@@ -178,11 +183,14 @@ class Divergence:
         begin, other, old = (self._here(factor) for factor in (begin, other, old))
         xp, penalty = module_of(begin), self.penalties.columns
         right = xp.ascontiguousarray(begin.T)
+        kept, models = self._on_host and self._values.size <= _KEPT, {}
 
         def gather(place: tuple[slice, Tile]) -> tuple[Numbers, ...]:
             part, tile = place
             own = xp.ascontiguousarray(other[part].T)
             model = tile.model(other[part], right)
+            if kept:
+                models[part.start] = model
             ratio = tile.ratio(model)
             cost = [tile.transposed_times(xp.ones_like(ratio), own)] if tile.observed else []
             numerator = tile.transposed_times(ratio, own)
@@ -196,7 +204,8 @@ class Divergence:
 
         def lowest(place: tuple[slice, Tile]) -> Numbers:
             part, tile = place
-            return tile.lowest(other[part], found.step, tile.model(other[part], right), axis=0)
+            model = models.get(part.start) if kept else tile.model(other[part], right)
+            return tile.lowest(other[part], found.step, model, axis=0)
 
         length = _safe_length(found, fold(lowest, self._tiles, xp.minimum, workers=self._workers))
         new = xp.ascontiguousarray(xp.maximum(right + length * found.step, 0.0).T)
@@ -223,7 +232,7 @@ def _safe_length(found: quadratic.Steps, lowest: Numbers) -> Numbers:
     xp = module_of(lowest)
     twice = 2.0 * found.descent
     bound = found.curvature - lowest * twice
-    return xp.where(twice >= bound, 1.0, twice / xp.where(bound > 0.0, bound, 1.0)).astype(found.step.dtype)
+    return xp.minimum(twice / xp.maximum(bound, _LEAST), 1.0).astype(found.step.dtype, copy=False)
 
 
 def _violation(own: Numbers, gradient: Numbers) -> float:

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eckart.arrays import Array, astype, is_host, is_numpy, to_numpy
-from eckart.engine.backends.cuda.arrays import given_back
-from eckart.engine.backends.cuda.device_rows import DeviceCsr
-from eckart.engine.svd import find_components
-from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.arrays import Array, astype, is_host, is_numpy, namespace, to_numpy
+from eckart.errors import InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
-from eckart.nmf.entries import of_data_alone
+from eckart.nmf.entries import Entries, of_data_alone
 from eckart.nmf.factors import mean, on_device_of_table, row_by_row, transposed, without_empty_rows, zeros
 from eckart.nmf.formulate import by_newton, compressed_problem, make_problem
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
 from eckart.nmf.multiplicative import rows_by_updates
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem
-from eckart.nmf.start import from_singular_vectors, random_start
+from eckart.nmf.singular import SingularVectors, singular_vectors
+from eckart.nmf.squares import Squares
+from eckart.nmf.start import FILLED, from_singular_vectors, random_start
 from eckart.nmf.table import NonnegativeTable
-from eckart.result import Decomposition
 
-EXTRA = 20
-"""Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
-_COMPRESSED_GAIN = 8
-"""How much less a product must cost for the compressed matrix to pay for its singular vectors."""
-_SVD_TOLERANCE = 1e-4
-_SVD_PASSES = 8
-_GRAM_UP_TO, _LANCZOS_FROM = 256, 600
-"""Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
 _LANES = 16
 """Numbers that compiled loops take at once: four vectors of four."""
 _EXTRAPOLATION = {"squares": 0.3, "entries": 0.3}
@@ -43,8 +32,12 @@ _ROWS_SHARE = 0.1
 _UNFINISHED_SWEEPS = 8
 _PLAIN = 2
 """Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
-_COMPRESSED_TOLERANCE = 1e-4
-"""The compressed matrix is no more than a way to a good start."""
+_FIRST_TOLERANCE = 1e-4
+"""The first iterations are no more than a way to a good start."""
+_SQUARES_FIRST = 20
+"""Iterations for the squared error before those for Kullback-Leibler."""
+_FILL = 0.01
+"""What then takes the place of zeros, as a share of the mean of the column."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
 """Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
 
@@ -60,9 +53,9 @@ class Fitted:
     """Divergence without penalties."""
     rounding: float
     """Bound of the error of that."""
-    svd: Decomposition | None
+    svd: SingularVectors | None
     compressed: int
-    """Iterations made on the compressed matrix."""
+    """Iterations that came first, on a cheaper problem."""
     losses: tuple[float, ...]
     """Of every run."""
     agreement: np.ndarray
@@ -84,7 +77,7 @@ def fit(
     if _host_only(settings):
         table = table.on_host()
     penalties = settings.penalties(shape, table.exponent)
-    svd = _singular_vectors(table, settings)
+    svd = singular_vectors(table, settings)
     problem = make_problem(table, settings, penalties)
     runs: list[tuple[Outcome, int, tuple[float, float]]] = []
     for run in range(settings.n_runs):
@@ -160,7 +153,7 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     begin = zeros(table, shape)
     if not settings.squares:
         begin = begin + table.mean / max(mean(right) * shape[1], 1e-300)
-    begin, right = _padded(table, begin), _padded(table, right)
+    begin, right = _padded(problem, table, begin), _padded(problem, table, right)
     left = finish_rows(problem, begin, right)
     return without_empty_rows(table, row_by_row(left[:, : shape[1]]))
 
@@ -196,28 +189,17 @@ def _steps(table: NonnegativeTable) -> str:
 
 
 def _descend(
-    table: NonnegativeTable, settings: Settings, penalties: Penalties, problem: Problem, svd: Decomposition | None,
+    table: NonnegativeTable, settings: Settings, penalties: Penalties, problem: Problem, svd: SingularVectors | None,
     left: Array, right: Array, callback: IterationCallback | None,
 ) -> tuple[Outcome, int]:  # fmt: skip
     if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
         by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
         most, tol = settings.max_iter, settings.tol
         return alternate(problem, left, right, max_iter=most, tol=tol, by_loss=by_loss, callback=callback), 0
-    used = 0
     extrapolation = _EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
-    if svd is not None and svd.k > settings.k and table.dense and settings.squares:
-        short = compressed_problem(table, settings, penalties, _components(table, svd))
-        early = accelerate(
-            short,
-            left,
-            right,
-            max_iter=settings.max_iter - 1,
-            tol=max(settings.tol, _COMPRESSED_TOLERANCE),
-            extrapolation=extrapolation,
-        )
-        left, right, used = early.left, early.right, early.iterations
+    left, right, used = _first_iterations(table, settings, penalties, svd, left, right)
     limit = max(settings.max_iter - used, 1)
-    left, right = _padded(table, left), _padded(table, right)
+    left, right = _padded(problem, table, left), _padded(problem, table, right)
     newton = by_newton(settings)
     outcome = accelerate(
         problem, left, right, max_iter=limit, tol=settings.tol, extrapolation=extrapolation, callback=callback,
@@ -229,6 +211,36 @@ def _descend(
     return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
 
 
+def _first_iterations(
+    table: NonnegativeTable, settings: Settings, penalties: Penalties, svd: SingularVectors | None, left: Array,
+    right: Array,
+) -> tuple[Array, Array, int]:  # fmt: skip
+    """(W, H, iterations) of a cheaper problem whose solution is near, where there is one.
+
+    Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
+    costs a fifth or less.
+    """
+    more = {"tol": max(settings.tol, _FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
+    if svd is not None and svd.k > settings.k and table.dense and settings.squares:
+        short = compressed_problem(table, settings, penalties, svd.of(table))
+        early = accelerate(short, left, right, max_iter=settings.max_iter - 1, **more)
+        return early.left, early.right, early.iterations
+    most = min(_SQUARES_FIRST, settings.max_iter // 2)
+    plain = settings.init == FILLED and penalties == Penalties() and not table.observed and is_host(table.prototype)
+    if not (by_newton(settings) and plain and most):
+        return left, right, 0
+    squares = make_problem(table, replace(settings, beta=2.0), penalties)
+    early = accelerate(squares, left, right, max_iter=most, **more)
+    return _without_zeros(early.left, table.mean), _without_zeros(early.right, table.mean), early.iterations
+
+
+def _without_zeros(factor: Array, mean: float) -> Array:
+    """Small numbers for zeros, which Newton steps would leave late or never."""
+    xp, k = namespace(factor), int(factor.shape[1])
+    least = _FILL * xp.mean(factor, axis=0) + 0.1 * _FILL * float(np.sqrt(mean / k))
+    return xp.maximum(factor, least)
+
+
 def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
     """W for the H that was found: to the tolerance, or only a little further where H itself has not converged."""
     left, right = outcome.left, outcome.right
@@ -237,57 +249,19 @@ def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
     return finish_rows(problem, left, right)
 
 
-def _padded(table: NonnegativeTable, factor: Array) -> Array:
-    """Empty parts, so that loops along the parts of sparse data have no remainder; they stay empty."""
+def _padded(problem: Problem, table: NonnegativeTable, factor: Array) -> Array:
+    """Empty parts, so that compiled loops along the parts of sparse data have no remainder; they stay empty."""
     short = factor.shape[1] % _LANES
-    if table.dense or not is_numpy(factor) or short <= _LANES // 4:
+    compiled = isinstance(problem, Entries) or (isinstance(problem, Squares) and problem.compiled)
+    if table.dense or not is_numpy(factor) or short <= _LANES // 4 or not compiled:
         return factor
     return np.pad(factor, ((0, 0), (0, _LANES - short)))
-
-
-def _components(table: NonnegativeTable, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
-    """Singular vectors on the device of the factors; values in float64 on the host."""
-    left, right = svd.left, svd.right
-    if isinstance(table.matrix, DeviceCsr):
-        left, right = given_back(left, table.prototype), given_back(right, table.prototype)
-    elif is_numpy(table.prototype):
-        left, right = to_numpy(left), to_numpy(right)
-    return astype(left, table.working), np.asarray(to_numpy(svd.values), dtype=np.float64), astype(right, table.working)
-
-
-def _singular_vectors(table: NonnegativeTable, settings: Settings) -> Decomposition | None:
-    """The certified SVD: a start, a shorter problem, and the bound that no factorisation can beat."""
-    needed = settings.init.startswith("nndsvd")
-    bound = settings.squares and settings.solver == "auto" and not table.observed
-    short = min(table.matrix.shape)
-    if not needed and not bound:
-        return None
-    k = min(settings.k, short)
-    rows, columns = table.matrix.shape
-    shorter = _COMPRESSED_GAIN * (rows + columns) * (k + EXTRA) <= rows * columns
-    if table.dense and settings.squares and settings.solver == "auto" and shorter and k + EXTRA <= short:
-        k += EXTRA
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
-        warnings.simplefilter("ignore", DataWarning)
-        return find_components(
-            table.as_given(), "svd", k=k, left=True, solver=_svd_solver(table), tol=_SVD_TOLERANCE,
-            max_passes=_SVD_PASSES,
-        )  # fmt: skip
-
-
-def _svd_solver(table: NonnegativeTable) -> str:
-    """A start needs few digits: the Gram matrix for few columns, and a few passes for many."""
-    if not table.dense or not is_host(table.prototype):
-        return "auto"
-    short = min(table.matrix.shape)
-    return "gram" if short <= _GRAM_UP_TO else "lanczos" if short >= _LANCZOS_FROM else "auto"
 
 
 def _start(
     table: NonnegativeTable,
     settings: Settings,
-    svd: Decomposition | None,
+    svd: SingularVectors | None,
     rng: np.random.Generator,
     W: object,
     H: object,
@@ -304,7 +278,7 @@ def _start(
         left, right = random_start(rows, columns, k, table.mean, rng)
         return on_device_of_table(table, left), on_device_of_table(table, right)
     assert svd is not None
-    left, values, right = _components(table, svd)
+    left, values, right = svd.of(table)
     return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
 
 

@@ -13,15 +13,15 @@ from eckart.nmf.factors import zeros
 from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares
 from eckart.nmf.options import Settings
 from eckart.nmf.problem import Penalties, Problem
-from eckart.nmf.squares import END, Product, Squares
+from eckart.nmf.squares import END, Product, Squares, compiles
 from eckart.nmf.table import NonnegativeTable
 
-_COMPILE_FROM = 50_000
-"""Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
 _COMPILE_ENTRIES = 4_000_000
 """The same for stored entries times k^2, where Newton steps need a Hessian for every row."""
 _POOL_FROM = 2**18
 """Entries from which on threads pay."""
+_CELLS, _DENSER = 2**20, 20
+"""Most entries of a sparse matrix, and most for each stored one, for which a dense copy multiplies faster."""
 _SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
 """Sweeps over the coordinates per product: more where a product costs more than a sweep."""
 _NEWTON_ROWS = 1e-4, 1e-7
@@ -52,7 +52,10 @@ def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
         transposed = matrix.T
         products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
     elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
-        matrix, transposed = table.matrix, table.matrix.T
+        rows, columns = table.matrix.shape
+        dense = rows * columns <= min(_CELLS, _DENSER * table.matrix.nnz)
+        matrix = table.matrix.toarray().astype(np.float64, copy=False) if dense else table.matrix
+        transposed = matrix.T
         products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
     else:
         operator = table.operator()
@@ -66,7 +69,7 @@ def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
 
 def _small(table: NonnegativeTable, settings: Settings) -> bool:
     """Whether the factors are too small to be worth the time that compiling takes."""
-    return bool(sum(table.matrix.shape) * settings.k < _COMPILE_FROM)
+    return not compiles(sum(table.matrix.shape), settings.k)
 
 
 def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: Keywords) -> Problem:

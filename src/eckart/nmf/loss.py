@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _TILE_BYTES = 4_000_000
 _DEVICE_TILE_BYTES = 2**28
-
+_POOL_FROM = 2**17
+"""Numbers from which on several threads pay."""
 
 _UNIT = float(np.finfo(np.float64).eps) / 2
 
@@ -114,9 +115,11 @@ def _elsewhere(matrix: Array, left: Array, right: Array) -> float:
 
 def _tiles(matrix: Array, tile_bytes: int = _TILE_BYTES) -> list[tuple[int, int]]:
     height = max(1, tile_bytes // (8 * matrix.shape[1]))
-    return segments(matrix.shape[0], max(8, -(-matrix.shape[0] // height)))
+    least = 8 if matrix.shape[0] * matrix.shape[1] >= _POOL_FROM else 1
+    return segments(matrix.shape[0], max(least, -(-matrix.shape[0] // height)))
 
 
 def _stored_tiles(matrix: Matrix, k: int) -> list[tuple[int, int]]:
     """Rows of a CSR matrix in pieces whose gathered factors, entries x k, are tiles."""
-    return entry_segments(matrix, max(8, -(-int(matrix.nnz) * 8 * k // _TILE_BYTES)))
+    least = 8 if int(matrix.nnz) * k >= _POOL_FROM else 1
+    return entry_segments(matrix, max(least, -(-int(matrix.nnz) * 8 * k // _TILE_BYTES)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -50,6 +51,7 @@ def pairwise_products(factor: Numbers) -> Numbers:
     return result
 
 
+@lru_cache(maxsize=64)
 def diagonal(k: int) -> np.ndarray:
     """Where the diagonal is in a triangle."""
     a = np.arange(k)
@@ -65,13 +67,16 @@ def solve(
     descent: each lowers 1/2 d Q d + g d, which begins at zero.
     """
     xp = module_of(begin)
-    rest, step = xp.ascontiguousarray(slope).copy(), xp.zeros_like(begin)
+    rest, step = slope.copy(order="C"), xp.zeros_like(begin)
     curves = triangles[xp.asarray(diagonal(begin.shape[0]))]
-    flat = curves <= 0.0
-    fixed = flat if exact else flat | ((begin <= 0.0) & (slope >= 0.0))
-    inverse = xp.where(fixed, 0.0, 1.0 / xp.where(flat, 1.0, curves)).astype(begin.dtype)
-    # Without curvature the minimum of a rising line is at its end.
-    step = xp.where(flat & (slope > 0.0), -begin, step)
+    flat = curves < np.finfo(begin.dtype).tiny  # its inverse would not be a number
+    some = bool(flat.any())
+    inverse = (1.0 / (xp.where(flat, 1.0, curves) if some else curves)).astype(begin.dtype, copy=False)
+    fixed = flat if exact else (begin <= 0.0) & (slope >= 0.0)
+    inverse[fixed] = 0.0
+    if some:  # without curvature the minimum of a rising line is at its end
+        inverse[flat] = 0.0
+        step = xp.where(flat & (slope > 0.0), -begin, step)
     _descender(begin, compiled=compiled)(triangles, rest, begin, inverse, step, sweeps)
     if exact:
         _to_the_minimum(triangles, rest, begin, step)
@@ -95,20 +100,28 @@ def _descender(begin: Numbers, *, compiled: bool) -> Callable[..., None]:
 def _descend(
     triangles: np.ndarray, rest: np.ndarray, begin: np.ndarray, inverse: np.ndarray, step: np.ndarray, sweeps: int
 ) -> None:
-    """The compiled loop of the same name, in NumPy."""
-    k = begin.shape[0]
-    pairs = _pairs(k)
-    columns = [triangles[pairs[t]] for t in range(k)]
-    move, product, lowest = np.empty_like(begin[0]), np.empty_like(begin), -begin
+    """The compiled loop of the same name, in NumPy, with few calls per coordinate.
+
+    For x = begin + d the minimum over x_t alone is b_t - sum over s != t of Q_ts x_s / Q_tt: one product with (x, 1).
+    """
+    k, rows = begin.shape
+    x, products = np.empty((k + 1, rows), begin.dtype), np.empty((k + 1, rows), begin.dtype)
+    np.add(begin, step, out=x[:k])
+    x[k] = 1.0
+    factors = np.empty((k, k + 1, rows), begin.dtype)
+    np.multiply(triangles[_pairs(k)], -inverse[:, None], out=factors[:, :k])
+    factors[np.arange(k), np.arange(k)] = 0.0
+    factors[:, k] = 0.0
+    factors[:, k] = x[:k] - inverse * rest - np.add.reduce(factors * x, axis=1)
     for _ in range(sweeps):
-        for t in range(k):
-            np.multiply(rest[t], inverse[t], out=move)
-            np.subtract(step[t], move, out=move)
-            np.maximum(move, lowest[t], out=move)
-            np.subtract(move, step[t], out=move)
-            step[t] += move
-            np.multiply(columns[t], move, out=product)
-            np.add(rest, product, out=rest)
+        for own, factor in zip(x, factors, strict=False):
+            np.multiply(factor, x, out=products)
+            np.add.reduce(products, axis=0, out=own)
+            np.maximum(own, 0.0, out=own)
+    free = inverse > 0.0
+    minima = np.add.reduce(factors * x, axis=1)
+    np.divide(x[:k] - minima, inverse, out=rest, where=free)
+    np.subtract(x[:k], begin, out=step)
 
 
 def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Numbers) -> None:
@@ -139,6 +152,7 @@ def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Num
             break
 
 
+@lru_cache(maxsize=64)
 def _pairs(k: int) -> np.ndarray:
     """Where entry (a, b) of a symmetric matrix is in its triangle."""
     a = np.arange(k)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +19,9 @@ SHARE = 0.0
 """While both factors move, the number of sweeps is fixed: every back end takes the same steps."""
 END = 1e-14
 """A row that is solved to the end is there when a sweep brings this share of what the first did."""
+
+_COMPILE_FROM = 500_000
+"""Rows of both factors times k^2, the work of a sweep, from which on compiling a loop pays."""
 
 Product = Callable[[Array], Array]
 
@@ -65,18 +69,21 @@ class Squares:
 
 def solve_given(
     products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, extrapolation: float, sweeps: int,
-    share: float, *, compiled: bool = True,
+    share: float, *, compiled: bool | None = None,
 ) -> FactorUpdate:  # fmt: skip
-    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F separately."""
+    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F separately.
+
+    `compiled` chooses the loop; None means by the size of F.
+    """
     prototype = begin
+    compiled = compiles(begin.shape[0], begin.shape[1]) if compiled is None else compiled
+    inverse = inverse_diagonal(gram) if compiled else gram
+    products, gram, inverse, begin, old = (to_numpy(array) for array in (products, gram, inverse, begin, old))
     if not compiled:
-        products, gram, begin, old = (to_numpy(array) for array in (products, gram, begin, old))
         new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, extrapolation, sweeps, share)
         return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *sums)
     from eckart.nmf import compiled as nmf_frobenius
 
-    inverse = inverse_diagonal(gram)
-    products, gram, inverse, begin, old = (to_numpy(array) for array in (products, gram, inverse, begin, old))
     new, ahead = np.empty_like(begin), np.empty_like(begin)
 
     def step(piece: tuple[int, int]) -> list[tuple[float, float]]:
@@ -90,55 +97,57 @@ def solve_given(
     return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *found)
 
 
+def compiles(rows: int, k: int) -> bool:
+    """Whether so many rows of the factors are worth the time that compiling takes."""
+    return rows * k * k >= _COMPILE_FROM or _sweep() is None
+
+
+@lru_cache(maxsize=1)
+def _sweep() -> Callable[..., float] | None:
+    """scikit-learn's sweep over the coordinates of all rows, compiled when that was built; None if it has none."""
+    try:
+        from sklearn.decomposition._cdnmf_fast import _update_cdnmf_fast
+    except ImportError:  # a private name, without a promise
+        return None
+    return _update_cdnmf_fast  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=64)
+def _in_order(k: int) -> np.ndarray:
+    return np.arange(k, dtype=np.intp)
+
+
 def _solve_small(
     products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, extrapolation: float,
     sweeps: int, share: float,
 ) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
-    """The same descent without compiled loops: (new, ahead, objective, projected gradients).
+    """The same descent in a loop that need not be compiled: (new, ahead, objective, projected gradients).
 
-    One coordinate of all rows at a time, with rows stored along memory: a product with one row of G and a few vector
-    operations (hierarchical alternating least squares; Cichocki and Phan, 2009).
+    It ends by the projected gradients of all rows together, the length of a move where the compiled loop has its
+    square, row group by row group: a tenth of that length is for the slowest rows.
     """
-    target = np.array(products.T, dtype=np.float64, order="C")
-    if lasso:
-        target -= lasso
-    new = np.array(begin.T, dtype=np.float64, order="C")
-    slopes = np.zeros_like(new)
-    weights = np.diagonal(gram).tolist()
-    first = violation = 0.0
-    for sweep in range(sweeps):
-        before = new.copy() if share else new
-        for t, weight in enumerate(weights):
-            if weight <= 0.0:
-                continue
-            own, slope = new[t], slopes[t]
-            np.dot(gram[t], new, out=slope)
-            np.subtract(target[t], slope, out=slope)
-            move = slope * (1.0 / weight)
-            move += own
-            np.maximum(move, 0.0, out=own)
-        if sweep == 0:
-            violation = _projected(slopes, begin.T)
-        if share:
-            before -= new
-            change = float(np.einsum("ij,ij->i", before, before) @ weights)
-            first = change if sweep == 0 else first
-            if change <= share * first:
-                break
-    value = 0.5 * float(np.vdot(new, gram @ new)) - float(np.vdot(new, target))
+    sweep = _sweep()
+    assert sweep is not None
+    target = np.asarray(products - lasso if lasso else products, dtype=np.float64)
+    new, order = np.array(begin, dtype=np.float64, order="C"), _in_order(begin.shape[1])
+    first, end = 0.0, 0.1 * share**0.5
+    for index in range(sweeps):
+        violation = sweep(new, gram, target, order)
+        if index == 0:
+            first = violation
+        if violation <= end * first:
+            break
+    slopes = new @ gram
+    slopes *= 0.5
+    slopes -= target
+    value = float(np.vdot(new, slopes))
     ahead = new
     if extrapolation:
-        ahead = new - old.T
+        ahead = new - old
         ahead *= extrapolation
         ahead += new
         np.maximum(ahead, 0.0, out=ahead)
-    return new.T.astype(begin.dtype, copy=False), ahead.T.astype(begin.dtype, copy=False), value, violation
-
-
-def _projected(slopes: np.ndarray, own: np.ndarray) -> float:
-    """Sum of the projected gradients."""
-    outwards = slopes[own <= 0.0]
-    return float(np.abs(slopes).sum() + outwards[outwards < 0.0].sum())
+    return new.astype(begin.dtype, copy=False), ahead.astype(begin.dtype, copy=False), value, first
 
 
 def gram_of(other: Array, penalty: Penalty) -> Array:

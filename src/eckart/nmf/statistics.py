@@ -11,7 +11,7 @@ import numpy as np
 from eckart.arrays import Floats
 from eckart.nmf.entries import entry_blocks, given_values, pieces_of
 from eckart.nmf.problem import Penalty
-from eckart.nmf.squares import solve_given
+from eckart.nmf.squares import SHARE, solve_given
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def updated_parts(seen: SufficientStatistics, parts: np.ndarray, beta: float) ->
         begin = np.ascontiguousarray(parts.T)
         products = np.ascontiguousarray(seen.cross.T)
         gram = np.ascontiguousarray(seen.gram)
-        half = solve_given(products, gram, Penalty(), begin, begin, 0.0, _SWEEPS, 0.0)
+        half = solve_given(products, gram, Penalty(), begin, begin, 0.0, _SWEEPS, SHARE)
         return np.ascontiguousarray(half.new.T)
     sums = seen.sums[:, None]
     return np.where(sums > 0.0, seen.cross / np.where(sums > 0.0, sums, 1.0), parts)

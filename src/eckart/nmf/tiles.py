@@ -15,6 +15,8 @@ import numpy as np
 
 Numbers = Any
 """An array of NumPy or CuPy."""
+_CELLS, _DENSER = 2**20, 50
+"""Most entries of W H that are formed for the stored ones among them, and most for each of these."""
 
 
 def module_of(array: Numbers) -> Any:
@@ -177,8 +179,15 @@ class StoredTile:
         return summed(logs)
 
     def _product(self, own: Numbers, right: Numbers) -> Numbers:
-        """W H at the stored entries, one part at a time: nothing of size entries x k is formed."""
-        total = module_of(own).zeros(self.rows.data.shape[0], own.dtype)
+        """W H at the stored entries: all of it where that is small, otherwise one part at a time.
+
+        A matrix product takes a hundredth of the time that gathering factors does; nothing of size entries x k is
+        formed.
+        """
+        count, cells = self.rows.data.shape[0], self.rows.shape[0] * self.rows.shape[1]
+        if isinstance(own, np.ndarray) and cells <= min(_CELLS, _DENSER * count):
+            return (own @ right)[self.rows.owner, self.rows.indices]
+        total = module_of(own).zeros(count, own.dtype)
         for t in range(right.shape[0]):
             total += own[self.rows.owner, t] * right[t, self.rows.indices]
         return total

@@ -1,0 +1,107 @@
+"""The leading singular vectors of a table: a start, a shorter problem, and the bound that no factorisation can beat."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, is_host, is_numpy, is_sparse, to_numpy
+from eckart.engine.backends.cuda.arrays import given_back
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.svd import find_components
+from eckart.errors import AccuracyWarning, DataWarning
+from eckart.nmf.options import Settings
+from eckart.nmf.table import NonnegativeTable
+from eckart.result import Certificate
+
+EXTRA = 20
+"""Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
+_COMPRESSED_GAIN = 8
+"""How much less a product must cost for the compressed matrix to pay for its singular vectors."""
+_TOLERANCE = 1e-4
+_PASSES = 8
+_GRAM_UP_TO, _LANCZOS_FROM = 256, 600
+"""Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
+_SMALL_DENSE = 2**17
+"""Entries of a sparse matrix up to which its Gram matrix is formed from a dense copy."""
+
+
+@dataclass(frozen=True)
+class SingularVectors:
+    """A ~ left diag(values) right^T, with the bounds that were proved, if they were asked for."""
+
+    left: Array
+    values: Array
+    right: Array
+    certificate: Certificate | None
+
+    @property
+    def k(self) -> int:
+        return int(self.values.shape[0])
+
+    def of(self, table: NonnegativeTable) -> tuple[Array, np.ndarray, Array]:
+        """Vectors on the device of the factors; values in float64 on the host."""
+        left, right = self.left, self.right
+        if isinstance(table.matrix, DeviceCsr):
+            left, right = given_back(left, table.prototype), given_back(right, table.prototype)
+        elif is_numpy(table.prototype):
+            left, right = to_numpy(left), to_numpy(right)
+        values = np.asarray(to_numpy(self.values), dtype=np.float64)
+        return astype(left, table.working), values, astype(right, table.working)
+
+
+def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVectors | None:
+    """As many as the start, the bound and the compressed problem need; None if none of them is wanted."""
+    needed = settings.init.startswith("nndsvd")
+    bound = settings.squares and settings.solver == "auto" and not table.observed
+    rows, columns = table.matrix.shape
+    short = min(rows, columns)
+    if not needed and not bound:
+        return None
+    k = min(settings.k, short)
+    shorter = _COMPRESSED_GAIN * (rows + columns) * (k + EXTRA) <= rows * columns
+    if table.dense and settings.squares and settings.solver == "auto" and shorter and k + EXTRA <= short:
+        k += EXTRA
+    given = table.as_given()
+    plain = is_numpy(given) or is_sparse(given)
+    if plain and not bound and short <= _GRAM_UP_TO and (is_numpy(given) or rows * columns <= _SMALL_DENSE):
+        return _from_gram(given, k)
+    wide = plain and rows < columns
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
+        warnings.simplefilter("ignore", DataWarning)
+        found = find_components(
+            given.T if wide else given, "svd", k=k, left=not plain, solver=_solver(table), tol=_TOLERANCE,
+            max_passes=_PASSES,
+        )  # fmt: skip
+    if not plain:
+        return SingularVectors(found.left, found.values, found.right, found.certificate)
+    return _with_long_side(given, found.values, found.right, found.certificate)
+
+
+def _solver(table: NonnegativeTable) -> str:
+    """A start needs few digits: the Gram matrix for few columns, and a few passes for many."""
+    if not table.dense or not is_host(table.prototype):
+        return "auto"
+    short = min(table.matrix.shape)
+    return "gram" if short <= _GRAM_UP_TO else "lanczos" if short >= _LANCZOS_FROM else "auto"
+
+
+def _from_gram(matrix: Any, k: int) -> SingularVectors:
+    """Without bounds, for a start alone: eigenvectors of A^T A or A A^T, whichever is smaller."""
+    dense = np.asarray(matrix if is_numpy(matrix) else matrix.toarray(), dtype=np.float64)
+    tall = dense if dense.shape[0] >= dense.shape[1] else dense.T
+    squares, vectors = np.linalg.eigh(tall.T @ tall)
+    values = np.sqrt(np.maximum(squares[: -k - 1 : -1], 0.0))
+    return _with_long_side(matrix, values, np.ascontiguousarray(vectors[:, : -k - 1 : -1]), None)
+
+
+def _with_long_side(matrix: Any, values: Array, short: Array, certificate: Certificate | None) -> SingularVectors:
+    """Those of the long side are A V / values: without them the decomposition takes its shortest way."""
+    values, short = np.asarray(values, np.float64), np.asarray(short, np.float64)
+    wide = matrix.shape[0] < matrix.shape[1]
+    long = np.asarray((matrix.T if wide else matrix) @ short) / np.where(values > 0.0, values, 1.0)
+    return SingularVectors(*((short, values, long) if wide else (long, values, short)), certificate)

@@ -21,7 +21,8 @@ _SCRATCH_BYTES = 2**31
 
 def entry_rows(
     classes: list[Class], csr: Any, other: Array, begin: Array, old: Array, sums: Array, *, divergence: bool,
-    observed: bool, lasso: float, ridge: float, floor: float, sweeps: int, share: float, extrapolation: object, score: bool,
+    observed: bool, lasso: float, ridge: float, floor: float, sweeps: int, share: float,
+    extrapolation: object, score: bool,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """(new, ahead, [objective if `score`, projected gradients before the first step]) for all rows, as CuPy arrays.
 

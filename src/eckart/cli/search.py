@@ -168,7 +168,11 @@ def _topics(console: Console, model: TextConcepts, n: int) -> None:
         console.document(**table.to_dict())
         return
     for number, words, opposed, share in table.rows:
-        text = f"{number}. {words}" + (f"  --  as opposed to: {opposed}" if opposed else "") + f"  ({percent(share)})"
+        text = (
+            f"{number}. {words}"
+            + (f"  --  as opposed to: {opposed}" if opposed else "")
+            + f"  ({percent(float(share or 0.0))})"
+        )
         click.echo(textwrap.fill(text, console.width, subsequent_indent="   "))
 
 

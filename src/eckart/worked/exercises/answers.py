@@ -123,11 +123,11 @@ def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
             found.append(whole)
     if parts and len({len(rows) for rows in parts}) == 1:
         choices = [_distinct(rows[place] for rows in parts) for place in range(len(parts[0]))]
-        found += [rows for rows in _mixed(choices) if rows not in found]
+        found += [rows for rows in _mixed_readings(choices) if rows not in found]
     return found
 
 
-def _mixed(choices: list[list[list[Row]]]) -> list[list[Row]]:
+def _mixed_readings(choices: list[list[list[Row]]]) -> list[list[Row]]:
     """One reading of each part in all combinations, unless there are too many."""
     if not 1 < prod(map(len, choices)) <= _MOST_READINGS:
         return []

@@ -31,7 +31,9 @@ _REFINE = 6.0e-10
 _DIRECT_RATE = 2.5e10
 SMALL_WORK = 1e7
 """Multiplications in a Gram matrix, up to which the exact decomposition of the matrix itself costs little."""
-_GRAM_SIZE = 20_000
+_GRAM_SIZE, _SPARSE_GRAM = 20_000, 2000
+"""Sides up to which a Gram matrix may be formed at all, and up to which it is the alternative to block Lanczos on
+sparse rows: beyond, it would take much more memory than these."""
 _NARROW = 12
 """Up to so many components the narrower blocks take the least time on sparse data in memory: time goes with the vectors
 that are multiplied, not with the passes."""
@@ -41,6 +43,7 @@ _DENSE_BASIS = 704
 """Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
 _STEP = 0.0015
 """Seconds of a step of block Lanczos that do not depend on the size."""
+_FEW_COMPONENTS = 6
 _NARROWEST, _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 8, 16, 6, 128
 """Width of blocks, steps between restarts that do for most spectra, and steps and columns of a proof phase below which
 it would hardly converge."""
@@ -228,14 +231,16 @@ def _check_memory(choice: Choice, memory: int | None) -> None:
 
 
 def _on_trial(shape: Shape, request: Request) -> bool:
-    """Whether the choice between block Lanczos and the Gram matrix can be revoked: dense data in memory, k given."""
-    dense = not (shape.sparse or shape.block_bytes) and shape.costs.on_trial
-    return dense and shape.short <= _GRAM_SIZE and request.k is not None and not request.smallest
+    """Whether the choice between block Lanczos and the Gram matrix can be revoked: data in memory, k given."""
+    resident = not shape.block_bytes and shape.costs.on_trial
+    size = _SPARSE_GRAM if shape.sparse else _GRAM_SIZE
+    return resident and shape.short <= size and request.k is not None and not request.smallest
 
 
 def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
     width = choice.block + 5
-    product = 4.0 * shape.long * shape.short * width / shape.costs.dense_rate[shape.precision]
+    rate = shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision]
+    product = 4.0 * shape.entries * width / rate
     return Trial(product, width, shape.short, choice.capacity, alternative)
 
 
@@ -274,7 +279,7 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     n = shape.short
     k = request.k if request.k is not None else 32
     if not shape.sparse:
-        block = block_width(k, n, shape.costs.dense_blocks)
+        block = block_width(k, n, shape.costs.dense_blocks, dear=bool(shape.block_bytes))
     elif shape.block_bytes or shape.costs.sparse_blocks is None:
         block = block_width(k, n)
     else:
@@ -345,10 +350,14 @@ def _within(shape: Shape, k: int, block: int, capacity: int, room: int) -> tuple
     return block, least, _LEAST_PROBES
 
 
-def block_width(k: int, size: int, given: tuple[int, int] | None = None) -> int:
+def block_width(k: int, size: int, given: tuple[int, int] | None = None, *, dear: bool = True) -> int:
     """Wide enough for few passes, narrow enough for a deep basis: about three quarters of k, in steps of eight.
 
-    Where widths are `given`, the first for k up to 16, the second for more.
+    Where widths are `given`, the first for k up to 16, the second for more. Where passes are not `dear`, because the
+    data are in memory, eight columns are enough for a few components: they take more passes and less time.
     """
-    width = min(8 * max(2, round(0.75 * k / 8)), 64) if given is None else given[0 if k <= 16 else 1]
-    return max(1, min(width, size))
+    if given is not None:
+        return max(1, min(given[0 if k <= 16 else 1], size))
+    if k <= _FEW_COMPONENTS and not dear:
+        return max(1, min(_NARROWEST, size))
+    return max(1, min(8 * max(2, round(0.75 * k / 8)), 64, size))

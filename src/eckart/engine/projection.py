@@ -32,8 +32,12 @@ _UNTHREADED = 2**18
 """Multiplications up to which BLAS does not share a product among threads."""
 _SERIAL = 2**22
 """Multiplications up to which sharing costs more than it brings."""
-_SEGMENTS = 8
-_BLOCK_ENTRIES = 2**17
+_SEGMENTS = (4, 8)
+"""Segments for threads: the first number, up to the second where each has `_ROWS` rows at least."""
+_ROWS = 1024
+_BLOCK_ENTRIES, _BLOCK_ROWS, _CENTRED_ROWS = 2**17, 2048, 256
+"""Entries of a block, but not fewer rows than these, since BLAS packs the factor anew for every block; fewer where the
+block is a copy."""
 _SAFE = {"f": (1e-30, 1e38), "d": (1e-280, 1e300)}
 """Sizes of scores that were not rounded to subnormal numbers on the way, and did not overflow."""
 
@@ -99,8 +103,9 @@ def _product(
         result = np.asarray((data if mean is None else data - mean) @ factor)
         return result, _finished(result, offset, measure=measure)
     result = np.empty((rows, factor.shape[1]), factor.dtype)
-    size = max(_BLOCK_ENTRIES // max(columns, factor.shape[1]), 256)
-    count = 1 if work <= _SERIAL else min(_SEGMENTS, rows)
+    size = max(_BLOCK_ENTRIES // max(columns, factor.shape[1]), _BLOCK_ROWS if mean is None else _CENTRED_ROWS)
+    least, most = _SEGMENTS
+    count = 1 if work <= _SERIAL else min(max(least, rows // _ROWS), most, rows)
     edges = [rows * place // count for place in range(count + 1)]
 
     def step(segment: tuple[int, int]) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.engine.backends import orthogonal
-from eckart.engine.backends.symmetric import leading_pairs, leading_values
+from eckart.engine.backends.symmetric import leading_values, spectrum_and_pairs
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Start, Target
 from eckart.engine.parallel import each, fold
@@ -22,8 +22,9 @@ DENSE = 512
 """Up to this many rows all eigenvalues are computed by LAPACK."""
 DOUBLE = 4096
 """Up to this many rows S is kept in float64."""
-SAMPLE = 640
-"""Rows of the sample on which negative eigenvalues and residual variance are looked at."""
+SAMPLE, _SPECTRUM_SAMPLE = 640, 400
+"""Rows of the samples from which residual variance and the share of negative eigenvalues are estimated; all eigenvalues
+of the second are computed, which takes the cube of their number."""
 _ROWS = 64
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -125,8 +126,7 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
 
 def _dense(squares: Squares, k: int) -> Solution:
     products = centred_products(squares.matrix.astype(np.float64))
-    spectrum = leading_values(products, squares.size)
-    values, vectors = leading_pairs(products, k)
+    spectrum, values, vectors = spectrum_and_pairs(products, k)
     error = 8 * squares.size**0.5 * _UNIT * float(np.abs(spectrum).max(initial=0.0)) + squares.rounding
     residuals = np.linalg.norm(products @ vectors - vectors * values, axis=0)
     upper = spectrum[: k + 1] + error
@@ -142,7 +142,7 @@ def negative_share(squares: Squares, solution: Solution) -> float:
     """
     spectrum = solution.spectrum
     if spectrum is None:
-        sample = evenly(squares.size, SAMPLE)
+        sample = evenly(squares.size, _SPECTRUM_SAMPLE)
         products = centred_products(squares.matrix[np.ix_(sample, sample)].astype(np.float64))
         spectrum = leading_values(products, len(sample))
     return negative_part(spectrum)

@@ -14,11 +14,10 @@ import numpy as np
 
 from eckart.arrays import Array, device, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends import orthogonal
-from eckart.engine.backends.symmetric import by_all, leading_pairs
+from eckart.engine.backends.symmetric import by_all, leading_pairs, spectrum_and_pairs
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.engine.solution import Request, Solution, count_for
-from eckart.engine.threads import one_blas_thread
 from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -86,7 +85,7 @@ def solve_whole(matrix: Symmetric, request: Request, *, positive: bool = False) 
     trace = float(xp.linalg.trace(whole))
     few = positive and is_host(whole) and request.k is not None and not by_all(size, request.k + 1)
     whole = (whole + whole.T) / 2.0
-    values, vectors = _leading(whole, (request.k or 0) + 1) if few else _eigenpairs(whole)
+    values, vectors = _leading(whole, (request.k or 0) + 1) if few else _eigenpairs(whole, request.k)
     norm = max(float(values[0]), -float(values[-1]))
     kernel = matrix.error()
     slack = kernel + 4.0 * _UNIT * (left + size**0.5 * norm)
@@ -120,13 +119,12 @@ def _leading(whole: Array, count: int) -> tuple[np.ndarray, Array]:
     return values, from_numpy(np.ascontiguousarray(vectors), whole)
 
 
-def _eigenpairs(whole: Array) -> tuple[np.ndarray, Array]:
-    """All eigenvalues, falling, and their vectors, where they are found sooner."""
-    xp = namespace(whole)
-    if is_host(whole) or whole.shape[0] < _DEVICE_SIZE:
-        with one_blas_thread():
-            values, vectors = np.linalg.eigh(to_numpy(whole))
-        return values[::-1], from_numpy(vectors[:, ::-1], whole)
+def _eigenpairs(whole: Array, count: int | None) -> tuple[np.ndarray, Array]:
+    """All eigenvalues, falling, and the vectors of the first `count` at least, where they are found sooner."""
+    xp, size = namespace(whole), whole.shape[0]
+    if is_host(whole) or size < _DEVICE_SIZE:
+        spectrum, _, vectors = spectrum_and_pairs(to_numpy(whole), size if count is None else min(count, size))
+        return spectrum, from_numpy(vectors, whole)
     try:
         values, vectors = xp.linalg.eigh(whole)
     except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError

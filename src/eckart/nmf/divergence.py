@@ -183,7 +183,8 @@ class Divergence:
         begin, other, old = (self._here(factor) for factor in (begin, other, old))
         xp, penalty = module_of(begin), self.penalties.columns
         right = xp.ascontiguousarray(begin.T)
-        kept, models = self._on_host and self._values.size <= _KEPT, {}
+        kept = self._on_host and self._values.size <= _KEPT
+        models: dict[int, Numbers] = {}
 
         def gather(place: tuple[slice, Tile]) -> tuple[Numbers, ...]:
             part, tile = place

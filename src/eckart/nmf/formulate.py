@@ -59,7 +59,7 @@ def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
         products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
     else:
         operator = table.operator()
-        products, small = (operator.matmat, operator.rmatmat), small and table.dense
+        products = (operator.matmat, operator.rmatmat)
     if multiplicative:
         return MultiplicativeSquares(*products, table.squared_norm, penalties)
     end = max(END, _finish_tolerance(table, settings) ** 2)

@@ -130,12 +130,14 @@ def _solve_small(
     assert sweep is not None
     target = np.asarray(products - lasso if lasso else products, dtype=np.float64)
     new, order = np.array(begin, dtype=np.float64, order="C"), _in_order(begin.shape[1])
-    first, end = 0.0, 0.1 * share**0.5
+    # From nothing the gradients are the target: near the end, the first of them say little about the size of rows.
+    end = 0.1 * share**0.5 * float(np.maximum(target, 0.0).sum()) if share else 0.0
+    first = 0.0
     for index in range(sweeps):
         violation = sweep(new, gram, target, order)
         if index == 0:
             first = violation
-        if violation <= end * first:
+        if violation <= end:
             break
     slopes = new @ gram
     slopes *= 0.5

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from eckart.errors import ParameterError
-from eckart.worked.checks import whole
+from eckart.worked.checks import argument, whole
 from eckart.worked.messages import tr
 from eckart.worked.solution import SolutionTable, Step
 
@@ -43,9 +43,13 @@ def drawn(chances: list[Value], given: Sequence[int] | None, r: int, generator: 
         numbers = None
         draws = [int(j) for j in given]
     if not draws or any(not 1 <= j <= len(chances) for j in draws):
-        raise ParameterError(f"{name}={draws!r}: give numbers from 1 to {len(chances)}, at least one.")
+        raise ParameterError(
+            tr("{given}: give numbers from 1 to {most}, at least one.", given=argument(name, draws), most=len(chances))
+        )
     if any(chances[j - 1] == 0 for j in draws):
-        raise ParameterError(f"{name}={draws!r} holds one that is all zeros, which is never drawn. Take another.")
+        raise ParameterError(
+            tr("{given} names one that is all zeros, which is never drawn. Take another.", given=argument(name, draws))
+        )
     indices = sorted(set(draws))
     times = [draws.count(j) for j in indices]
     squares = [sp.radsimp(sp.Integer(m) / (len(draws) * chances[j - 1])) for j, m in zip(indices, times, strict=True)]

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
-from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.fields import Eigenpair
 from eckart.worked.matrices import matrix, vector
-from eckart.worked.messages import tr
+from eckart.worked.messages import mark, tr
 from eckart.worked.numerals import GUARD, is_exact, text_number
 from eckart.worked.pictures import unfolded
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import spectrum
 from eckart.worked.written_out import dot_line, squares, written
-
-if TYPE_CHECKING:
-    from eckart.worked.solution import Value
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine")
 FORMULAS = {
@@ -34,10 +30,9 @@ FORMULAS = {
 }
 
 
-@document
 def kernel_pca(
     given: object,
-    k: int = 2,
+    k: int | None = None,
     *,
     kernel: str = "poly",
     gamma: object = 1,
@@ -51,7 +46,8 @@ def kernel_pca(
     ----------
     given : str, list, array or sympy.Matrix
         The table, at most 6 rows and 12 columns; rows are observations.
-    {k [2]}
+    k : int, default None
+        Number of components. None takes 2, or 1 if there is one point.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine'}, default 'poly'
         Kernel function.
     gamma : int, str or sympy.Expr, default 1
@@ -68,7 +64,15 @@ def kernel_pca(
     Solution
         Steps and answer. Parts: K, centred, eigenvalues, weights, scores.
 
-    {Raises: InputError [exact]; See Also: pca, eckart.KernelPCA}
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    pca : The linear case.
+    eckart.KernelPCA : The same in floating point, for data of any size.
 
     Examples
     --------
@@ -80,6 +84,7 @@ def kernel_pca(
     table = matrix(given, "kernel_pca", rows=6, columns=12)
     whole("degree", degree, 1, 6)
     settings = (kernel, *[matrix([[value]], "kernel_pca", rows=1, columns=1)[0] for value in (gamma, coef0)], degree)
+    k = min(2, table.rows) if k is None else k
     points = [table[i, :] for i in range(table.rows)]
     gram = sp.Matrix(table.rows, table.rows, lambda i, j: between(points[i], points[j], *settings))
     terms = centring(gram)
@@ -108,7 +113,7 @@ def kernel_pca(
     parts = {"K": gram, "centred": centred, "eigenvalues": values, "weights": weights, "scores": scores}
     answer = [*[Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)], Equation("T", scores)]
     if new is not None:
-        point = vector(new, "The new point", table.cols).T
+        point = vector(new, mark("The new point"), table.cols).T
         eigenpairs = [
             pair.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for pair in eigenpairs
         ]
@@ -125,7 +130,7 @@ def kernel_pca(
     )
 
 
-def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: object, degree: int) -> sp.Expr:
+def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: object, degree: int) -> Any:
     """The kernel of two points; exact where it is a fraction or a root, else to 40 digits."""
     product = sp.expand((x * y.T)[0])
     if kernel == "linear":
@@ -143,7 +148,7 @@ def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: obje
     return sp.N(sp.tanh(gamma * product + coef0), GUARD)
 
 
-def _pairs(points: list[Value], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
+def _pairs(points: list[Any], gram: Any, kernel: str) -> tuple[Step, ...]:
     """What the kernel is computed from, pair by pair: the inner product, or the squared distance for rbf."""
     lines = []
     for i in range(len(points)):
@@ -159,7 +164,7 @@ def _pairs(points: list[Value], gram: sp.Matrix, kernel: str) -> tuple[Step, ...
     return written(lines)
 
 
-def centring(gram: sp.Matrix) -> tuple[Value, Value, Value, Value]:
+def centring(gram: Any) -> tuple[Any, Any, Any, Any]:
     """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix of entries 1/n.
 
     >>> centring(sp.Matrix([[2, 0], [0, 2]]))[3]
@@ -178,7 +183,7 @@ def _weight(pair: Eigenpair, centred: object) -> Any:
     return sum(terms[1:], terms[0])
 
 
-def _centring_step(terms: tuple[Value, Value, Value, Value]) -> Step:
+def _centring_step(terms: tuple[Any, Any, Any, Any]) -> Step:
     names = ("1K", "K1", "1K1", "K~")
     statement = tr(
         "Centre the points in feature space: subtract the column means and the row means, and add"
@@ -199,13 +204,8 @@ def _scale_step(weights: object, scores: object) -> Step:
 
 
 def _new_step(
-    point: sp.Matrix,
-    points: list[Value],
-    gram: sp.Matrix,
-    eigenpairs: list[Eigenpair],
-    lengths: list[Value],
-    settings: Any,
-) -> tuple[Step, Value]:
+    point: Any, points: list[Any], gram: Any, eigenpairs: list[Eigenpair], lengths: list[Any], settings: Any
+) -> tuple[Step, Any]:
     row = sp.Matrix([[between(point, other, *settings) for other in points]])
     n = gram.rows
     means = sp.Matrix([[sum(gram[:, j]) / n for j in range(n)]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -12,9 +12,6 @@ import sympy as sp
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
 from eckart.worked.grammar import number
 from eckart.worked.messages import tr, trn
-
-if TYPE_CHECKING:
-    from eckart.worked.solution import Value
 
 _MOST_TEXT = 20_000
 _NAMES = re.compile(r"[A-Za-z]")
@@ -36,7 +33,7 @@ REMEDIES = {
 """For each exact solution, what does the same on large data."""
 
 
-def matrix(given: object, task: str, *, rows: int, columns: int) -> sp.Matrix:
+def matrix(given: object, task: str, *, rows: int, columns: int) -> Any:
     """The exact matrix, at most rows x columns.
 
     >>> matrix("1 2; 1/3 sqrt(2)", "svd", rows=9, columns=9)
@@ -65,7 +62,7 @@ def matrix(given: object, task: str, *, rows: int, columns: int) -> sp.Matrix:
     return sp.Matrix([[_entry(cell) for cell in row] for row in cells])
 
 
-def square(given: object, task: str, *, side: int) -> sp.Matrix:
+def square(given: object, task: str, *, side: int) -> Any:
     """The exact matrix, and square."""
     found = matrix(given, task, rows=side, columns=side)
     if found.rows != found.cols:
@@ -82,51 +79,45 @@ def square(given: object, task: str, *, side: int) -> sp.Matrix:
     return found
 
 
-def vector(given: object, name: str, length: int) -> sp.Matrix:
+def vector(given: object, name: str, length: int, *, per_row: bool = False) -> Any:
     """A column of this length."""
     cells = [cell for row in _cells(given) for cell in row]
     if len(cells) != length:
         raise InputError(
             trn("{name} has {n} entry; {length} are needed, one for each column of the matrix.",
                 "{name} has {n} entries; {length} are needed, one for each column of the matrix.",
-                len(cells), name=name, length=length)
+                len(cells), name=tr(name), length=length) if not per_row else
+            trn("{name} has {n} entry; {length} are needed, one for each row of the matrix.",
+                "{name} has {n} entries; {length} are needed, one for each row of the matrix.",
+                len(cells), name=tr(name), length=length)
         )  # fmt: skip
     return sp.Matrix([_entry(cell) for cell in cells])
 
 
-def _rows(given: object) -> list[Value]:
-    """The rows of a list or an array, without arrays in them."""
-    given = given.toarray() if hasattr(given, "toarray") else given
-    given = given if isinstance(given, Sequence) else np.asarray(given).tolist()
-    if not isinstance(given, Sequence):
-        raise InputError(
-            tr('{given} is not a matrix. Give rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".', given=repr(given))
-        )
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in given]
-
-
-def _cells(given: object) -> list[list[Value]]:
+def _cells(given: object) -> list[list[Any]]:
     if isinstance(given, str):
         return text_cells(given)
     if isinstance(given, sp.MatrixBase):
         return [[given[i, j] for j in range(given.cols)] for i in range(given.rows)]
-    rows = _rows(given)
+    if hasattr(given, "toarray"):
+        given = given.toarray()
+    if not isinstance(given, Sequence):
+        given = np.asarray(given).tolist()
+    rows = (
+        [row.tolist() if isinstance(row, np.ndarray) else row for row in given]
+        if isinstance(given, Sequence)
+        else given
+    )
+    if not isinstance(rows, list):
+        raise InputError(
+            tr('{given} is not a matrix. Give rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".', given=repr(given))
+        )
     nested = [isinstance(row, Sequence) and not isinstance(row, str) for row in rows]
     if rows and not any(nested):
         return [list(rows)]
     if not all(nested):
         raise InputError(tr("Some rows are lists and some are single entries. Give every row as a list."))
     return [list(row) for row in rows]
-
-
-def _has_semicolon_columns(lines: list[str]) -> bool:
-    """Whether semicolons separate columns, not rows: as many of them in each of several lines."""
-    return len(lines) > 1 and len({line.count(";") for line in lines}) == 1 and all(map(_has_columns, lines))
-
-
-def _has_decimal_commas(line: str) -> bool:
-    """Whether blanks separate the numbers between commas, so that the commas are decimal signs."""
-    return "," in line and any(re.search(r"[\d)]\s+[-+\d]", cell) for cell in line.split(","))
 
 
 def text_cells(text: str) -> list[list[str]]:
@@ -149,12 +140,12 @@ def text_cells(text: str) -> list[list[str]]:
         )  # fmt: skip
     text = re.sub(r"\]\s*,?\s*\[", ";", text).replace("[", "").replace("]", "")
     lines = [line for line in re.split(r"[\n\r]+", text) if line.strip()]
-    table = _has_semicolon_columns(lines)
+    table = len(lines) > 1 and len({line.count(";") for line in lines}) == 1 and all(map(_has_columns, lines))
     if not table:
         lines = [part for line in lines for part in line.split(";") if part.strip()]
     if len(lines) > 1 and "\n" in text.strip() and _is_header(lines[0].replace(";", ",")):
         lines = lines[1:]
-    if table or any(map(_has_decimal_commas, lines)):
+    if table or any(re.search(r"[\d)]\s+[-+\d]", cell) for line in lines for cell in line.split(",") if "," in line):
         lines = [re.sub(r"(?<=\d),(?=\d)", ".", line) for line in lines]
     return [[cell.strip() for cell in line.split(";")] if table else _split(line) for line in lines]
 
@@ -183,15 +174,7 @@ def _split(line: str) -> list[str]:
     return [cell for cell in [*cells, line[start:]] if cell]
 
 
-def _decimal(cell: float) -> sp.Expr:
-    """The decimal that was typed, not its binary neighbour."""
-    if not np.isfinite(cell):
-        kind = MissingValuesError if np.isnan(cell) else NotFiniteError
-        raise kind(tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell))
-    return sp.Rational(repr(cell))
-
-
-def _entry(cell: object) -> sp.Expr:
+def _entry(cell: object) -> Any:
     if isinstance(cell, str):
         if not cell.strip():
             raise MissingValuesError(
@@ -205,7 +188,12 @@ def _entry(cell: object) -> sp.Expr:
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return sp.Integer(int(cell))
     if isinstance(cell, float | np.floating):
-        return _decimal(float(cell))
+        if not np.isfinite(cell):
+            kind = MissingValuesError if np.isnan(cell) else NotFiniteError
+            raise kind(
+                tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell)
+            )
+        return sp.Rational(repr(float(cell)))  # the decimal that was typed, not its binary neighbour
     if hasattr(cell, "numerator") and hasattr(cell, "denominator"):
         return sp.Rational(int(cell.numerator), int(cell.denominator))
     raise InputError(

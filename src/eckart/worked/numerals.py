@@ -11,6 +11,9 @@ from eckart.worked.messages import current
 DIGITS = 6
 """Significant digits of a decimal."""
 
+_LONGEST, _LONGEST_TERM = 240, 60
+"""Signs of an exact number, and of one of its terms, beyond which nobody reads it: a term has to fit into a line."""
+
 GUARD = 40
 """Digits that are carried where a number has no closed form."""
 
@@ -24,6 +27,21 @@ def is_exact(value: object) -> bool:
     if isinstance(value, sp.MatrixBase):
         return all(is_exact(entry) for entry in value)
     return not sp.sympify(value).has(sp.Float)
+
+
+def is_readable(value: object) -> bool:
+    """Exact, and short enough to print; what has letters is printed in any case.
+
+    >>> is_readable(sp.sqrt(2)), is_readable(sp.Integer(3) ** 200), is_readable(sp.Float("1.5"))
+    (True, False, False)
+    """
+    if isinstance(value, sp.MatrixBase):
+        return all(is_readable(entry) for entry in value)
+    number: Any = sp.sympify(value)
+    if not is_exact(number) or number.free_symbols:
+        return is_exact(number)
+    shown = text_number(number)
+    return len(shown) <= _LONGEST and max(map(len, shown.split(" "))) <= _LONGEST_TERM
 
 
 def is_plain(value: object) -> bool:

@@ -11,6 +11,7 @@ import sympy as sp
 from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.options import check_choice
+from eckart.worked.checks import argument
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
@@ -165,7 +166,10 @@ def variance_step(data: Prepared, divide: str) -> Step:
 def enough(values: Sequence[Value], share: float) -> int:
     """The fewest leading values that carry the share of the sum."""
     if not 0 < share <= 1:
-        raise ParameterError(f"share={share!r} is not a share: give a number above 0 and up to 1, such as 0.9.")
+        raise ParameterError(
+            tr("{given} is not a share: give a number above 0 and up to 1, such as 0.9.",
+               given=argument("share", share))
+        )  # fmt: skip
     total, running = sp.N(sum(values), 30), sp.Float(0, 30)
     for place, value in enumerate(values, 1):
         running += sp.N(value, 30)
@@ -187,7 +191,7 @@ def _score_step(data: Prepared) -> Step:
 
 def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
     near = data.projected(k)
-    rest = (data.used - near).applyfunc(canonical)
+    rest = (data.working - near).applyfunc(canonical)
     direct = canonical(sum((entry * entry for entry in rest), sp.Integer(0)))
     dropped = canonical(sum((pair.value for pair in data.eigenpairs[k:]), sp.Integer(0)))
     statement = trn(
@@ -229,6 +233,10 @@ def _parts(data: Prepared, k: int) -> dict[str, Value]:
 def _flips(flip: Sequence[int], most: int) -> tuple[int, ...]:
     if not set(flip) <= set(range(1, most + 1)):
         raise ParameterError(
-            f"flip={list(flip)!r} names an axis that does not exist: axes are counted from 1 to {most}."
+            tr(
+                "{given} names a component that does not exist: they are counted from 1 to {most}.",
+                given=argument("flip", list(flip)),
+                most=most,
+            )
         )
     return tuple(flip)

@@ -56,7 +56,7 @@ def _variance(data: Prepared) -> tuple[Step, ...]:
     for i, pair in enumerate(data.eigenpairs[:-1], 1):
         if pair.value == 0 or i > 3:
             break
-        rest = (data.used - data.projected(i)).applyfunc(canonical)
+        rest = (data.working - data.projected(i)).applyfunc(canonical)
         products = (rest.T * rest).applyfunc(canonical)
         follow = data.eigenpairs[i].value
         statement = tr(

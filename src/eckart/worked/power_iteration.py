@@ -10,9 +10,9 @@ import sympy as sp
 
 from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
-from eckart.worked.checks import whole
+from eckart.worked.checks import argument, whole
 from eckart.worked.matrices import square, vector
-from eckart.worked.messages import tr, trn
+from eckart.worked.messages import mark, tr, trn
 from eckart.worked.numerals import figure, text_number
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectrum import Root, Spectrum, spectrum
@@ -74,9 +74,12 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     whole("most", most, 1, 10_000)
     if not eps > 0:
         raise ParameterError(
-            f"eps={eps!r} is not possible: the iteration stops when the change is at most eps, above 0."
+            tr(
+                "{given} is not possible: the iteration stops when the change is at most eps, above 0.",
+                given=argument("eps", eps),
+            )
         )
-    first = sp.ones(a.rows, 1) if start is None else vector(start, "start", a.rows)
+    first = sp.ones(a.rows, 1) if start is None else vector(start, mark("The start vector"), a.rows)
     if first.is_zero_matrix:
         raise InputError(tr("The start is the zero vector, which has no direction. Give any other."))
     found = spectrum(a, symmetric=False)

@@ -12,7 +12,7 @@ from eckart.errors import InputError
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix, vector
-from eckart.worked.messages import tr
+from eckart.worked.messages import mark, tr
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.svd import canonical, check_k, details, factors
 
@@ -47,7 +47,7 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
     (Matrix([[4*sqrt(3)/3, 0]]), Matrix([[4/3, 4/3, 4/3, 0, 0]]))
     """
     a = matrix(given, "query", rows=12, columns=8)
-    row = vector(q, "The query", a.cols).T
+    row = vector(q, mark("The query"), a.cols).T
     parts = factors(a)
     if not parts.eigenpairs:
         raise InputError(tr("The matrix is zero, so it has no concepts. Check the entries."))

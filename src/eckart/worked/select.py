@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
-from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
+from eckart.wording import either
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix, vector
-from eckart.worked.messages import tr, trn
+from eckart.worked.messages import mark, tr, trn
 from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.written_out import dot_line, written
 
 
-def _check(count: int | None, threshold: float | None, columns: int) -> None:
-    if count is not None and threshold is not None:
-        raise ParameterError("count and threshold cannot be combined: give one of them.")
-    if count is not None:
-        whole("count", count, 1, columns)
-
-
-def _products(centred: list[sp.Matrix], goal: sp.Matrix) -> tuple[Step, ...]:
-    """The inner products of the columns with themselves and with the target, term by term."""
-    return written(
-        line
-        for j, x in enumerate(centred, 1)
-        for line in (dot_line(f"x_{j}^T x_{j}", x, x), dot_line(f"x_{j}^T y", x, goal))
-    )
-
-
-@document
 def select(given: object, target: object, *, count: int | None = None, threshold: float | None = None) -> Solution:
     """Select the columns that correlate most with a target.
 
@@ -52,11 +37,14 @@ def select(given: object, target: object, *, count: int | None = None, threshold
 
     Raises
     ------
-    {InputError [exact]}
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
     ParameterError
         If both `count` and `threshold` are given.
 
-    {See Also: eckart.CorrelationFilter}
+    See Also
+    --------
+    eckart.CorrelationFilter : Remove columns that correlate with each other.
 
     Examples
     --------
@@ -64,8 +52,14 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     [1]
     """
     table = matrix(given, "select", rows=40, columns=12)
-    y = vector(target, "The target", table.rows)
-    _check(count, threshold, table.cols)
+    y = vector(target, mark("The target"), table.rows, per_row=True)
+    if count is not None and threshold is not None:
+        raise ParameterError(
+            tr("{first} and {second} cannot be combined: give one of them.", first=either("count", "--count"),
+               second=either("threshold", "--threshold"))
+        )  # fmt: skip
+    if count is not None:
+        whole("count", count, 1, table.cols)
     centred = [_centred(table[:, j]) for j in range(table.cols)]
     goal = _centred(y)
     if goal.is_zero_matrix:
@@ -80,6 +74,9 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     rows = tuple(
         (sp.Integer(j + 1), squares[j], products[j], found[j], tr("keep") if j in chosen else tr("drop")) for j in order
     )
+    remark = (
+        tr("A column that does not vary has no correlation and counts as 0.") if any(s == 0 for s in squares) else ""
+    )
     steps = (
         Step(tr("The columns and the target."), numbers=(Equation("X", table), Equation("y", y))),
         Step(tr("Subtract the means."), numbers=(Equation("X", sp.Matrix.hstack(*centred)), Equation("y", goal))),
@@ -87,8 +84,12 @@ def select(given: object, target: object, *, count: int | None = None, threshold
             _rule(count, limit),
             "r_j = x_j^T y / sqrt(x_j^T x_j · y^T y)",
             (Equation("y^T y", own), SolutionTable((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)),
-            tr("A column that does not vary has no correlation and counts as 0.") if 0 in squares else "",
-            more=lambda: _products(centred, goal),
+            remark,
+            more=lambda: written(
+                line
+                for j, x in enumerate(centred, 1)
+                for line in (dot_line(f"x_{j}^T x_{j}", x, x), dot_line(f"x_{j}^T y", x, goal))
+            ),
         ),
         Step(
             tr(
@@ -117,9 +118,9 @@ def _rule(count: int | None, limit: float) -> str:
     return tr("Correlate each column with the target and keep those with $|r| ≥ {limit}$.", limit=figure(limit))
 
 
-def _centred(column: sp.Matrix) -> sp.Matrix:
+def _centred(column: Any) -> Any:
     return (column - sp.ones(column.rows, 1) * (sum(column) / column.rows)).applyfunc(sp.expand)
 
 
-def _correlation(product: sp.Expr, square: sp.Expr, own: sp.Expr) -> sp.Expr:
+def _correlation(product: Any, square: Any, own: Any) -> Any:
     return sp.Integer(0) if square == 0 else sp.radsimp(product / sp.sqrt(sp.expand(square * own)))

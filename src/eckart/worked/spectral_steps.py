@@ -148,7 +148,7 @@ def _vector_step(m: sp.Matrix, root: Root, found: Spectrum, name: str) -> Step:
         numbers.append(Equation(f"e_{number}", pair.unit))
     statement = tr(
         "For ${root}$ solve $({name} - λ I) x = 0$ and divide by the length.",
-        root=f"λ {'=' if root.exact else '≈'} {_short(root.value)}",
+        root=f"λ {'=' if root.exact and _is_short(root.value) else '≈'} {_short(root.value)}",
         name=name,
     )
     remark = ""
@@ -203,8 +203,11 @@ def _by_letter(root: Root, name: str) -> tuple[Step, ...]:
 
 
 def _short(value: object) -> str:
-    shown = text_number(value)
-    return shown if len(shown) < 40 else decimal(value)
+    return text_number(value) if _is_short(value) else decimal(value)
+
+
+def _is_short(value: object) -> bool:
+    return len(text_number(value)) < 40
 
 
 def columns(vectors: list[Value], rows: int) -> sp.Matrix:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import mpmath  # type: ignore[import-untyped]
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
@@ -95,7 +96,15 @@ def factor_roots(factor: sp.Poly) -> list[Value]:
         squares = factor_roots(sp.Poly([1, coefficients[2], coefficients[4]], LAMBDA))
         if all(square.is_real and square > 0 for square in squares):
             return [sign * tidy_root(square) for square in squares for sign in (1, -1)]
-    return [_real_if_real(root) for root in factor.nroots(n=GUARD, maxsteps=500)]
+    return [_real_if_real(root) for root in _numeric_roots(factor)]
+
+
+def _numeric_roots(factor: Any) -> list[Any]:
+    """Roots to many digits: simultaneous iteration, or isolation by exact arithmetic where that does not converge."""
+    try:
+        return list(factor.nroots(n=GUARD, maxsteps=500))
+    except mpmath.mp.NoConvergence:  # roots of very different size
+        return [root.evalf(GUARD) for root in factor.all_roots(radicals=False)]
 
 
 def kernel(matrix: Any, symmetric: bool, weights: tuple[Value, ...] | None = None) -> list[tuple[Value, ...]]:

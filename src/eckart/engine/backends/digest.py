@@ -43,9 +43,19 @@ def dense_sums(block: Array, first: int, salt: int = 0) -> tuple[int, int]:
     """Both sums over a dense float32 or float64 array whose row 0 is row `first` of the whole matrix."""
     rows, columns = block.shape
     count = (columns + 1) // 2 if "float32" in str(block.dtype) else columns
-    keys = _signed(column_keys(count, salt), block)
     step = max(1, _WORDS_AT_A_TIME[is_numpy(block)] // max(count, 1))
     total = (0, 0)
+    if is_numpy(block):
+        # Two arrays for all that is formed: making new ones takes as long as filling them.
+        mixed, other = np.empty((2, min(step, rows), count), np.uint64)
+        for start in range(0, rows, step):
+            words = _words(block[start : start + step]).view(np.uint64)
+            row = np.arange(first + start, first + start + len(words)).astype(np.uint64) * np.uint64(ROW_MULTIPLIER)
+            v = np.bitwise_xor(words, column_keys(count, salt), out=mixed[: len(words)])
+            v += row[:, None]
+            total = added(total, _host_sums(v, other[: len(words)]))
+        return total
+    keys = _signed(column_keys(count, salt), block)
     for start in range(0, rows, step):
         part = block[start : start + step, :]
         row = _row_terms(np.arange(first + start, first + start + part.shape[0]), block)
@@ -88,7 +98,7 @@ def _words(block: Array) -> Array:
 def _sums(v: Array) -> tuple[int, int]:
     """The two sums of the mixed words, as in `compiled.digest`."""
     if is_numpy(v):
-        return _host_sums(v.view(np.uint64))
+        return _host_sums(v.view(np.uint64), np.empty(v.shape, np.uint64))
     xp = namespace(v)
     v = (v ^ _shifted(v, 32)) * _wrapped(FIRST_MULTIPLIER)
     one = int(xp.sum(v, dtype=xp.int64))
@@ -96,9 +106,9 @@ def _sums(v: Array) -> tuple[int, int]:
     return one, int(xp.sum(v ^ _shifted(v, 32), dtype=xp.int64))
 
 
-def _host_sums(v: np.ndarray) -> tuple[int, int]:
-    """The same in place, with logical shifts."""
-    x = v >> np.uint64(32)
+def _host_sums(v: np.ndarray, x: np.ndarray) -> tuple[int, int]:
+    """The same in place, with logical shifts; x is overwritten as well."""
+    np.right_shift(v, np.uint64(32), out=x)
     x ^= v
     x *= np.uint64(FIRST_MULTIPLIER)
     y = np.right_shift(x, np.uint64(29), out=v)

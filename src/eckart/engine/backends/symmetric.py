@@ -6,15 +6,25 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.threads import one_blas_thread
 
+_UNIT = 2.0**-53
+_ACCURATE = 16.0 * _UNIT
+"""Residuals of pairs, relative to sqrt(size) and to the largest value: half of what is allowed for
+(`standardize.rounding.lapack_eigenvalue_error`)."""
+_CORRECTABLE = 1e-10
+"""Departure from orthogonality whose square is below rounding, so that one correction removes it."""
+
 _SMALL = 64
 """Below this size all pairs are computed: it takes little time, and the numerical rank is known then."""
-_FEW = (512, 8, 5)
-"""An eighth of all pairs are cheaper by LAPACK's driver evr (bisection and inverse iteration, for a subset) than all by
-evd (divide and conquer); a fifth from size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
+_FEW = (512, 6, 4)
+"""A sixth of all pairs are cheaper by `_few_pairs` than all by divide and conquer (LAPACK's driver evd); a quarter from
+size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
+_BLOCK = 64
+"""Columns that LAPACK reduces and applies at a time."""
 _SUBSET_OF_VALUES = 1024
 """From this size on, computing fewer than half of the values is cheaper than computing all."""
 _ON_DEVICE = {"pairs": 144, "values": 192}
@@ -33,7 +43,7 @@ def leading_pairs(
         matrix = to_numpy(matrix)
         found = None
         if not by_all(size, count):
-            found = _subset(matrix, count, vectors=True, smallest=smallest)
+            found = _few_pairs(matrix, count, smallest=smallest)
         values, vectors = found if found is not None else _every(matrix, chosen)
     return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
 
@@ -51,8 +61,8 @@ def leading_values(matrix: np.ndarray, count: int, prototype: Array | None = Non
     if worth_moving("values", size, prototype):
         values = _there(matrix, prototype, None)[0]
     else:
-        found = _subset(matrix, count, vectors=False) if size >= _SUBSET_OF_VALUES and 2 * count < size else None
-        values = found[0] if found is not None else _here(np.linalg.eigvalsh, matrix)
+        found = _some_values(matrix, count) if size >= _SUBSET_OF_VALUES and 2 * count < size else None
+        values = found if found is not None else _here(np.linalg.eigvalsh, matrix)
     return np.asarray(values[::-1][:count])
 
 
@@ -93,20 +103,96 @@ def _here(solve: Any, matrix: np.ndarray) -> Any:
         return solve(matrix)
 
 
-def _subset(
-    matrix: np.ndarray, count: int, *, vectors: bool, smallest: bool = False
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """LAPACK's subset driver; None where it gives up or leaves some of many equal values out."""
+def _few_pairs(matrix: np.ndarray, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
+    """Some pairs, rising: A = Q T Q^T, pairs of the tridiagonal T, vectors Q Z; None where LAPACK gives up.
+
+    LAPACK's driver evr finds all pairs by MRRR (Dhillon and Parlett 2004, Linear Algebra Appl. 387, 1), but some of
+    them by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and the other where
+    residuals T z - l z exceed what that leaves.
+    """
+    with one_blas_thread():
+        return _pairs_of_reduced(_reduced(matrix), count, smallest=smallest)
+
+
+def spectrum_and_pairs(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All eigenvalues, and the `count` largest with their vectors, all falling, from one reduction to T."""
+    if not by_all(matrix.shape[0], count):
+        with one_blas_thread():
+            reduced = _reduced(matrix)
+            spectrum, failed = lapack.dsterf(reduced[1], reduced[2])
+            found = None if failed else _pairs_of_reduced(reduced, count, smallest=False)
+        if found is not None:
+            return spectrum[::-1], found[0][::-1], found[1][:, ::-1]
+    spectrum, vectors = _every(matrix, slice(0, matrix.shape[0]))
+    return spectrum[::-1], spectrum[::-1][:count], vectors[:, ::-1][:, :count]
+
+
+_Reduced = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Reflectors, whose product is Q; the diagonal of T and the one next to it; lengths of the reflectors."""
+
+
+def _reduced(matrix: np.ndarray) -> _Reduced:
+    """A = Q T Q^T."""
+    found: Any = lapack.dsytrd(matrix.T, lower=1, lwork=_BLOCK * matrix.shape[0])
+    reflectors, diagonal, off, lengths, _ = found  # fails on wrong arguments only
+    return reflectors, diagonal, off, lengths
+
+
+def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
+    reflectors, diagonal, off, lengths = reduced
+    first = 0 if smallest else len(diagonal) - count
+    found = _by_mrrr(diagonal, off, first, count)
+    if found is None:
+        try:
+            found = linalg.eigh_tridiagonal(
+                diagonal, off, select="i", select_range=(first, first + count - 1), check_finite=False,
+                lapack_driver="stebz",
+            )  # fmt: skip
+        except np.linalg.LinAlgError:
+            return None
+    values, basis = found
+    if len(values) != count:
+        return None
+    # Q begins with one row and column of the identity, and its reflectors with the second row: a view from there on, of
+    # which the last row is not used.
+    size = len(diagonal)
+    below = reflectors.ravel(order="K")[1 : 1 + size * (size - 1)].reshape((size, size - 1), order="F")
+    basis[1:] = lapack.dormqr("L", "N", below, lengths, basis[1:], _BLOCK * count)[0]
+    return values, basis
+
+
+def _by_mrrr(diagonal: np.ndarray, off: np.ndarray, first: int, count: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Pairs of a tridiagonal matrix; None where they are not as accurate as those of other drivers."""
+    size = len(diagonal)
+    # dstemr overwrites the second diagonal, and takes it with one entry more.
+    found, values, basis, failed = lapack.dstemr(diagonal, np.append(off, 0.0), 2, 0.0, 0.0, first + 1, first + count)
+    if failed or found != count:
+        return None
+    values, basis = values[:count], basis[:, :count]
+    loss = basis.T @ basis
+    loss.flat[:: count + 1] -= 1.0
+    lost = float(np.abs(loss).max())
+    if lost > _CORRECTABLE:
+        return None
+    if lost > _UNIT * size:
+        basis = basis - basis @ (loss / 2.0)  # (Z^T Z)^-1/2 = I - E / 2 + O(E^2): as near to Z as can be
+    residual = (diagonal[:, None] - values) * basis
+    residual[1:] += off[:, None] * basis[:-1]
+    residual[:-1] += off[:, None] * basis[1:]
+    largest = max(float(np.abs(diagonal).max()), float(np.abs(values).max()))
+    squares = np.einsum("ij,ij->j", residual, residual)
+    return (values, basis) if float(squares.max()) <= (_ACCURATE * size**0.5 * largest) ** 2 else None
+
+
+def _some_values(matrix: np.ndarray, count: int) -> np.ndarray | None:
+    """The `count` largest values, rising, by LAPACK's subset driver; None where it gives up or leaves some out."""
     size = matrix.shape[0]
-    index = [0, count - 1] if smallest else [size - count, size - 1]
-    solve: Any = linalg.eigh if vectors else linalg.eigvalsh
 
     def some(given: np.ndarray) -> Any:
-        return solve(given, subset_by_index=index, check_finite=False)
+        return linalg.eigvalsh(given, subset_by_index=[size - count, size - 1], check_finite=False)
 
     try:
-        result: Any = _here(some, matrix)
+        values: np.ndarray = _here(some, matrix)
     except np.linalg.LinAlgError:
         return None
-    values, found = result if vectors else (result, np.zeros((size, 0)))
-    return (values, found) if len(values) == count else None
+    return values if len(values) == count else None

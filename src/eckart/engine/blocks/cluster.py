@@ -257,6 +257,8 @@ def _for_workers(source: Any, folders: list[Any]) -> Any:
         travels, folder = source.for_workers()
         folders.append(folder)
         return travels
+    if isinstance(several := getattr(source, "sources", None), tuple):
+        return replace(source, sources=tuple(_for_workers(inner, folders) for inner in several))
     inner = getattr(source, "source", None)
     return source if inner is None else replace(source, source=_for_workers(inner, folders))
 

@@ -17,6 +17,8 @@ from eckart.engine.certificate import coupling_factor
 from eckart.engine.lanczos.rounding import ErrorMeter, orthogonality_loss
 
 _UNIT = float(np.finfo(np.float64).eps)
+_FIRST_ROOM = 128
+"""Columns of T that there is room for at first."""
 _ROUNDING_ONLY = 1e-3
 """A unit column of which less is left after projection was rounding only."""
 
@@ -53,18 +55,13 @@ class Basis:
     def with_capacity(
         cls, backend: Backend, size: int, capacity: int, *, frozen: Array | None = None, meter: ErrorMeter | None = None
     ) -> Basis:
-        basis = cls(backend, backend.empty(capacity, size), frozen, meter)
-        basis._matrix = np.zeros((capacity, capacity))
-        return basis
+        return cls(backend, backend.empty(capacity, size), frozen, meter)
 
     def grow(self, capacity: int) -> None:
         """Make room for so many columns."""
         self._record_arrived()
         rows, self.rows = self.rows, self.backend.empty(capacity, self.size)
         self.rows[: self.count, :] = rows[: self.count, :]
-        older = self._matrix
-        self._matrix = np.zeros((capacity, capacity))
-        self._matrix[: self.count, : self.count] = older[: self.count, : self.count]
 
     @property
     def size(self) -> int:
@@ -183,6 +180,7 @@ class Basis:
 
     def _record(self, coefficients: np.ndarray, coupled: slice, own: slice) -> None:
         older = coupled.stop - coupled.start
+        self._make_room(own.stop)
         self._matrix[own, : own.stop] = self._matrix[: own.stop, own] = 0.0
         self._matrix[coupled, own] = coefficients[:older]
         self._matrix[own, coupled] = coefficients[:older].T
@@ -191,6 +189,14 @@ class Basis:
         skew = float(np.sqrt(np.mean((square - square.T) ** 2) / 2.0)) if square.shape[0] > 1 else 0.0
         self._noise = max(self._noise, skew, _UNIT * float(np.abs(square).max(initial=0.0)))
         self._matrix[own, own] = (square + square.T) / 2.0
+
+    def _make_room(self, count: int) -> None:
+        """T for `count` columns: most runs end long before the basis is full, and clearing memory takes time."""
+        size = len(self._matrix)
+        if count > size:
+            larger = np.zeros((min(self.capacity, max(count, 2 * size, _FIRST_ROOM)),) * 2)
+            larger[:size, :size] = self._matrix
+            self._matrix = larger
 
     def compress(self, values: np.ndarray, coefficients: np.ndarray) -> None:
         """Thick restart: keep the Ritz vectors M X; the next block is coupled to all of them."""

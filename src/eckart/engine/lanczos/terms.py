@@ -90,7 +90,11 @@ class Start:
 
 @dataclass
 class FailureBudget:
-    """Splits the probability of a false bound among the random statements of a run: each kind gets half, then half."""
+    """Splits the probability of a false bound among the random statements of a run.
+
+    The i-th statement of a kind gets 1 / (i (i + 1)) of the portion of that kind, which adds up to 1 over all i. With
+    halves of halves, nothing would be left for the hundredth.
+    """
 
     total: float
     portions: dict[str, float] = field(default_factory=lambda: {"proof": 0.25, "ride-along": 0.125, "rounding": 0.25})
@@ -99,7 +103,7 @@ class FailureBudget:
 
     def spend(self, kind: str) -> float:
         count = self.counts[kind] = self.counts.get(kind, 0) + 1
-        probability = self.total * self.portions[kind] / 2.0**count
+        probability = self.total * self.portions[kind] / (count * (count + 1))
         self.spent += probability
         return probability
 

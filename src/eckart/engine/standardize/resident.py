@@ -26,12 +26,17 @@ from eckart.engine.standardize.tall import Tall
 
 _FIRST_ROWS = 64
 """Rows whose means are c."""
-_BLOCK_ENTRIES = 2**16
-"""Entries of a block: half a megabyte stays in cache between its conversion, its sums and its product."""
-_MOST_ROWS = 2048
-_SEGMENT_WORK = 2e7
-"""Multiplications for which handing a segment to another thread is worth while."""
-_MOST_SEGMENTS = 8
+_SMALL_DATA = 2**16
+"""Entries up to which a copy costs nothing worth saving."""
+_BLOCK_ROWS = 2048
+"""Rows of a block: with fewer, adding up the products takes longer than is gained because copies stay in cache."""
+_SEGMENT_WORK, _SEGMENT_ROWS = 2e7, 1024
+"""Multiplications and rows for which handing a segment to another thread is worth while."""
+_SEGMENTS = (4, 8)
+"""Segments at most: the first number, up to the second where each has so many rows."""
+_OFFSET = 16.0
+"""Squared mean, relative to the variance of the column, up to which the rows are multiplied as they are: rounding in
+D^T D grows by this factor, but a copy of every block costs as much as a third of its product."""
 
 
 class OutOfRangeError(ArithmeticError):
@@ -128,22 +133,22 @@ def first_means(data: np.ndarray) -> np.ndarray | None:
     rows = data[:_FIRST_ROWS].astype(np.float64)
     mean: np.ndarray = np.add.reduce(rows, axis=0)
     mean /= len(rows)
-    if data.size > _BLOCK_ENTRIES:
+    if data.size > _SMALL_DATA:
         rows -= mean
         spread = np.einsum("ij,ij->j", rows, rows) / len(rows)
-        if np.all(mean * mean <= spread):
+        if np.all(mean * mean <= _OFFSET * spread):
             return None
     return mean
 
 
 def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) -> tuple[np.ndarray, np.ndarray]:
     """(D^T 1, D^T D) in float64, D = A - 1 c^T; the sums are zeros where they are not needed."""
-    size, edges = _layout(*data.shape)
+    converted = shift is not None or data.dtype != np.float64
+    size, edges = _BLOCK_ROWS, _segments(*data.shape)
     width = data.shape[1]
     if len(data) <= size and len(edges) == 1:
-        block = _shifted(data, shift, np.empty(data.shape))
+        block = _shifted(data, shift, np.empty(data.shape)) if converted else data
         return (np.add.reduce(block, axis=0) if center else np.zeros(width)), block.T @ block
-    converted = shift is not None or data.dtype != np.float64
 
     def step(segment: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         first, last = segment
@@ -177,17 +182,18 @@ def _add(first: Any, second: Any) -> Array:
 
 
 @lru_cache(maxsize=256)
-def _layout(rows: int, columns: int) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """(rows of a block, segments), from the shape alone: the sums have the same bits for any number of threads."""
-    size = min(max(_BLOCK_ENTRIES // columns, 4 * columns, 64), _MOST_ROWS)
-    count = int(min(max(rows * columns * columns // _SEGMENT_WORK, 1), _MOST_SEGMENTS, max(rows // 64, 1)))
+def _segments(rows: int, columns: int) -> tuple[tuple[int, int], ...]:
+    """Row ranges that depend on the shape alone: the sums have the same bits for any number of threads."""
+    few, many = _SEGMENTS
+    most = min(max(few, rows // _SEGMENT_ROWS), many, max(rows // 64, 1))
+    count = int(min(max(rows * columns * columns // _SEGMENT_WORK, 1), most))
     edges = [rows * place // count for place in range(count + 1)]
-    return size, tuple(itertools.pairwise(edges))
+    return tuple(itertools.pairwise(edges))
 
 
 @lru_cache(maxsize=256)
 def gram_additions(rows: int, columns: int) -> int:
     """Roundings that a term of D^T D passes through: within a block, over the blocks, and over the segments."""
-    size, edges = _layout(rows, columns)
+    edges = _segments(rows, columns)
     longest = max(last - first for first, last in edges)
-    return min(size, longest) + -(-longest // size) + len(edges)
+    return min(_BLOCK_ROWS, longest) + -(-longest // _BLOCK_ROWS) + len(edges)

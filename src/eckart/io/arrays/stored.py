@@ -133,7 +133,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
     rows = replace(rows, _opened={"container": container})
     if place.strip("/") != "X" and not place.strip("/").startswith("layers/"):
         return rows
-    names = [_index(container, side, size, name) for side, size in zip(("obs", "var"), rows.shape, strict=True)]
+    names = [_index(container, side, size, name, memory) for side, size in zip(("obs", "var"), rows.shape, strict=True)]
     return _with_names(rows, names[0], names[1])
 
 
@@ -252,7 +252,7 @@ def _place(container: Container, name: str) -> str:
     raise ParameterError(f"{name} contains {len(tables)} arrays of two dimensions: {seen}. Choose one with {KEY}")
 
 
-def _index(container: Container, side: str, size: int, name: str) -> tuple[str, ...] | None:
+def _index(container: Container, side: str, size: int, name: str, memory: int | None) -> tuple[str, ...] | None:
     """Names of the rows or columns of AnnData, where they are few enough to keep."""
     group = container.get(container.root, side)
     if group is None or not _is_group(group) or size > _MOST_NAMES:
@@ -266,6 +266,8 @@ def _index(container: Container, side: str, size: int, name: str) -> tuple[str, 
     if tuple(names.shape) != (size,):
         raise FileError(f"{name}: {side!r} has names of shape {tuple(names.shape)} for {size:,}. Write it again.")
     container.check(names, f"{side}/{given}")
+    # Names of a fixed length may be packed: a few bytes in the file, and gigabytes in memory.
+    check_piece(size * np.dtype(names.dtype).itemsize, name, f"the list of names in {side!r}", memory)
     return tuple(value.decode() if isinstance(value, bytes) else str(value) for value in names[:])
 
 

@@ -3,7 +3,7 @@
 row     = entry (("," | space) entry)*
 entry   = term (("+" | "-") term)*
 term    = power (("*" | "/" | nothing) power)*
-power   = sign ("^" power)?
+power   = sign atom "'"? ("^" power)?
 atom    = number "%"? | ("sqrt" | "cbrt") atom | "(" rows ")" | "[" rows "]" | "{" rows "}"
 
 Numbers are decimals of 40 digits, so that huge powers and deep roots cost nothing and are refused where they overflow.
@@ -23,7 +23,7 @@ from eckart.worked.messages import tr
 DIGITS = 40
 _CONTEXT = Context(prec=DIGITS, Emax=60, Emin=-60, traps=[DivisionByZero, InvalidOperation, Overflow, Underflow])
 _TOKEN = re.compile(
-    r"([^\S\n]*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%])", re.ASCII
+    r"([^\S\n]*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%'])", re.ASCII
 )
 DEEPEST = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -81,7 +81,8 @@ class Reader:
         while position < len(self.text.rstrip()):
             match = _TOKEN.match(self.text, position)
             if match is None:
-                raise InputError(tr("{sign} was not expected.", sign=repr(self.text[position:].strip()[0])))
+                seen = re.match(r"[^\W\d_]+|.", self.text[position:].strip())
+                raise InputError(tr("{sign} was not expected.", sign=repr(seen[0] if seen else "")))
             self.tokens.append((match[2], bool(match[1])))
             position = match.end()
         with localcontext(_CONTEXT):
@@ -176,6 +177,9 @@ class Reader:
             sign = -sign if self.token() == "-" else sign
             self.place += 1
         value = self.atom()
+        while self.token() == "'":
+            self.place += 1
+            value = Grid(tuple(zip(*value.rows, strict=True))) if isinstance(value, Grid) else value
         if self.token() == "^":
             self.place += 1
             self.deepen()

@@ -243,8 +243,9 @@ KINDS = {
         (6, 6),
         _query,
         lambda p, s: (
-            Target(("back", "qVVT"), "matrix", s["back"]),
-            Target(("suggest", "columns"), "set", _suggested(p, s)),
+            Target((mark("back"), "qVVT"), "matrix", s["back"]),
+            Target((mark("suggest"), mark("columns"), mark("column")), "set", _suggested(p, s)),
+            Target(("qV", mark("concepts")), "scores", s["concepts"], optional=True),
         ),
         ((mark("fewer concepts than columns, and the way back suggests a new column"), _is_real_query),),
         _is_good_query,
@@ -256,7 +257,7 @@ KINDS = {
         _bounds,
         lambda p, s: (
             Target((f"A_{p.values['k']}", "A_k"), "matrix", s["approximation"]),
-            Target(("error", "e"), "number", tidy_root(s["error_squared"])),
+            Target((mark("error"), "e"), "number", tidy_root(s["error_squared"])),
         ),
         (
             (
@@ -278,7 +279,11 @@ KINDS = {
         _cur,
         lambda p, s: (
             Target(("CUR",), "matrix", s["product"], label="C U R"),
-            Target(("error", "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2"),
+            Target((mark("error"), "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2"),
+            Target(("p",), "list", list(s["p"]), optional=True),
+            Target(("q",), "list", list(s["q"]), optional=True),
+            Target((mark("columns"),), "set", s["columns"], optional=True),
+            Target((mark("rows"),), "set", s["rows"], optional=True),
         ),
         (
             (

@@ -37,7 +37,7 @@ def is_readable(value: object) -> bool:
     """
     if isinstance(value, sp.MatrixBase):
         return all(is_readable(entry) for entry in value)
-    number: Any = sp.sympify(value)
+    number: sp.Expr = sp.sympify(value)
     if not is_exact(number) or number.free_symbols:
         return is_exact(number)
     shown = text_number(number)

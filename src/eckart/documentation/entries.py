@@ -143,8 +143,6 @@ given [table] : str, list, array or sympy.Matrix
     The table, at most 40 rows and 6 columns; rows are observations.
 k [1] : int, default 1
     Number of components.
-k [2] : int, default 2
-    Number of components.
 divide : {'n-1', 'n', '1'}, default 'n-1'
     Divisor that turns cross-products into covariances; '1' leaves them as they are.
 """

@@ -26,16 +26,13 @@ digested by BLAKE2b, in their order.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import is_sparse, to_numpy
+from eckart.arrays import Array, is_sparse, to_numpy
 from eckart.engine.backends.digest import added, dense_sums
 from eckart.engine.backends.select import backend_of
-
-if TYPE_CHECKING:
-    from eckart.arrays import Array
 
 _LIMBS = 4
 """16-bit pieces of a 64-bit sum: as float64 numbers they add up exactly over 2^37 blocks."""

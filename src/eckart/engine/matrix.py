@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import dtype_name, is_sparse, namespace
+from eckart.arrays import Array, Matrix, dtype_name, is_sparse, namespace
 from eckart.documentation import document
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
@@ -27,9 +27,6 @@ from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.io.open_data import open_with
 from eckart.io.open_rows import too_large
 from eckart.io.rows import MemoryRows, edges_for, largest_block
-
-if TYPE_CHECKING:
-    from eckart.arrays import Array, Matrix
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,15 @@ B is a `RowBlocks`, or one centred by l r^T and scaled. Distances of rows from t
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, from_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 
 def product_and_squares(operator: Operator, right: Array, *, across: bool) -> tuple[Array, np.ndarray]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.arrays import Array, Matrix, is_sparse
 from eckart.engine.backends.csr_scipy import COMPILE_FROM
 from eckart.engine.backends.host_csr import matmat
 from eckart.engine.blocks.csr_check import check_sparse
@@ -23,9 +23,6 @@ from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import one_blas_thread
 from eckart.result import Decomposition
-
-if TYPE_CHECKING:
-    from eckart.arrays import Array, Matrix
 
 _AMPLIFIED = {"f": 30.0, "d": 1e4}
 _UNTHREADED = 2**18

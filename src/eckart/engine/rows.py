@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from eckart.engine.constancy import differing
 from eckart.engine.exponent import steps_of
 from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 _ROWS = 2048
 

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.aliases import JsonObject
 from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
 from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.select import backend_of
@@ -259,7 +258,7 @@ def _open(data: object, memory: str | int | None, stream: bool | None, checkpoin
 
 def _describe_run(
     opened: Opened, settings: Settings, choice: Choice, weights: np.ndarray | None, rng: np.random.Generator
-) -> JsonObject:
+) -> dict[str, Any]:
     """All that the result depends on."""
     return {
         "settings": asdict(settings),
@@ -271,7 +270,7 @@ def _describe_run(
 
 
 def _start_reading(
-    opened: Opened, choice: Choice, callback: ProgressCallback | None, checkpoint: Any, run: JsonObject | None
+    opened: Opened, choice: Choice, callback: ProgressCallback | None, checkpoint: Any, run: dict[str, Any] | None
 ) -> Journal | None:
     if opened.matrix.resident:
         return None
@@ -369,7 +368,7 @@ def _total(opened: Opened) -> float:
     return _sum(opened.matrix.matrix)
 
 
-def _sum(matrix: Array) -> float:
+def _sum(matrix: Any) -> float:
     values = matrix.data if is_sparse(matrix) or hasattr(matrix, "to_host") else to_numpy(matrix)
     return float(np.sum(values, dtype=np.float64))
 

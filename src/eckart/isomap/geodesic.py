@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from eckart.arrays import Floats, Integers
+from eckart.arrays import Array, Floats, Integers
 from eckart.engine.parallel import fold
 from eckart.isomap.neighbors import Neighbours, edges, nearest
-
-if TYPE_CHECKING:
-    from eckart.arrays import Array
 
 Result = TypeVar("Result")
 

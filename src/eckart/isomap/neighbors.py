@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Floats, Integers, is_sparse
+from eckart.arrays import Floats, Integers, Matrix, is_sparse
 from eckart.engine.parallel import each
 from eckart.engine.threads import threads
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 _TREE_COLUMNS = 12
 """Up to this many columns a tree looks at fewer rows than it costs."""

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, astype, device, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, device, is_numpy, namespace, to_numpy
 from eckart.documentation import document
 from eckart.engine.matrix import open_matrix, taken_to
 from eckart.errors import ParameterError
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from sklearn import decomposition
     from sklearn.utils import Tags
 
-    from eckart.arrays import Matrix
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
 _ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized": "lanczos", "lanczos": "lanczos"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
-from eckart.arrays import Array, dtype_name, from_numpy, is_sparse, namespace
+from eckart.arrays import Array, Matrix, dtype_name, from_numpy, is_sparse, namespace
 from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.blocks.reading import in_memory
 from eckart.engine.certify import numerical_rank
@@ -34,9 +34,6 @@ from eckart.kernel_pca.result import (
 )  # fmt: skip
 from eckart.notes import Note
 from eckart.result import Decomposition, Plan
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 _SMALL = {True: 512, False: 2048}
 """Up to this size all eigenvalues are computed: larger for kernels that may have negative ones."""

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, device, dtype_name, empty_rows, is_numpy, is_sparse, namespace
+from eckart.arrays import Array, Matrix, astype, device, dtype_name, empty_rows, is_numpy, is_sparse, namespace
 from eckart.engine.backends.cuda.arrays import can_compile
 from eckart.engine.backends.written import applied
 from eckart.errors import InputError
 from eckart.kernel_pca import tiles as cuda_tiles
 from eckart.kernel_pca.elementwise import exponentials
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed")
 POSITIVE = ("linear", "rbf", "cosine", "laplacian")

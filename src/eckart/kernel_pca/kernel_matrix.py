@@ -7,17 +7,14 @@ precision of the tiles and added up in float64, in the order of the tiles. All o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
+from eckart.arrays import Array, Matrix, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
 from eckart.engine.parallel import fold
 from eckart.kernel_pca.kernel_functions import Kernel, Points, chosen_rows, doubles, put
 from eckart.kernel_pca.rounding import kernel_error
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 Pair = tuple[int, int]
 Parts = tuple[int, int, Array | None, Array | None, Any]

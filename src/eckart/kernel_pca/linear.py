@@ -7,11 +7,11 @@ rows, and there is a way back.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends import orthogonal
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.svd import find_components, project_on_components, reconstruct_from_components
@@ -19,9 +19,6 @@ from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.kernel_functions import Kernel, unit_rows
 from eckart.kernel_pca.options import KernelSettings, table
 from eckart.result import Certificate, Decomposition, details_of
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 
 def linear_components(

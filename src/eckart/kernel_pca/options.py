@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, dtype_name, is_host, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, dtype_name, is_host, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.finite import refuse_not_finite
@@ -17,9 +17,6 @@ from eckart.engine.settings import generator
 from eckart.errors import InputError, ParameterError
 from eckart.kernel_pca.kernel_functions import NAMES
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 SOLVERS = ("auto", "direct", "lanczos", "cholesky")
 MEMORY = 2_000_000_000

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, astype, dtype_name, from_numpy, namespace
+from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, namespace
 from eckart.engine.certify import angle_bound, explained, summary_of, ties
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
@@ -16,9 +16,6 @@ from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.options import KernelSettings
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 
 def refuse_overflow(diagonal: Array) -> None:

@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, is_sparse, namespace, to_numpy
 from eckart.kernel_pca.kernel_functions import squared_lengths
 
 if TYPE_CHECKING:
-    from eckart.arrays import Array, Matrix
     from eckart.kernel_pca.kernel_functions import Kernel
 
 UNIT = float(np.finfo(np.float64).eps) / 2

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from eckart.arrays import is_array, is_host, to_numpy
+from eckart.arrays import Array, is_array, is_host, to_numpy
 from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.arrays import seen_by_cupy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.nmf.table import NonnegativeTable
 from eckart.nmf.tiles import Numbers, Stored, module_of
-
-if TYPE_CHECKING:
-    from eckart.arrays import Array
 
 _PIECE = 2**26
 

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, from_numpy, is_array, is_host, to_numpy
+from eckart.arrays import Array, Matrix, from_numpy, is_array, is_host, to_numpy
 from eckart.devices import to_host
 from eckart.documentation import document
 from eckart.engine.matrix import taken_to
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from sklearn import decomposition
     from sklearn.utils import Tags
 
-    from eckart.arrays import Matrix
 
 _SETTINGS = ("init", "solver", "beta_loss", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing", "n_runs")
 

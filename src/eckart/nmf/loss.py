@@ -8,17 +8,13 @@ squared error is off by (k + 2) u (|A| + |W H|), and the divergence, a sum of te
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import Array, astype, is_array, is_host, namespace
+from eckart.arrays import Array, Matrix, astype, is_array, is_host, namespace
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.parallel import fold
 from eckart.nmf.problem import entry_segments, segments
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 _TILE_BYTES = 4_000_000
 _DEVICE_TILE_BYTES = 2**28

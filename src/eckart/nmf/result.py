@@ -9,12 +9,12 @@ from __future__ import annotations
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.blocks.reading import ProgressCallback, in_memory
 from eckart.engine.settings import generator
@@ -30,9 +30,6 @@ from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.options import Seed
 from eckart.result import Decomposition, Plan, SolveInfo, details_of
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 
 def decompose(

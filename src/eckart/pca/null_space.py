@@ -7,15 +7,11 @@ coordinate of largest remaining length; it depends on the span of V alone, not o
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import astype, from_numpy, to_numpy
+from eckart.arrays import Array, astype, from_numpy, to_numpy
 from eckart.result import Certificate, Decomposition, K
-
-if TYPE_CHECKING:
-    from eckart.arrays import Array
 
 _TIE = 1e-9
 """Lengths closer than this are equal, and the first coordinate is taken."""

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from eckart.arrays import Array, empty_rows, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, empty_rows, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends import orthogonal
 from eckart.engine.backends.tall import inner, times
 
 if TYPE_CHECKING:
-    from eckart.arrays import Matrix
     from eckart.engine.backends.csr import CsrFunctions
     from eckart.engine.backends.memory import Counter
     from eckart.engine.backends.products import RowProducts

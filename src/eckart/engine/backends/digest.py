@@ -9,15 +9,11 @@ from __future__ import annotations
 import itertools
 import sys
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_numpy, is_sparse, namespace
+from eckart.arrays import Array, Matrix, from_numpy, is_numpy, is_sparse, namespace
 from eckart.engine.parallel import fold
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 ROW_MULTIPLIER = 0xBF58476D1CE4E5B9
 FIRST_MULTIPLIER = 0x9E3779B97F4A7C15

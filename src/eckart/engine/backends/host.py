@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import Array, is_sparse, to_numpy
+from eckart.arrays import Array, Matrix, is_sparse, to_numpy
 from eckart.engine.backends import host_csr
 from eckart.engine.backends.base import Backend, Costs, Result, Speculation
 from eckart.engine.backends.csr import CsrProducts
@@ -17,7 +17,6 @@ from eckart.engine.backends.tall import without
 from eckart.engine.constancy import differing, differing_stored
 
 if TYPE_CHECKING:
-    from eckart.arrays import Matrix
     from eckart.engine.backends.memory import Counter
     from eckart.engine.rows import RowBlocks
 

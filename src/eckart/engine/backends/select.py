@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.arrays import Array, is_array, is_host, is_sparse
+from eckart.arrays import Array, Matrix, is_array, is_host, is_sparse
 from eckart.engine.backends.base import Backend
 from eckart.engine.backends.cuda.device_rows import DeviceCsr, as_device_csr
 from eckart.engine.backends.host import HostBackend
@@ -15,7 +15,6 @@ from eckart.engine.backends.written import library
 from eckart.errors import InputError
 
 if TYPE_CHECKING:
-    from eckart.arrays import Matrix
     from eckart.engine.backends.cuda.transfer import DeviceTransfer
 
 

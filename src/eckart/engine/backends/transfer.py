@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from eckart.arrays import Array
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
+from eckart.arrays import Array, Matrix
 
 
 class Transfer(Protocol):

@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, DType, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, DType, Matrix, is_sparse, namespace, to_numpy
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.products import MOST_SEGMENTS
@@ -30,9 +30,6 @@ from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 _JOURNALLED = 2**28
 """Products of rows up to this many bytes are written down; longer ones are formed again."""
@@ -396,7 +393,7 @@ class StackedBlocks:
         return block
 
 
-def _stack(pieces: list[Any]) -> Matrix:
+def _stack(pieces: list[Matrix]) -> Matrix:
     from scipy import sparse
 
     return np.concatenate(pieces) if isinstance(pieces[0], np.ndarray) else sparse.vstack(pieces, format="csr")

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from eckart.arrays import astype, from_numpy, is_numpy, namespace
+from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace
 from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.measured import measured_rows
 from eckart.engine.operator import to_power
 from eckart.engine.prepare import ScaleRows
 from eckart.engine.rows import RowBlocks
-
-if TYPE_CHECKING:
-    from eckart.arrays import Array
 
 
 @dataclass(frozen=True)

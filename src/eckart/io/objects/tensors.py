@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import to_numpy
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
+from eckart.arrays import Matrix, to_numpy
 
 
 def plain_array(data: object) -> Matrix:

@@ -245,7 +245,7 @@ KINDS = {
         (2, 2),
         (5, 3),
         _gram_schmidt,
-        lambda p, s: (Target(("Q", "q"), "matrix", s["Q"]), Target(("R",), "matrix", s["R"])),
+        lambda p, s: (Target(("Q", "q"), "frame", s["Q"]), Target(("R",), "matrix", s["R"])),
         ((mark("independent columns, no two of them orthogonal"), lambda p, s: s["rank"] == p.matrix.cols),),
         _is_good_basis,
         allows=lambda rows, cols: cols <= rows,

@@ -32,9 +32,9 @@ _INDEXED = re.compile(r"\s*[^\W\d_]_?\d+(?:\s*[,\s]\s*[^\W\d_]_?\d+)*\s*")
 class Target:
     """One thing that is asked for.
 
-    `form` is "number", "numbers" (in any order), "list" (in this order), "matrix", "directions" (columns up to sign,
-    of unit length), "axes" (columns of any length), "scores" (columns up to sign) or "set" (whole numbers). `names` are
-    what it may be called; messages use the first.
+    `form` is "number", "numbers" (in any order), "list" (in this order), "matrix", "frame" (a matrix, or its columns
+    one by one), "directions" (columns up to sign, of unit length), "axes" (columns of any length), "scores" (columns
+    up to sign) or "set" (whole numbers). `names` are what it may be called; messages use the first.
     Targets with the same `pairing` must be in the same order, such as eigenvectors in the order of the eigenvalues;
     where `signed`, their signs belong together too, such as those of u and v. `label` is how the key prints it, for
     questions that ask for something else than what the solution ends with. `also` has other values that are as right,
@@ -252,7 +252,7 @@ def _statements(text: str) -> Iterator[tuple[str, str]]:
 
 def _trimmed(body: str) -> str:
     """Without a leading sign of equality, and without a full stop at the end."""
-    return re.sub(r"(?<=[\d)\]}])\.\s*$", "", re.sub(r"^[\s=≈]+", "", body))
+    return re.sub(r"(?<=[\d)\]}])\s*\.\s*$", "", re.sub(r"^[\s=≈]+", "", body))
 
 
 def _alternatives(content: str) -> list[str]:

@@ -20,6 +20,7 @@ from eckart.worked.exercises.compare import (
     Verdict,
     column_sign,
     floats,
+    matrix,
     right,
     shaped,
     turned,
@@ -48,6 +49,12 @@ def axes(part: Part, target: Target) -> Verdict:
         if all(fits[i][j] for i, j in enumerate(order))
     )
     return right(matches) if matches else Verdict(*_column_slip(own, true, unit=False))
+
+
+def frame(part: Part, target: Target) -> Verdict:
+    """A matrix with its signs, which may be given column by column: q1 = (1, 0), q2 = (0, 1)."""
+    given = _as_columns(part, target.value)
+    return matrix(Part(((given,),)) if given.shape == target.value.shape else part, target)
 
 
 def scores(part: Part, target: Target) -> Verdict:

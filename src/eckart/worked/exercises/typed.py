@@ -59,8 +59,8 @@ def plain(text: str) -> str:
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text)
     text = re.sub(rf"({_LITERAL})[^\S\n]*:[^\S\n]*(?=\d)", r"\1/", text).replace("**", "^")
     text = re.sub(_AND, ",", text)
-    # Words after a comma begin a part of their own: `values 3, 1, vectors (1, 1), (1, -1)`.
-    return re.sub(r",\s*(?=(?:(?!sqrt|cbrt)[^\W\d_]{3,}\s+)+[-+(\[{\d.])", "; ", text)
+    # Words after a comma or a number begin a part of their own: `values 3, 1, vectors (1, 1), (1, -1)`.
+    return re.sub(r"(?:,\s*|(?<=[\d)\]}])[^\S\n]+)(?=(?:(?!sqrt|cbrt)[^\W\d_]{3,}\s+)+[-+(\[{\d.])", "; ", text)
 
 
 def _norms_and_pairs(text: str) -> str:

@@ -27,19 +27,19 @@ from eckart.worked.exercises.compare import (
     ordered,
     turned,
 )
-from eckart.worked.exercises.compare_columns import axes, common, directions, scores
+from eckart.worked.exercises.compare_columns import axes, common, directions, frame, scores
 from eckart.worked.messages import tr
 
 __all__ = ["Verdict", "judge"]
 _MOST_ROWS, _FEW_ROWS, _MOST_UNKNOWN = 24, 12, 4
-_COLUMNS = {"directions", "axes", "scores"}
+_COLUMNS = {"directions", "axes", "frame", "scores"}
 Assignment = tuple[tuple[int, Verdict], ...]
 """Which target each part was given to, and the verdict on it."""
 
 
 _COMPARE: dict[str, Callable[[Part, Target], Verdict]] = {
     "number": number, "numbers": numbers, "list": ordered, "set": chosen, "matrix": matrix,
-    "directions": directions, "axes": axes, "scores": scores,
+    "directions": directions, "axes": axes, "frame": frame, "scores": scores,
 }  # fmt: skip
 
 
@@ -242,6 +242,8 @@ def _find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     loose = [i for i, target in enumerate(targets) if wanted in _names(target)]
     if exact or loose:
         return (exact or loose)[0], 0
+    if squared := re.fullmatch(r"(.+)\^\(?\d\)?", name):
+        return _find(squared[1], targets)  # d^2 is d, not d2
     match = re.fullmatch(r"(.*\D)([1-9]\d?)", wanted)
     if match:
         for i, target in enumerate(targets):

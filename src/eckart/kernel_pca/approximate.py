@@ -65,7 +65,8 @@ def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Pl
     """
     if settings.approximation_error >= _SINGLE:
         found = _approximate(rows, kernel, settings, plan, "float32")
-        if _accurate(found, settings) or len(found.details.pivots) >= rank_limit(found.rows, settings):
+        pivots = found.details.pivots
+        if _accurate(found, settings) or (pivots is not None and len(pivots) >= rank_limit(found.rows, settings)):
             return found
     return _approximate(rows, kernel, settings, plan, "float64")
 

@@ -9,8 +9,9 @@ import shutil
 import numpy as np
 import pytest
 
-from eckart.errors import FileError
-from eckart.fingerprint import FileState, fingerprint, in_files, on_this_machine
+import eckart as ek
+from eckart.errors import FileError, ParameterError
+from eckart.fingerprint import FileState, fingerprint, in_files, on_this_machine, paths_of
 from eckart.io.columns import ChosenColumns
 from eckart.io.open_rows import open_rows
 from eckart.io.rows import MemoryRows
@@ -18,6 +19,23 @@ from eckart.io.rows import MemoryRows
 
 def of(*paths):
     return fingerprint([FileState.of(str(path)) for path in paths])
+
+
+def test_several_files_are_known_as_inputs(tmp_path):
+    paths = [str(tmp_path / name) for name in ("a.npy", "b.npy")]
+    for path in paths:
+        np.save(path, np.ones((50, 3)))
+    rows = ek.open_data(paths, memory=100)
+    assert in_files(rows)
+    assert paths_of(rows) == paths_of(paths) == paths
+    for path in paths:
+        os.utime(path, ns=(0, 0))  # as a copy on another machine
+    with pytest.raises(FileError, match="changed"):
+        rows.read(0, 100)
+    np.testing.assert_array_equal(on_this_machine(rows).read(0, 100), np.ones((100, 3)))
+    for data in (paths, ek.open_data(paths, memory=100)):
+        with pytest.raises(ParameterError, match="is an input"):
+            ek.project_to(ek.decompose(np.eye(3), k=1), data, paths[1], overwrite=True)
 
 
 def test_the_same_file_twice_and_a_copy(tmp_path):

@@ -106,9 +106,11 @@ def in_files(source: object) -> bool:
 
 
 def paths_of(data: object) -> list[str]:
-    """The files and folders that `data` is read from: a path, a source of rows, or an array that maps a file."""
+    """The files and folders that `data` is read from: paths, a source of rows, or an array that maps a file."""
     if isinstance(data, str | os.PathLike):
         return [os.fsdecode(os.fspath(data))]
+    if isinstance(data, list | tuple):
+        return [path for item in data if isinstance(item, str | os.PathLike) for path in paths_of(item)]
     while isinstance(data, np.ndarray):
         if isinstance(data, np.memmap) and data.filename is not None:
             return [os.fsdecode(data.filename)]
@@ -128,20 +130,22 @@ def on_this_machine(source: _Source) -> _Source:
         if isinstance(value, FileState):
             changed[name] = FileState.of(value.path)
         elif isinstance(value, tuple):
-            changed[name] = tuple(FileState.of(item.path) for item in value)
+            changed[name] = tuple(
+                FileState.of(item.path) if isinstance(item, FileState) else on_this_machine(item) for item in value
+            )
         else:
             changed[name] = on_this_machine(value)
     return dataclasses.replace(source, **changed) if changed else source  # type: ignore[type-var]
 
 
 def _file_states(source: object) -> JsonObject:
-    """Fields that are states of files, tuples of them, or sources with such fields."""
+    """Fields that are states of files, or sources with such fields, or tuples of either."""
     if not dataclasses.is_dataclass(source):
         return {}
     found = {}
     for field in dataclasses.fields(source):
         value = getattr(source, field.name)
-        several = isinstance(value, tuple) and value and all(isinstance(item, FileState) for item in value)
-        if isinstance(value, FileState) or several or (hasattr(value, "fingerprint") and in_files(value)):
+        items = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(item, FileState) or (hasattr(item, "fingerprint") and in_files(item)) for item in items):
             found[field.name] = value
     return found

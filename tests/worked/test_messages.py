@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import eckart.cli
 import eckart.worked
 from eckart import worked
 from eckart.cli import main
@@ -18,7 +19,9 @@ from eckart.worked.solution import Solution
 from tests.worked.test_solution import CASES
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
-SOURCES = sorted(Path(eckart.worked.__file__).parent.rglob("*.py"))
+SOURCES = sorted(
+    path for package in (eckart.worked, eckart.cli) for path in Path(str(package.__file__)).parent.rglob("*.py")
+)
 
 
 def messages() -> dict[str, str | None]:

@@ -218,7 +218,7 @@ def kernel_pca(made: Exercise) -> bool:
 
 
 def isomap(made: Exercise) -> bool:
-    """A chain through all points, and at least two shortest paths longer than the straight way."""
+    """One nearest neighbour each, a chain through all points, and two shortest paths longer than the straight way."""
     from scipy.sparse.csgraph import shortest_path
 
     x = floats(made.given)
@@ -228,7 +228,8 @@ def isomap(made: Exercise) -> bool:
     links = near | near.T
     paths = shortest_path(np.where(links, straight, 0), directed=False)
     chain = links.sum() == 2 * (len(x) - 1) and links.sum(axis=1).max() <= 2 and np.isfinite(paths).all()
-    return bool(chain and (paths > straight + 1e-9).sum() >= 4)
+    unique = near.sum(axis=1).max() == 1
+    return bool(chain and unique and (paths > straight + 1e-9).sum() >= 4)
 
 
 WORTH: dict[str, Callable[[Exercise], bool]] = {

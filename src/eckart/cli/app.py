@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import itertools
 import os
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -18,6 +19,8 @@ from click.exceptions import Abort, Exit
 from eckart.cli.console import Console, one_line
 
 FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+_TEACHING = {"worked", "exercise", "course", "errata"}
+"""Commands that speak the language of the user."""
 
 
 class Failed(click.ClickException):
@@ -58,6 +61,8 @@ class Application(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
+        given = extra.get("args") or (args[0] if args else None) or sys.argv[1:]
+        console.language = _language(given if isinstance(given, list | tuple) else [])
         with _terminated_in_order():
             code = self._run(console, *args, **extra)
         sys.exit(code)
@@ -134,12 +139,31 @@ def _tell(console: Console, error: click.ClickException) -> None:
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return
-    message = one_line(error.format_message())
+    message, hint, head = one_line(error.format_message()), "", "Error:"
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        message += f" Try '{error.ctx.command_path} --help'."
+        hint = f"Try '{error.ctx.command_path} --help'."
+    if console.language != "en":
+        from eckart.worked.command_errors import translated as in_language
+        from eckart.worked.messages import language, tr
+
+        with language(console.language):
+            message, hint, head = in_language(message), in_language(hint), tr("Error:")
+    message = f"{message} {hint}".rstrip()
     if console.json:
         console.document(error={"kind": _kind(error), "exit_code": error.exit_code, "message": message})
-    click.echo(click.style("Error:", fg="red", bold=True) + f" {message}", err=True, color=_colour())
+    click.echo(click.style(head, fg="red", bold=True) + f" {message}", err=True, color=_colour())
+
+
+def _language(given: Sequence[object]) -> str:
+    """The language of a teaching command, by --lang or by the locale; every other command speaks English."""
+    words = [str(word) for word in given]
+    if not words or words[0] not in _TEACHING:
+        return "en"
+    from eckart.worked.messages import LANGUAGES, preferred
+
+    chosen = [after for word, after in itertools.pairwise(words) if word == "--lang"]
+    chosen += [word.partition("=")[2] for word in words if word.startswith("--lang=")]
+    return chosen[-1] if chosen and chosen[-1] in LANGUAGES else preferred()
 
 
 def _kind(error: click.ClickException) -> str:

@@ -33,6 +33,7 @@ class Console:
     json: bool = False
     debug: bool = False
     command: str = ""
+    language: str = "en"
 
     def say(self, text: str) -> None:
         """One line for people, on standard error."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli.console import Console
 from eckart.cli.options import Output, output, with_console
 from eckart.cli.worked import WRITE, check, detail, form, give, lang
@@ -66,20 +67,20 @@ def exercise(console: Console, kind: str, listing: bool, answer: str | None, she
       eckart exercise rank --sheet exam.tex --class students.txt
     """
     from eckart import worked
-    from eckart.worked.messages import preferred
+    from eckart.worked.messages import preferred, tr
 
-    wanted["size"] = _size(wanted["size"])
     with worked.language(lang or preferred()):
+        wanted["size"] = _size(wanted["size"])
         if listing or not kind:
             _list(console)
         elif sheet:
             if answer is not None:
-                raise click.UsageError("--check and --sheet cannot be combined: check one exercise by its seed.")
+                raise click.UsageError(tr("--check and --sheet cannot be combined: check one exercise by its seed."))
             _sheets(console, _kinds(kind), sheet, names, output.force, detail, wanted)
         else:
             wanted.pop("seeds")
             if wanted.pop("count") != 1 or names or len(_kinds(kind)) > 1:
-                raise click.UsageError("Several exercises need a file: give --sheet exam.html.")
+                raise click.UsageError(tr("Several exercises need a file: give --sheet exam.html."))
             check(output)
             made = worked.exercise(_kinds(kind)[0], **wanted)
             if answer is not None:
@@ -121,14 +122,15 @@ def _verdict(console: Console, made: Exercise, answer: str) -> None:
 
 
 def _sheets(console: Console, kinds: list[str], path: str, names: str | None, force: bool, detail: str,
-            wanted: dict[str, Any]) -> None:  # fmt: skip
+            wanted: Keywords) -> None:  # fmt: skip
     from eckart.worked.exercises.class_list import file_words
     from eckart.worked.exercises.sheet import FORMS, series, sheet
+    from eckart.worked.messages import tr
 
     file = Path(path)
     style = FORMS.get(file.suffix.lower())
     if style is None:
-        raise click.UsageError(f"--sheet {path}: the name must end in {', '.join(FORMS)}.")
+        raise click.UsageError(tr("--sheet {path}: the name must end in {forms}.", path=path, forms=", ".join(FORMS)))
     if names is None:
         _write(console, replace(sheet(kinds, **wanted), detail=detail), file, style, force)
         return
@@ -141,28 +143,34 @@ def _sheets(console: Console, kinds: list[str], path: str, names: str | None, fo
 def _students(path: str) -> list[str]:
     """The names of a class list."""
     from eckart.worked.exercises import class_list
+    from eckart.worked.messages import tr
 
     try:
         return class_list.names(class_list.decoded(Path(path).read_bytes()))
     except OSError as error:
-        raise click.UsageError(f"--class {path}: {error.strerror}. Give a text file with one name per line.") from None
+        message = tr("--class {path} cannot be read ({reason}). Give a text file with one name per line.", path=path,
+                     reason=error.strerror)  # fmt: skip
+        raise click.UsageError(message) from None
 
 
 def _write(console: Console, made: Sheet, file: Path, style: str, force: bool) -> None:
     from eckart.cli import outputs
     from eckart.files import new_file
+    from eckart.worked.messages import tr
 
     paths = (file, file.with_name(f"{file.stem}-key{file.suffix}"))
     for path, content in zip(paths, made.files(style), strict=True):
         with outputs.writing(), new_file(str(path), overwrite=force) as opened:
             opened.write(content)
-        console.say(f"Written to {path}.")
+        console.say(tr("Written to {path}.", path=path))
 
 
 def _size(text: str | None) -> tuple[int, int] | None:
+    from eckart.worked.messages import tr
+
     if text is None:
         return None
     match = re.fullmatch(r"\s*([0-9]{1,3})\s*(?:[x×,]\s*([0-9]{1,3}))?\s*", text)
     if match is None:
-        raise click.UsageError(f"--size {text!r} is not a size: write it like 4x2.")
+        raise click.UsageError(tr("--size {text} is not a size: write it like 4x2.", text=repr(text)))
     return int(match[1]), int(match[2] or match[1])

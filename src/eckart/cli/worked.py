@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,10 +69,10 @@ def _task(name: str) -> click.Command:
         from eckart import worked as solutions
         from eckart.worked.messages import preferred
 
-        second = [_text(given.pop(SECOND[name].lower()))] if name in SECOND else []
-        arguments = {key: value for key, value in given.items() if value is not None}
-        check(output)
         with solutions.language(lang or preferred()):
+            second = [_text(given.pop(SECOND[name].lower()))] if name in SECOND else []
+            arguments = {key: value for key, value in given.items() if value is not None}
+            check(output)
             solution = getattr(solutions, name.replace("-", "_"))(_text(matrix), *second, **arguments)
             give(console, solution.at(detail), style, output)
 
@@ -96,8 +97,12 @@ for _name in ABOUT:
 
 def _text(given: str) -> str:
     """The text itself, that of a file of this name, or standard input."""
+    from eckart.worked.messages import tr
+
     if given == "-":
         return sys.stdin.read(_LARGEST_FILE)
+    if re.fullmatch(r"[^;\n]*[A-Za-z_][^;\n]*\.(?:csv|tsv|txt|dat)", given) and not Path(given).exists():
+        raise click.UsageError(tr("There is no file {name}. Check the name and the folder.", name=given))
     if len(given) < 500 and "\n" not in given and ";" not in given and Path(given).is_file():
         with Path(given).open(encoding="utf-8-sig", errors="replace") as file:
             return file.read(_LARGEST_FILE)
@@ -121,11 +126,12 @@ def give(console: Console, solution: Solution, style: str | None, output: Output
     if to_file:
         from eckart.cli import outputs
         from eckart.files import new_file
+        from eckart.worked.messages import tr
 
         with outputs.writing(), new_file(output.path, overwrite=output.force) as file:
             written = getattr(solution, style)()
             file.write(written if isinstance(written, bytes) else written.encode())
-        console.say(f"Written to {output.path}.")
+        console.say(tr("Written to {path}.", path=output.path))
     elif not console.json and style == "text":
         from eckart.worked.terminal import show
 

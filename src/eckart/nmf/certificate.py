@@ -18,13 +18,13 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
     # |A|^2 itself is a sum of as many squares as there are entries, in blocks.
     captured = max(0.0, 1.0 - 2.0 * (fitted.loss + fitted.rounding) / table.squared_norm - 1e-13)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
-    known = fitted.svd.certificate if fitted.svd is not None else None
-    if known is not None:
-        k = min(settings.k, fitted.svd.k)
+    svd = fitted.svd
+    known = None if svd is None else svd.certificate
+    if svd is not None and known is not None:
+        k = min(settings.k, svd.k)
         lower, upper, chance = known.lower[:k], known.upper[:k], known.failure_probability
-        best = min(1.0, float(upper @ upper) / table.squared_norm * (1.0 + 1e-13))
-        if fitted.svd.k == k:
-            best = min(best, known.explained[1])
+        # What svd.k >= k components can explain bounds k of them as well.
+        best = min(1.0, known.explained[1], float(upper @ upper) / table.squared_norm * (1.0 + 1e-13))
         # The components are those of the scaled table; outward by one unit, because subnormal numbers are rounded.
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
         upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)

@@ -1,29 +1,14 @@
-"""The second derivatives of Kullback-Leibler by the parts, from one block, and the step that they allow.
-
-With W held, the divergence of column j has the Hessian sum_i (x_ij / (W H)_ij^2) w_i w_i^T, k x k: a sum over rows.
-"""
+"""The step of the parts that their second derivatives allow (`eckart.nmf.statistics` has the sums over rows)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from eckart.nmf.statistics import fitted_entries
-
 MOST_PARTS = 32
 """Beyond, the Hessians of all columns would take more room and time than the steps they save."""
-_SWEEPS = 50
+_SWEEPS = 12
 _SHRINK = 1e-3
 """No entry becomes smaller than this share of itself in one step: from nothing it could not come back."""
-
-
-def curvature(matrix: object, rows: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """columns x k(k+1)/2: the upper triangles of the Hessians."""
-    first, second = np.triu_indices(parts.shape[0])
-    total = np.zeros((parts.shape[1], len(first)))
-    for entries, model, own in fitted_entries(matrix, rows, parts):
-        entries.data = entries.data / model**2
-        total += entries.T @ (own[:, first] * own[:, second])
-    return total
 
 
 def newton_step(begin: np.ndarray, gradient: np.ndarray, triangles: np.ndarray, ridge: float) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +33,9 @@ _ROWS_SHARE = 0.1
 _UNFINISHED_SWEEPS = 8
 _PLAIN = 2
 """Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
-_FIRST_TOLERANCE = 1e-4
+FIRST_TOLERANCE = 1e-4
 """The first iterations are no more than a way to a good start."""
-_SQUARES_FIRST = 20
+SQUARES_FIRST = 20
 """Iterations for the squared error before those for Kullback-Leibler."""
 _FILL = 0.01
 """What then takes the place of zeros, as a share of the mean of the column."""
@@ -220,21 +221,21 @@ def _first_iterations(
     Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
     costs a fifth or less.
     """
-    more = {"tol": max(settings.tol, _FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
+    more: dict[str, Any] = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
         short = compressed_problem(table, settings, penalties, svd.of(table))
         early = accelerate(short, left, right, max_iter=settings.max_iter - 1, **more)
         return early.left, early.right, early.iterations
-    most = min(_SQUARES_FIRST, settings.max_iter // 2)
+    most = min(SQUARES_FIRST, settings.max_iter // 2)
     plain = settings.init == FILLED and penalties == Penalties() and not table.observed and is_host(table.prototype)
     if not (by_newton(settings) and plain and most):
         return left, right, 0
     squares = make_problem(table, replace(settings, beta=2.0), penalties)
     early = accelerate(squares, left, right, max_iter=most, **more)
-    return _without_zeros(early.left, table.mean), _without_zeros(early.right, table.mean), early.iterations
+    return without_zeros(early.left, table.mean), without_zeros(early.right, table.mean), early.iterations
 
 
-def _without_zeros(factor: Array, mean: float) -> Array:
+def without_zeros(factor: Array, mean: float) -> Array:
     """Small numbers for zeros, which Newton steps would leave late or never."""
     xp, k = namespace(factor), int(factor.shape[1])
     least = _FILL * xp.mean(factor, axis=0) + 0.1 * _FILL * float(np.sqrt(mean / k))

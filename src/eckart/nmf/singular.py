@@ -26,7 +26,7 @@ _PASSES = 8
 _GRAM_UP_TO, _LANCZOS_FROM = 256, 600
 """Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
 _SMALL_DENSE = 2**17
-"""Entries of a sparse matrix up to which its Gram matrix is formed from a dense copy."""
+"""Entries of a sparse matrix up to which it is worked on as a dense one."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,10 @@ def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVec
         k += EXTRA
     given = table.as_given()
     plain = is_numpy(given) or is_sparse(given)
-    if plain and not bound and short <= _GRAM_UP_TO and (is_numpy(given) or rows * columns <= _SMALL_DENSE):
+    dense = is_numpy(given) or (plain and rows * columns <= _SMALL_DENSE)
+    if dense and not bound and short <= _GRAM_UP_TO:
         return _from_gram(given, k)
-    wide = plain and rows < columns
+    wide = dense and rows < columns
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
         warnings.simplefilter("ignore", DataWarning)
@@ -79,7 +80,7 @@ def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVec
         )  # fmt: skip
     if not plain:
         return SingularVectors(found.left, found.values, found.right, found.certificate)
-    return _with_long_side(given, found.values, found.right, found.certificate)
+    return _with_other_side(given, found.values, found.right, found.certificate, transposed=wide)
 
 
 def _solver(table: NonnegativeTable) -> str:
@@ -93,15 +94,17 @@ def _solver(table: NonnegativeTable) -> str:
 def _from_gram(matrix: Any, k: int) -> SingularVectors:
     """Without bounds, for a start alone: eigenvectors of A^T A or A A^T, whichever is smaller."""
     dense = np.asarray(matrix if is_numpy(matrix) else matrix.toarray(), dtype=np.float64)
-    tall = dense if dense.shape[0] >= dense.shape[1] else dense.T
-    squares, vectors = np.linalg.eigh(tall.T @ tall)
+    wide = dense.shape[0] < dense.shape[1]
+    squares, vectors = np.linalg.eigh(dense @ dense.T if wide else dense.T @ dense)
     values = np.sqrt(np.maximum(squares[: -k - 1 : -1], 0.0))
-    return _with_long_side(matrix, values, np.ascontiguousarray(vectors[:, : -k - 1 : -1]), None)
+    return _with_other_side(matrix, values, np.ascontiguousarray(vectors[:, : -k - 1 : -1]), None, transposed=wide)
 
 
-def _with_long_side(matrix: Any, values: Array, short: Array, certificate: Certificate | None) -> SingularVectors:
-    """Those of the long side are A V / values: without them the decomposition takes its shortest way."""
-    values, short = np.asarray(values, np.float64), np.asarray(short, np.float64)
-    wide = matrix.shape[0] < matrix.shape[1]
-    long = np.asarray((matrix.T if wide else matrix) @ short) / np.where(values > 0.0, values, 1.0)
-    return SingularVectors(*((short, values, long) if wide else (long, values, short)), certificate)
+def _with_other_side(
+    matrix: Any, values: Array, vectors: Array, certificate: Certificate | None, *, transposed: bool
+) -> SingularVectors:
+    """A V / values for the vectors V of A, or of A^T: without them the decomposition takes its shortest way."""
+    values, vectors = np.asarray(values, np.float64), np.asarray(vectors, np.float64)
+    others = np.asarray((matrix.T if transposed else matrix) @ vectors) / np.where(values > 0.0, values, 1.0)
+    left, right = (vectors, others) if transposed else (others, vectors)
+    return SingularVectors(left, values, right, certificate)

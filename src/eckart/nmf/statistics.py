@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from eckart.nmf.entries import entry_blocks, given_values, pieces_of
+from eckart.nmf.entries import FLOOR, given_values, pieces_of
 from eckart.nmf.problem import Penalty
+from eckart.nmf.quadratic import pairwise_products
 from eckart.nmf.squares import SHARE, solve_given
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
+from eckart.nmf.tiles import Stored, tiles_of
 
 _SWEEPS = 10
 
@@ -57,16 +58,26 @@ def statistics_of_table(
     table: NonnegativeTable, rows: np.ndarray, parts: np.ndarray, beta: float
 ) -> SufficientStatistics:
     """The sums of one block that is open."""
+    return derivatives_of_table(table, rows, parts, beta, hessians=False)[0]
+
+
+def derivatives_of_table(
+    table: NonnegativeTable, rows: np.ndarray, parts: np.ndarray, beta: float, *, hessians: bool
+) -> tuple[SufficientStatistics, np.ndarray | None]:
+    """(the sums of one block, columns x k(k+1)/2 upper triangles of the Hessians of Kullback-Leibler by the parts).
+
+    With W held, the divergence of column j has the Hessian sum_i (x_ij / (W H)_ij^2) w_i w_i^T: a sum over rows.
+    """
     scale = 2.0**-table.exponent
     matrix = table.matrix if not table.exponent else table.matrix * scale
     gram, sums = rows.T @ rows, rows.sum(axis=0)
     norm = table.squared_norm * scale * scale
     if beta == 2.0:
         cross = np.asarray((matrix.T @ rows).T, dtype=np.float64)
-        return SufficientStatistics(gram, cross, sums, rows.shape[0], norm, 0.0, 0.0)
-    cross, fitted = _numerators(matrix, rows, parts)
+        return SufficientStatistics(gram, cross, sums, rows.shape[0], norm, 0.0, 0.0), None
+    cross, fitted, triangles = _divergence_sums(matrix, rows, parts, hessians=hessians)
     own = sum(float(np.sum(v * np.log(np.where(v > 0, v, 1.0)) - v)) for v in given_values(matrix))
-    return SufficientStatistics(gram, cross, sums, rows.shape[0], norm, own, fitted)
+    return SufficientStatistics(gram, cross, sums, rows.shape[0], norm, own, fitted), triangles
 
 
 def updated_parts(seen: SufficientStatistics, parts: np.ndarray, beta: float) -> np.ndarray:
@@ -81,29 +92,23 @@ def updated_parts(seen: SufficientStatistics, parts: np.ndarray, beta: float) ->
     return np.where(sums > 0.0, seen.cross / np.where(sums > 0.0, sums, 1.0), parts)
 
 
-def fitted_entries(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
-    """(the stored entries as a CSR array of its own, w h at each, rows of W), a piece of rows at a time."""
-    from scipy import sparse
-
-    least = 1e-12 * max(float(rows.mean() * parts.mean() * parts.shape[0]), np.finfo(float).tiny)
-    for piece in pieces_of(matrix):
-        for indptr, indices, data, start, stop, offset in entry_blocks(matrix, piece, observed=False):
-            columns = indices[indptr[start] : indptr[stop]]
-            x = data[indptr[start] : indptr[stop]].astype(np.float64)
-            index = np.repeat(np.arange(offset + start, offset + stop), np.diff(indptr[start : stop + 1]))
-            model = np.full(x.shape, least)
-            for t in range(parts.shape[0]):
-                model += rows[index, t] * parts[t, columns]
-            inside = indptr[start : stop + 1] - indptr[start]
-            entries = sparse.csr_array((x, columns, inside), shape=(stop - start, matrix.shape[1]))
-            yield entries, model, rows[offset + start : offset + stop]
-
-
-def _numerators(matrix: object, rows: np.ndarray, parts: np.ndarray) -> tuple[np.ndarray, float]:
-    """(H * (W^T (X / W H)), sum of x log(w h)) over the stored entries."""
+def _divergence_sums(
+    matrix: Any, rows: np.ndarray, parts: np.ndarray, *, hessians: bool
+) -> tuple[np.ndarray, float, np.ndarray | None]:
+    """(H * (W^T (X / W H)), sum of x log(w h), Hessians) over the stored entries, a tile at a time."""
+    k, columns = parts.shape
+    dense = isinstance(matrix, np.ndarray)
+    entries = matrix if dense else Stored(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
+    least = FLOOR * max(float(rows.mean() * parts.mean() * k), np.finfo(float).tiny)
     total, fitted = np.zeros(parts.shape), 0.0
-    for entries, model, own in fitted_entries(matrix, rows, parts):
-        fitted += float(entries.data @ np.log(model))
-        entries.data = entries.data / model
-        total += (entries.T @ own).T
-    return parts * total, fitted
+    triangles = np.zeros((k * (k + 1) // 2, columns)) if hessians else None
+    for part, tile in tiles_of(entries, pieces_of(matrix), least):
+        own = np.ascontiguousarray(rows[part].T)
+        model = tile.model(rows[part], parts)
+        ratio = tile.ratio(model)
+        total += tile.transposed_times(ratio, own)
+        if triangles is not None:
+            ratio /= model
+            triangles += tile.transposed_times(ratio, pairwise_products(own))
+        fitted += tile.logarithms(model)
+    return parts * total, fitted, None if triangles is None else np.ascontiguousarray(triangles.T)

@@ -18,16 +18,16 @@ from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.formatting import counted, percent
-from eckart.nmf.curvature import MOST_PARTS, curvature, newton_step
+from eckart.nmf.curvature import MOST_PARTS, newton_step
 from eckart.nmf.driver import Outcome, accelerate
 from eckart.nmf.entries import of_the_mean
-from eckart.nmf.fit import rows_for
+from eckart.nmf.fit import FIRST_TOLERANCE, SQUARES_FIRST, rows_for, without_zeros
 from eckart.nmf.loss import squared_error
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import FactorUpdate, Penalties
 from eckart.nmf.squares import SHARE, solve_given
-from eckart.nmf.start import from_singular_vectors, random_start
-from eckart.nmf.statistics import SufficientStatistics, statistics_of_table
+from eckart.nmf.start import FILLED, from_singular_vectors, random_start
+from eckart.nmf.statistics import SufficientStatistics, derivatives_of_table
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.result import Certificate
 
@@ -52,23 +52,22 @@ class PartsTask:
     def __call__(self, block: object, start: int, stop: int) -> list[np.ndarray]:
         table = _table(block, self.name, start, stop)
         with np.errstate(under="ignore", over="ignore"):
-            left = rows_for(table, self.settings, np.ascontiguousarray(self.parts.T)) / 2.0**table.exponent
+            # Sums over W err by the square of its errors: a tolerance ten times as large is enough for them.
+            settings = self.settings if self.kind != "sums" else replace(self.settings, tol=10.0 * self.settings.tol)
+            left = rows_for(table, settings, np.ascontiguousarray(self.parts.T)) / 2.0**table.exponent
             if self.kind == "rows":
                 return [left]
             if self.kind == "error":
                 matrix = table.matrix * 2.0**-table.exponent if table.exponent else table.matrix
                 return [np.array([squared_error(matrix, left, np.ascontiguousarray(self.parts.T))])]
-            found = statistics_of_table(table, left, self.parts, self.settings.beta)
-            hessian = [] if self.settings.squares or len(self.parts) > MOST_PARTS else [self._curvature(table, left)]
-        return [*(np.asarray(getattr(found, name), dtype=np.float64) for name in _NAMES), *hessian]
-
-    def _curvature(self, table: NonnegativeTable, left: np.ndarray) -> np.ndarray:
-        matrix = table.matrix * 2.0**-table.exponent if table.exponent else table.matrix
-        return curvature(matrix, left, self.parts)
+            hessians = len(self.parts) <= MOST_PARTS
+            found, hessian = derivatives_of_table(table, left, self.parts, self.settings.beta, hessians=hessians)
+        more = [] if hessian is None else [hessian]
+        return [*(np.asarray(getattr(found, name), dtype=np.float64) for name in _NAMES), *more]
 
     @property
     def key(self) -> str:
-        return key_of(f"nmf {self.kind}", self.parts)
+        return key_of(f"nmf {self.kind} {self.settings.beta:g}", self.parts)
 
 
 @dataclass(frozen=True)
@@ -188,16 +187,32 @@ def fit_blocks(
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
         start = _start(chosen, svd, halves, mean, matrix.shape[1], rng, H)
+        start, used = _first_iterations(matrix, chosen, float(squares), float(total), start)
         problem = StreamedParts(matrix, settings, float(squares), float(total))
         empty = np.empty((0, settings.k))
         outcome = accelerate(
-            problem, empty, start, max_iter=settings.max_iter, tol=settings.tol, extrapolation=_EXTRAPOLATION,
-            newton=not settings.squares and settings.k <= MOST_PARTS,
+            problem, empty, start, max_iter=max(settings.max_iter - used, 1), tol=settings.tol,
+            extrapolation=_EXTRAPOLATION, newton=not settings.squares and settings.k <= MOST_PARTS,
         )  # fmt: skip
+        outcome = replace(outcome, iterations=outcome.iterations + used)
         seen = problem.seen(outcome.left)
         runs.append(Streamed(outcome, seen, _loss(matrix, settings, outcome, seen), svd, ()))
     best = min(runs, key=lambda run: run.loss)
     return replace(best, losses=tuple(run.loss for run in runs))
+
+
+def _first_iterations(
+    matrix: Any, settings: Settings, squared_norm: float, total: float, start: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """(H, iterations): Kullback-Leibler from the default start begins with the squared error, as in memory."""
+    most = min(SQUARES_FIRST, settings.max_iter // 2)
+    if settings.squares or settings.init != FILLED or settings.alpha_W or settings.alpha_H or not most:
+        return start, 0
+    squares = StreamedParts(matrix, replace(settings, beta=2.0), squared_norm, total)
+    tol, empty = max(settings.tol, FIRST_TOLERANCE), np.empty((0, settings.k))
+    early = accelerate(squares, empty, start, max_iter=most, tol=tol, extrapolation=_EXTRAPOLATION)
+    mean = total / (matrix.shape[0] * matrix.shape[1])
+    return without_zeros(early.right, mean), early.iterations
 
 
 def rows_of(matrix: Any, settings: Settings, right: np.ndarray) -> np.ndarray:

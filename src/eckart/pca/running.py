@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,11 +14,18 @@ from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.exponent import times_power_of_two
+from eckart.engine.solution import is_accurate
+from eckart.engine.standardize.rounding import lapack_eigenvalue_error
+from eckart.errors import NotFiniteError
 from eckart.formatting import certified_share
 from eckart.notes import Note
 from eckart.pca.null_space import settle
 from eckart.pca.scatter import Scatter
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+from eckart.warning_classes import AccuracyWarning
+
+_TOLERANCE = 1e-9
+"""Relative accuracy of the squared values."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,9 @@ class Running:
         if self.given is not None:
             return self.given
         solve = _from_gram if self.scatter.gram is not None else _from_factor
-        return settle(self._finished(solve(self.scatter, self.k)))
+        found = settle(self._finished(solve(self.scatter, self.k)))
+        _warn_if_not_proved(found)
+        return found
 
     @property
     def mean(self) -> Array:
@@ -54,6 +64,13 @@ class Running:
         """d in the units, the library and the dtype of the data."""
         exponent, c = -self.scatter.exponent, d.certificate
         assert c is not None
+        # The vectors are rounded to the dtype of the data.
+        unit = float(np.finfo(self.precision).eps)
+        every = d.k >= d.columns
+        with np.errstate(over="ignore", under="ignore"):
+            lower, upper = np.ldexp(c.lower, exponent), np.ldexp(c.upper, exponent)
+        if not np.isfinite(upper).all():
+            raise NotFiniteError("The singular values overflow float64. Scale the rows or their weights down first.")
         return replace(
             d,
             method="pca",
@@ -63,7 +80,13 @@ class Running:
             weight=float(self.scatter.count),
             norm=float(np.ldexp(self.scatter.total**0.5, exponent)),
             mean=self.mean,
-            certificate=replace(c, lower=np.ldexp(c.lower, exponent), upper=np.ldexp(c.upper, exponent)),
+            certificate=replace(
+                c,
+                lower=lower,
+                upper=upper,
+                residuals=np.minimum(c.residuals + 2.0 * unit, 1.0),
+                angle=c.angle if every else min(1.0, c.angle + unit * d.k**0.5),
+            ),
             plan=_plan(self.scatter, self.k),
             notes=() if self.scatter.exact else (_note(self.scatter),),
         )
@@ -74,31 +97,22 @@ class Running:
 
 
 def _from_factor(scatter: Scatter, k: int) -> Decomposition:
-    """Singular values of F; those of S are larger by at most what was lost."""
+    """Singular values of F; those of S are larger by at most what was lost, up to rounding."""
     factor = scatter.factor
     assert factor is not None
+    columns = int(factor.shape[1])
     if factor.shape[0] < k:
-        more = from_numpy(np.zeros((k - factor.shape[0], factor.shape[1])), factor)
+        more = from_numpy(np.zeros((k - factor.shape[0], columns)), factor)
         factor = namespace(factor).concat([factor, more])
-    d = decompose(factor, "svd", k=k)
+    d = decompose(factor, "svd", k=min(k + 1, *factor.shape))
     c = d.certificate
     assert c is not None
-    if scatter.exact:
-        return d
-    upper = np.sqrt(c.upper**2 + scatter.lost_norm)
-    low = c.explained[0] * d.norm**2 / scatter.total
-    high = min(1.0, low + k * scatter.lost_norm / scatter.total, float(np.sum(upper**2)) / scatter.total)
-    certificate = replace(
-        c,
-        upper=upper,
-        explained=(low, high),
-        residuals=c.residuals + scatter.lost_norm / max(float(upper[0]) ** 2, 1e-300),
-        angle=1.0,
-        proved=False,
-        rounding=c.rounding * d.norm**2 / scatter.total,
-        summary=f"{certified_share(k, low, high)} {_note(scatter)}",
-    )
-    return replace(d, certificate=certificate)
+    lower, upper = np.square(c.lower), np.square(c.upper) + scatter.lost_norm
+    found = _certificate(lower, upper, scatter, k, residuals=c.residuals[:k], every=k >= columns)
+    if not scatter.exact:
+        found = replace(found, angle=1.0, proved=False, summary=f"{found.summary} {_note(scatter)}")
+    found = replace(found, proved=found.proved and c.proved, failure_probability=c.failure_probability)
+    return replace(d, values=d.values[:k], right=d.right[:, :k], certificate=found)
 
 
 def _from_gram(scatter: Scatter, k: int) -> Decomposition:
@@ -107,7 +121,8 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
     assert gram is not None
     size = int(gram.shape[0])
     squares, vectors = _pairs(gram, min(k + 1, size))
-    squares = np.where(squares > scatter.rounding, squares, 0.0)
+    error = lapack_eigenvalue_error(size, max(float(np.abs(squares).max(initial=0.0)), 0.0))
+    squares = np.where(squares > scatter.rounding + error, squares, 0.0)
     right = np.ascontiguousarray(vectors[:, :k]) if is_numpy(vectors) else vectors[:, :k]
     right = right * signs_of(right)
     return Decomposition(
@@ -119,7 +134,9 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
         norm=scatter.total**0.5,
         weight=float(scatter.count),
         rank=int(np.sum(squares > 0.0)) if k >= size else None,
-        certificate=_certificate(squares, scatter, k),
+        certificate=_certificate(
+            np.maximum(squares - error, 0.0), squares + error, scatter, k, residuals=np.zeros(k), every=k >= size
+        ),
         info=SolveInfo(solver="gram", passes=1),
     )
 
@@ -134,27 +151,45 @@ def _pairs(gram: Array, count: int) -> tuple[np.ndarray, Array]:
     return to_numpy(rising)[::-1][:count].copy(), xp.flip(found[:, size - count :], axis=1)
 
 
-def _certificate(squares: np.ndarray, scatter: Scatter, k: int) -> Certificate:
-    """Each eigenvalue of S is known up to the rounding of S (Weyl)."""
-    error, total = scatter.rounding, scatter.total or 1.0
-    lower, upper = np.maximum(squares - error, 0.0), squares + error
-    low = max(0.0, (float(np.sum(squares[:k])) - error * k**0.5) / total)
-    high = min(1.0, float(np.sum(upper[:k])) / total)
-    gap = float(lower[k - 1] - upper[k]) if len(squares) > k else float("inf")
-    largest = float(squares[0])
+def _certificate(
+    lower: np.ndarray, upper: np.ndarray, scatter: Scatter, k: int, *, residuals: np.ndarray, every: bool
+) -> Certificate:
+    """From bounds of the eigenvalues of the computed S: those of S are within its rounding (Weyl)."""
+    error, total = scatter.rounding, scatter.total
+    half = float(np.max(upper - lower, initial=0.0)) / 2.0 + error
+    lower, upper = np.maximum(lower - error, 0.0), upper + error
+    largest, last = float(upper[0]), float(lower[k - 1])
+    low = max(0.0, float(np.sum(lower[:k])) / (total + error)) if total + error > 0.0 else 0.0
+    high = min(1.0, float(np.sum(upper[:k])) / (total - error)) if total > error else float(total > 0.0)
+    gap = float(lower[k - 1] - upper[k]) if len(upper) > k else float("inf") if every else 0.0
+    residual = residuals + (2.0 * half / largest if largest else 0.0)
+    angle = 0.0 if every else 1.0
+    if not every and gap > 0.0:
+        angle = min(1.0, float(np.linalg.norm(residual)) * largest / gap)
     return Certificate(
-        explained=(low, high),
+        explained=(min(low, high), high),
         lower=np.sqrt(lower[:k]),
         upper=np.sqrt(upper[:k]),
-        residuals=np.full(k, error / largest if largest else 0.0),
-        angle=min(1.0, error * k**0.5 / gap) if gap > 0.0 else 1.0,
-        undetermined=tuple((i, min(j, k - 1)) for i, j in undetermined_groups(lower, upper, error) if i < k),
-        rounding=error / total,
-        tolerance=1e-9,
-        proved=bool(error <= 1e-9 * float(squares[k - 1])),
+        residuals=np.minimum(residual, 1.0),
+        angle=angle,
+        undetermined=tuple((i, min(j, k - 1)) for i, j in undetermined_groups(lower, upper, half) if i < k),
+        rounding=error / total if total else 0.0,
+        tolerance=_TOLERANCE,
+        proved=is_accurate(lower[:k], upper[:k], last, largest, _TOLERANCE),
         passes=1,
-        summary=certified_share(k, low, high),
+        summary=certified_share(k, min(low, high), high),
     )
+
+
+def _warn_if_not_proved(d: Decomposition) -> None:
+    c = d.certificate
+    if c is not None and not c.proved and not d.notes:
+        warnings.warn(
+            f"The requested accuracy is not proved: {c.summary} Rounding in the batches limits the bounds. Scale "
+            "columns of very different size, or fit all rows at once.",
+            AccuracyWarning,
+            stacklevel=4,
+        )
 
 
 def _plan(scatter: Scatter, k: int) -> Plan:

@@ -3,11 +3,20 @@
 S_ab = S_a + S_b + (n_a n_b / n)(mean_b - mean_a)(mean_b - mean_a)^T. While few rows were seen, S is kept as a factor,
 S = F^T F; once there are more rows than columns, as a matrix. With too many columns for that, the factor is cut to its
 leading directions, and what it lost is added up: S = F^T F + E, where E has only non-negative eigenvalues.
+
+Rounding. A mean is kept as c + r, c a row near it and r the mean of the rows after c was subtracted, so that its error
+is relative to the spread of the rows, however far from zero they are. With d for ||c + r - mean||,
+
+    d <= gamma ||X - 1 c^T||_F / sqrt(n),        d_ab <= (n_a d_a + n_b d_b) / n + u (||mean_b - mean_a|| + ||r||),
+
+the row of the merge, (n_a n_b / n)^1/2 (mean_b - mean_a), is off by that factor times d_a + d_b, and with F off by e,
+F^T F is off by 2 e ||F||_F + e^2 + n d^2. `gamma` counts the roundings of a sum (Higham 2002, 3.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +28,12 @@ from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.rows import RowBlocks
+from eckart.engine.standardize.rounding import ENTRY, UNIT, gamma, lapack_eigenvalue_error
 from eckart.result import Decomposition
 
 COLUMNS = 4096
 """Up to this many columns S is exact: at most 128 MiB."""
 _FACTOR_BYTES = 2**28
-_UNIT = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -33,18 +42,27 @@ class Scatter:
 
     count: float
     """Rows, or the sum of their weights; an int where weights are whole numbers."""
-    mean: Array
+    center: Array
+    """c of the mean c + r."""
+    rest: Array
+    """r."""
     squares: Array
     """Diagonal of S, exact also where the factor has lost something."""
     factor: Array | None = None
     gram: Array | None = None
     exponent: int = 0
     rounding: float = 0.0
-    """Bound of the rounding in S."""
+    """Bound of the rounding in S: of its norm, and of its trace."""
+    mean_error: float = 0.0
+    """Bound of ||c + r - mean||."""
     lost: float = 0.0
     """trace E."""
     lost_norm: float = 0.0
     """Bound of the largest eigenvalue of E."""
+
+    @property
+    def mean(self) -> Array:
+        return self.center + self.rest
 
     @property
     def exact(self) -> bool:
@@ -79,23 +97,17 @@ def weighted_scatter(opened: Opened, weights: np.ndarray, k: int) -> Scatter:
     """The scatter of one batch in memory whose rows count as often as their weights say: rows sqrt(w) (x - mean)."""
     rows = _rows(opened.matrix.precise())
     xp = namespace(rows)
-    total = float(weights.sum())
+    total = math.fsum(weights.tolist())
     w = from_numpy(np.asarray(weights, dtype=np.float64), rows)[:, None]
-    mean = xp.sum(w * rows, axis=0) / total
-    rows = rows - mean
-    rest = xp.sum(w * rows, axis=0) / total  # centred twice, so that nothing of the mean is left
-    rows = rows - rest
-    constant = xp.max(xp.abs(rows), axis=0) <= float(np.finfo(opened.matrix.precision).eps) * xp.abs(mean)
-    rows = _without(rows, constant) * xp.sqrt(w)
-    squares = xp.sum(rows * rows, axis=0)
-    if not np.isfinite(float(xp.sum(squares))):
+    centred = _centred(rows, xp.sum(w * rows, axis=0) / total, lambda some: xp.sum(w * some, axis=0) / total)
+    roots = xp.sqrt(w)
+    result = _factor_of(centred, roots, int(total) if float(total).is_integer() else total)
+    if not np.isfinite(result.total):
         refuse_not_finite(opened.matrix.matrix, opened.metadata.column_names)
-    count = int(total) if float(total).is_integer() else total
-    base = Scatter(count, mean + rest, squares, exponent=opened.exponent)
+    result = replace(result, exponent=opened.exponent)
     columns = int(rows.shape[1])
     if columns <= COLUMNS and rows.shape[0] >= columns:
-        return replace(base, gram=rows.T @ rows, rounding=4 * _UNIT * base.total)
-    result = replace(base, factor=rows if rows.shape[0] > 1 else rows[:0, :])
+        return _with_matrix(result)
     return result if columns <= COLUMNS else _shortened(result, k)
 
 
@@ -106,13 +118,19 @@ def fits(rows: int, columns: int, k: int) -> bool:
 
 def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
     """The leading part of S by a decomposition of the same rows: F = diag(values) right^T."""
-    mean, squares = _column_moments(opened.matrix.precise())
+    center, rest, squares = _column_moments(opened.matrix.precise())
     xp = namespace(d.values)
     values = times_power_of_two(astype(d.values, xp.float64), opened.exponent)
     lost = max(0.0, float(xp.sum(squares)) - float(xp.sum(values**2)))
     factor = values[:, None] * astype(d.right, xp.float64).T
-    # E is no larger than its trace.
-    return Scatter(d.rows, mean, squares, factor, exponent=opened.exponent, lost=lost, lost_norm=lost)
+    # E is no larger than its trace. The vectors were rounded to the dtype of the data.
+    unit = float(np.finfo(opened.matrix.precision).eps)
+    total = float(xp.sum(squares))
+    return Scatter(
+        d.rows, center, rest, squares, factor, exponent=opened.exponent, rounding=8.0 * unit * total,
+        mean_error=gamma(opened.matrix.shape[0] + ENTRY) * (total / opened.matrix.shape[0]) ** 0.5,
+        lost=lost, lost_norm=lost,
+    )  # fmt: skip
 
 
 def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
@@ -120,18 +138,28 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
     exponent = min(first.exponent, second.exponent)
     first, second = _rescaled(first, exponent), _rescaled(second, exponent)
     count = first.count + second.count
-    difference = second.mean - first.mean
-    row = difference * (first.count * second.count / count) ** 0.5
+    xp = namespace(first.center)
+    apart, rests = second.center - first.center, second.rest - first.rest
+    difference = apart + rests
+    factor_squared = first.count * second.count / count
+    row = difference * factor_squared**0.5
+    moved = difference * (second.count / count)
+    rest = first.rest + moved
+    length = _norm(difference)
+    error = first.mean_error + second.mean_error + UNIT * (_norm(apart) + _norm(rests) + length)
     base = Scatter(
         count=count,
-        mean=first.mean + difference * (second.count / count),
+        center=first.center,
+        rest=rest,
         squares=first.squares + second.squares + row**2,
         exponent=exponent,
-        rounding=first.rounding + second.rounding,
+        rounding=first.rounding + second.rounding + factor_squared * (2.0 * length * error + error**2),
+        mean_error=max(first.mean_error, second.mean_error) + gamma(8) * (_norm(apart) + _norm(rests) + _norm(rest)),
         lost=first.lost + second.lost,
         lost_norm=first.lost_norm + second.lost_norm,
     )
-    columns, xp = int(row.shape[0]), namespace(row)
+    base = replace(base, rounding=base.rounding + gamma(8) * base.total)
+    columns = int(row.shape[0])
     if first.factor is not None and second.factor is not None:
         factor = xp.concat([first.factor, second.factor, row[None, :]])
         if columns > COLUMNS:
@@ -142,7 +170,8 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
     total = _gram(second) if second.factor is not None else xp.asarray(second.gram, copy=True)
     total += row[:, None] * row[None, :]
     total += _gram(first)
-    return replace(base, gram=total, rounding=base.rounding + 4 * _UNIT * base.total)
+    summed = max(0 if part.factor is None else int(part.factor.shape[0]) for part in (first, second))
+    return replace(base, gram=total, rounding=base.rounding + gamma(summed + 8) * base.total)
 
 
 def capacity(columns: int, k: int) -> int:
@@ -179,24 +208,59 @@ def _rows(matrix: RowBlocks) -> Array:
 
 
 def _as_factor(matrix: RowBlocks) -> Scatter:
-    """Centred rows themselves, centred twice so that nothing of the mean is left."""
+    """Centred rows themselves."""
     rows = _rows(matrix.precise())
     xp = namespace(rows)
-    mean = xp.mean(rows, axis=0)
-    rows = rows - mean
-    rest = xp.mean(rows, axis=0)
-    rows -= rest
-    # The variance of a column is not known better than its mean.
-    constant = xp.max(xp.abs(rows), axis=0) <= float(np.finfo(matrix.precision).eps) * xp.abs(mean)
-    rows = _without(rows, constant)
-    factor = rows if rows.shape[0] > 1 else rows[:0, :]
-    squares = np.einsum("ij,ij->j", rows, rows) if xp is np else xp.sum(rows * rows, axis=0)
-    return Scatter(matrix.shape[0], mean + rest, squares, factor=factor)
+    return _factor_of(_centred(rows, xp.mean(rows, axis=0), lambda some: xp.mean(some, axis=0)), None, matrix.shape[0])
 
 
-def _as_matrix(matrix: RowBlocks) -> Scatter:
+@dataclass(frozen=True)
+class _Centred:
+    """Rows less c, and less their mean r."""
+
+    center: Array
+    rest: Array
+    once: Array
+    twice: Array
+
+
+def _centred(rows: Array, center: Array, mean: Callable[[Array], Array]) -> _Centred:
+    """Centred twice, so that nothing of the mean is left; columns without variance exactly."""
+    xp = namespace(rows)
+    constant = xp.max(rows, axis=0) == xp.min(rows, axis=0)
+    center = xp.where(constant, rows[0, :], center)
+    once = rows - center
+    rest = xp.where(constant, xp.zeros_like(center), mean(once))
+    return _Centred(center, rest, once, once - rest)
+
+
+def _factor_of(centred: _Centred, roots: Array | None, count: float) -> Scatter:
+    """F, the centred rows, times the roots of their weights."""
+    xp, rows = namespace(centred.once), int(centred.once.shape[0])
+    factor = centred.twice if roots is None else centred.twice * roots
+    once = _norm(centred.once if roots is None else centred.once * roots)
+    squares = np.einsum("ij,ij->j", factor, factor) if xp is np else xp.sum(factor * factor, axis=0)
+    size = float(xp.sum(squares)) ** 0.5
+    mean_error = gamma(2 * rows + ENTRY) * once / float(count) ** 0.5
+    apart = 4.0 * UNIT * (once + size)
+    return Scatter(
+        count, centred.center, centred.rest, squares, factor=factor if rows > 1 else factor[:0, :],
+        rounding=2.0 * apart * size + apart**2 + float(count) * mean_error**2 + gamma(rows + 2) * size**2,
+        mean_error=mean_error,
+    )  # fmt: skip
+
+
+def _with_matrix(scatter: Scatter) -> Scatter:
+    """S as a matrix."""
+    factor = scatter.factor
+    assert factor is not None
+    error = gamma(int(factor.shape[0]) + 2) * scatter.total
+    return replace(scatter, factor=None, gram=factor.T @ factor, rounding=scatter.rounding + error)
+
+
+def _as_matrix(given: RowBlocks) -> Scatter:
     """A^T A of rows shifted by a row near their mean, then corrected."""
-    matrix, shift = near_mean(matrix)
+    matrix, shift = near_mean(given)
     first = matrix.moments_and_product(gram=True)
     xp, weight = namespace(first.sums), first.weight
     offset = first.sums / weight
@@ -204,10 +268,30 @@ def _as_matrix(matrix: RowBlocks) -> Scatter:
     raw = first.product - weight * (offset[:, None] * offset[None, :])
     squares = xp.linalg.diagonal(raw)
     squares = xp.where(squares > 0.0, squares, 0.0 * squares)
-    mean = from_numpy(shift, offset) + offset
-    constant = squares <= weight * (_UNIT * xp.abs(mean)) ** 2
-    raw = _without(_without(raw, constant), constant[:, None])
-    return Scatter(matrix.shape[0], mean, _without(squares, constant), gram=raw, rounding=4 * _UNIT * trace)
+    unit = gamma(max(matrix.additions(gram=True), matrix.additions(gram=False)) + ENTRY)
+    near = np.flatnonzero(to_numpy(squares) <= 8.0 * unit * to_numpy(xp.linalg.diagonal(first.product)))
+    constant = np.zeros(raw.shape[0], bool)
+    constant[given.constant_columns(near)] = True
+    center = from_numpy(shift, offset)
+    if constant.any():
+        here = xp.asarray(constant) if is_numpy(raw) else from_numpy(constant, raw)
+        raw, squares = _without(_without(raw, here), here[:, None]), _without(squares, here)
+        center = xp.where(here, _rows(_slice(given, 0, 1))[0, :], center)
+        offset = _without(offset, here)
+    if constant.all():
+        return Scatter(given.shape[0], center, offset, squares, gram=raw)
+    length, mean_error = _norm(offset), unit * (trace / weight) ** 0.5
+    rounding = unit * trace * (1.0 + unit) + weight * (2.0 * length * mean_error + mean_error**2)
+    return Scatter(
+        given.shape[0], center, offset, squares, gram=raw,
+        rounding=rounding + gamma(8) * (trace + weight * length**2), mean_error=mean_error,
+    )  # fmt: skip
+
+
+def _norm(array: Array) -> float:
+    """Frobenius norm."""
+    xp = namespace(array)
+    return math.sqrt(float(xp.sum(array * array)))
 
 
 def _without(array: Array, indices: Array) -> Array:
@@ -225,14 +309,14 @@ def near_mean(matrix: RowBlocks) -> tuple[RowBlocks, np.ndarray]:
     return matrix.shifted(from_numpy(shift, matrix.prototype)), shift
 
 
-def _column_moments(matrix: RowBlocks) -> tuple[Array, Array]:
-    """Column means and sums of squares about them, in one pass."""
+def _column_moments(matrix: RowBlocks) -> tuple[Array, Array, Array]:
+    """Column means as c and r, and sums of squares about them, in one pass."""
     matrix, shift = near_mean(matrix)
     first = matrix.moments_and_product()
     xp = namespace(first.sums)
     offset = first.sums / first.weight
     squares = first.squares - first.weight * offset**2
-    return from_numpy(shift, offset) + offset, xp.where(squares > 0.0, squares, 0.0 * squares)
+    return from_numpy(shift, offset), offset, xp.where(squares > 0.0, squares, 0.0 * squares)
 
 
 def _shortened(scatter: Scatter, k: int) -> Scatter:
@@ -246,7 +330,7 @@ def _shortened(scatter: Scatter, k: int) -> Scatter:
     values, vectors = namespace(factor).linalg.eigh(factor @ factor.T)
     dropped = np.maximum(to_numpy(values[: rows - limit // 2]), 0.0)
     kept = vectors[:, rows - limit // 2 :].T @ factor
-    noise = 4 * _UNIT * scatter.total
+    noise = lapack_eigenvalue_error(rows, scatter.total) + gamma(rows + columns) * scatter.total
     lost = float(np.sum(dropped))
     if lost <= noise:
         return replace(scatter, factor=kept, rounding=scatter.rounding + noise)
@@ -261,12 +345,14 @@ def _rescaled(scatter: Scatter, exponent: int) -> Scatter:
         return scatter
     return replace(
         scatter,
-        mean=times_power_of_two(scatter.mean, step),
+        center=times_power_of_two(scatter.center, step),
+        rest=times_power_of_two(scatter.rest, step),
         squares=times_power_of_two(scatter.squares, 2 * step),
         factor=None if scatter.factor is None else times_power_of_two(scatter.factor, step),
         gram=None if scatter.gram is None else times_power_of_two(scatter.gram, 2 * step),
         exponent=exponent,
         rounding=float(np.ldexp(scatter.rounding, 2 * step)),
+        mean_error=float(np.ldexp(scatter.mean_error, step)),
         lost=float(np.ldexp(scatter.lost, 2 * step)),
         lost_norm=float(np.ldexp(scatter.lost_norm, 2 * step)),
     )

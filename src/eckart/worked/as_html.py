@@ -17,7 +17,7 @@ import sympy as sp
 
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import is_words, localized_words, split_prose, text_formula
-from eckart.worked.numerals import decimal, is_exact, is_plain, relation, text_number, without_dust
+from eckart.worked.numerals import decimal, is_exact, is_plain, is_readable, relation, text_number, without_dust
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
 _SHORT = 24
@@ -89,16 +89,19 @@ def equation_html(equation: Equation) -> str:
     if matrix and 0 in value.shape:
         return f'<div class="line">{name} = ( )</div>'
     pieces = [name]
-    if is_exact(value):
+    if is_readable(value):
         pieces += ["=", matrix_html(value) if matrix else formula_html(text_number(value))]
         if not is_plain(value) and not value.free_symbols:
             pieces += [relation(value), matrix_html(value, decimals=True) if matrix else formula_html(decimal(value))]
     else:
         pieces += ["≈", matrix_html(value, decimals=True) if matrix else formula_html(decimal(value))]
+        if is_exact(value):
+            note = tr("(exact values too long to print)") if matrix else tr("(exact value too long to print)")
+            pieces.append(escape(note))
     return f'<div class="line">{" ".join(f"<span>{piece}</span>" for piece in pieces)}</div>'
 
 
-def matrix_html(matrix: Any, *, decimals: bool = False) -> str:
+def matrix_html(matrix: sp.Matrix, *, decimals: bool = False) -> str:
     """A matrix as a table with brackets."""
     matrix = without_dust(matrix) if decimals else matrix
     rows = []

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import sympy as sp
 
+from eckart.worked.as_text import wrapped
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import latex_formula, latex_name, latex_prose, latex_words
-from eckart.worked.numerals import is_exact, is_plain, latex_decimal, latex_matrix, latex_number, relation
+from eckart.worked.numerals import (
+    is_exact,
+    is_plain,
+    is_readable,
+    latex_decimal,
+    latex_matrix,
+    latex_number,
+    relation,
+    text_number,
+)
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
 # pdfLaTeX needs font encodings; XeLaTeX and LuaLaTeX need a font that has Cyrillic letters.
@@ -17,6 +28,8 @@ _CYRILLIC = (
     r"\ifPDFTeX\usepackage[ENCODINGS]{fontenc}\else\usepackage{fontspec}"
     r"\IfFontExistsTF{CMU Serif}{\setmainfont{CMU Serif}}{\setmainfont{DejaVu Serif}}\fi"
 )
+_WIDEST = 90
+"""Signs of an exact value that fit into a line without shrinking it beyond legibility."""
 _CYRILLIC_LETTER = re.compile(r"[\u0400-\u04ff]")
 # \fit shrinks a line that is wider than the page; the packages are in every TeX distribution.
 _OPENING = r"""\documentclass[11pt]{article}
@@ -84,29 +97,68 @@ def _step(label: str, step: Step) -> list[str]:
 def line(equation: Equation) -> str:
     """An equation on a line of its own."""
     if isinstance(equation.value, str):
+        if not equation.name and (pieces := _unbreakable(equation.value)):
+            return "\n".join(rf"\[\fit{{{latex_formula(piece)}}}\]" for piece in pieces)
         name = f"{latex_name(equation.name, inline=True)}: " if equation.name else ""
         # Long products may be broken between their factors.
         return f"{name}{latex_prose(equation.value)}\n".replace(") (", r")\allowbreak (")
-    return rf"\[\fit{{{equation_latex(equation)}}}\]"
+    return "\n".join(rf"\[\fit{{{shown}}}\]" for shown in equation_latex(equation))
 
 
-def equation_latex(equation: Equation) -> str:
-    """`name = value ≈ decimal` as one line of mathematics."""
+def _unbreakable(value: str) -> list[str]:
+    """The lines of a long formula with roots or numbers that TeX cannot break; none if it can be set as text."""
+    formula = value[1:-1]
+    if value.count("$") != 2 or value[0] + value[-1] != "$$" or len(formula) <= _WIDEST:
+        return []
+    if not re.search(r"\d{25,}|√|sqrt", formula):
+        return []
+    pieces = wrapped(formula, _WIDEST)
+    return pieces if all(piece.count("(") == piece.count(")") for piece in pieces) else [formula]
+
+
+def equation_latex(equation: Equation) -> list[str]:
+    """`name = value ≈ decimal` as lines of mathematics: one, or several if the exact value is wide."""
     name, value = latex_name(equation.name), equation.value
     unit = rf"\ {latex_formula(equation.unit)}" if equation.unit else ""
     matrix = isinstance(value, sp.MatrixBase)
     if matrix and 0 in value.shape:
-        return rf"{name} = (\,)"
+        return [rf"{name} = (\,)"]
     near = ""
     if not value.free_symbols:
         near = latex_matrix(value, decimals=True) if matrix else latex_decimal(value)
-    if not is_exact(value):
-        return rf"{name} \approx {near}{unit}"
-    exact = latex_matrix(value) if matrix else latex_number(value)
-    if is_plain(value) or value.free_symbols:
-        return f"{name} = {exact}{unit}"
+    if not is_readable(value):
+        note = tr("(exact values too long to print)") if matrix else tr("(exact value too long to print)")
+        return [rf"{name} \approx {near}{unit}" + (rf" \quad \text{{{latex_prose(note)}}}" if is_exact(value) else "")]
+    if value.free_symbols or is_plain(value):
+        return [f"{name} = {latex_matrix(value) if matrix else latex_number(value)}{unit}"]
     sign = "=" if relation(value) == "=" else r"\approx"
-    return rf"{name} = {exact}{unit} {sign} {near}{unit}"
+    if matrix and _width(value) > _WIDEST:
+        entries = [rf"({i + 1},{j + 1})\colon\ {_broken('', value[i, j])}" for i in range(value.rows)
+                   for j in range(value.cols)]  # fmt: skip
+        return [rf"{name} \approx {near}", rf"\text{{{latex_prose(tr('exactly, entry by entry:'))}}}", *entries]
+    if not matrix and len(text_number(value)) > _WIDEST:
+        return [_broken(f"{name} = ", value) + unit, rf"{name} {sign} {near}{unit}"]
+    return [rf"{name} = {latex_matrix(value) if matrix else latex_number(value)}{unit} {sign} {near}{unit}"]
+
+
+def _width(matrix: Any) -> int:
+    """Signs in a row of the matrix."""
+    return sum(max(len(text_number(entry)) for entry in matrix[:, j]) for j in range(matrix.cols))
+
+
+def _broken(start: str, value: Any) -> str:
+    """A number, as several lines of terms if it is too long for one."""
+    if len(text_number(value)) <= _WIDEST:
+        return start + latex_number(value)
+    lines, room = [""], _WIDEST
+    for place, term in enumerate(sp.Add.make_args(value)):
+        shown, size = latex_number(term), len(text_number(term))
+        if place and room < size:
+            lines.append("")
+            room = _WIDEST
+        lines[-1] += shown if place == 0 or shown.startswith("-") else f" + {shown}"
+        room -= size
+    return rf"\begin{{aligned}} {start}& " + r" \\ & ".join(lines) + r" \end{aligned}"
 
 
 def cell(value: object) -> str:

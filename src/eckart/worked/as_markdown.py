@@ -27,7 +27,7 @@ def _block(equation: Equation) -> str:
     if isinstance(equation.value, str):
         name = f"{markdown_name(equation.name)}: " if equation.name else ""
         return name + markdown_prose(equation.value)
-    return f"$$ {equation_latex(equation)} $$"
+    return "\n\n".join(f"$$ {shown} $$" for shown in equation_latex(equation))
 
 
 def _table(table: SolutionTable) -> str:

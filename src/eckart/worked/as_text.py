@@ -11,7 +11,16 @@ import sympy as sp
 
 from eckart.worked.messages import tr
 from eckart.worked.notation import text_formula, text_name, text_prose
-from eckart.worked.numerals import decimal, is_exact, is_plain, relation, separator, text_number, without_dust
+from eckart.worked.numerals import (
+    decimal,
+    is_exact,
+    is_plain,
+    is_readable,
+    relation,
+    separator,
+    text_number,
+    without_dust,
+)
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
 _INDENT = 4
@@ -55,8 +64,10 @@ def equation_lines(equation: Equation, width: int) -> list[str]:
     if isinstance(value, sp.MatrixBase):
         return [" " * _INDENT + line for line in _matrix_equation(name, value, room)]
     unit = f" {equation.unit}" if equation.unit else ""
-    if not is_exact(value):
-        return [" " * _INDENT + f"{name} ≈ {decimal(value)}{unit}"]
+    if not is_readable(value):
+        near = f"{name} ≈ {decimal(value)}{unit}"
+        return [" " * _INDENT + line for line in ([near, tr("(exact value too long to print)")] if is_exact(value)
+                                                  else [near])]  # fmt: skip
     exact = f"{name} = {text_number(value)}{unit}"
     beside = "" if is_plain(value) or value.free_symbols else f" {relation(value)} {decimal(value)}{unit}"
     if len(exact + beside) <= room:
@@ -72,7 +83,7 @@ def wrapped(formula: str, room: int, indent: str = "") -> list[str]:
     ['a = (1 - λ) (2 - λ)', '  + (3) (4)']
     """
     lines, rest, start = [], formula, ""
-    while len(start + rest) > room and (place := _break(rest, room - len(start))):
+    while len(start + rest) > room and (place := _break(rest, room - len(start)) or room - len(start)):
         lines.append(start + rest[:place].rstrip())
         rest, start = rest[place:].lstrip(), indent
     return [*lines, start + rest]
@@ -91,9 +102,10 @@ def _break(formula: str, room: int) -> int:
     return -min(late or found)[1] if found else 0
 
 
-def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
-    if not is_exact(value) and not value.free_symbols:
-        return _beside([f"{name} ≈"], _decimals(value, room - len(name) - 3))
+def _matrix_equation(name: str, value: sp.Matrix, room: int) -> list[str]:
+    if not is_readable(value) and not value.free_symbols:
+        near = _beside([f"{name} ≈"], _decimals(value, room - len(name) - 3))
+        return [*near, tr("(exact values too long to print)")] if is_exact(value) else near
     exact = matrix_lines(value, text_number)
     fits = len(name) + 3 + len(exact[0]) <= room
     if is_plain(value) or value.free_symbols:
@@ -114,7 +126,7 @@ def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
     return [f"{name} ≈", *near, tr("exactly, entry by entry:"), *_listed(value, room)]
 
 
-def _listed(value: Any, room: int) -> list[str]:
+def _listed(value: sp.Matrix, room: int) -> list[str]:
     """Each entry in a line of its own, or in several."""
     lines = []
     for i in range(value.rows):
@@ -123,16 +135,23 @@ def _listed(value: Any, room: int) -> list[str]:
     return lines
 
 
-def _in_blocks(value: Any, show: Callable[[Any], str], room: int) -> list[str]:
+def _in_blocks(value: sp.Matrix, show: Callable[[Any], str], room: int) -> list[str]:
     """A matrix too wide for the page, some columns at a time."""
-    if value.cols == 1:
+    if value.cols == 1 and value.rows > 1:
         return wrapped(matrix_lines(value, show)[0], room)
+    if max(len(_bracketed(value[:, j], show)[0]) for j in range(value.cols)) > room:
+        return _listed(value, room)
     lines, start = [], 0
     while start < value.cols:
         stop = start + 1
         while stop < value.cols and len(_bracketed(value[:, start : stop + 1], show)[0]) <= room:
             stop += 1
-        lines += [tr("columns {first} to {last}:", first=start + 1, last=stop), *_bracketed(value[:, start:stop], show)]
+        shown = (
+            tr("columns {first} to {last}:", first=start + 1, last=stop)
+            if stop > start + 1
+            else tr("column {number}:", number=stop)
+        )
+        lines += [shown, *_bracketed(value[:, start:stop], show)]
         start = stop
     return lines
 
@@ -147,7 +166,7 @@ def _decimals(value: object, room: int) -> list[str]:
     return _in_blocks(value, partial(decimal, digits=3), room)
 
 
-def matrix_lines(matrix: Any, show: Callable[[Any], str]) -> list[str]:
+def matrix_lines(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
     """The matrix with brackets, columns to the right."""
     if matrix.rows == 0 or matrix.cols == 0:
         return [tr("(empty, {rows} x {cols})", rows=matrix.rows, cols=matrix.cols)]
@@ -157,7 +176,7 @@ def matrix_lines(matrix: Any, show: Callable[[Any], str]) -> list[str]:
     return _bracketed(matrix, show)
 
 
-def _bracketed(matrix: Any, show: Callable[[Any], str]) -> list[str]:
+def _bracketed(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
     """One line for each row, whatever the number of columns."""
     cells = [[show(matrix[i, j]) for j in range(matrix.cols)] for i in range(matrix.rows)]
     wide = [max(len(row[j]) for row in cells) for j in range(matrix.cols)]

@@ -7,12 +7,13 @@ from typing import Any
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.fields import Eigenpair
 from eckart.worked.matrices import matrix, vector
-from eckart.worked.messages import tr
+from eckart.worked.messages import mark, tr
 from eckart.worked.numerals import GUARD, is_exact, text_number
 from eckart.worked.pictures import unfolded
 from eckart.worked.solution import Equation, Solution, Step
@@ -30,9 +31,10 @@ FORMULAS = {
 }
 
 
+@document
 def kernel_pca(
     given: object,
-    k: int = 2,
+    k: int | None = None,
     *,
     kernel: str = "poly",
     gamma: object = 1,
@@ -46,8 +48,8 @@ def kernel_pca(
     ----------
     given : str, list, array or sympy.Matrix
         The table, at most 6 rows and 12 columns; rows are observations.
-    k : int, default 2
-        Number of components.
+    k : int, default None
+        Number of components. None takes 2, or 1 if there is one point.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine'}, default 'poly'
         Kernel function.
     gamma : int, str or sympy.Expr, default 1
@@ -64,15 +66,9 @@ def kernel_pca(
     Solution
         Steps and answer. Parts: K, centred, eigenvalues, weights, scores.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
+    {Raises: InputError [exact]}
 
-    See Also
-    --------
-    pca : The linear case.
-    eckart.KernelPCA : The same in floating point, for data of any size.
+    {See Also: pca, eckart.KernelPCA}
 
     Examples
     --------
@@ -84,6 +80,7 @@ def kernel_pca(
     table = matrix(given, "kernel_pca", rows=6, columns=12)
     whole("degree", degree, 1, 6)
     settings = (kernel, *[matrix([[value]], "kernel_pca", rows=1, columns=1)[0] for value in (gamma, coef0)], degree)
+    k = min(2, table.rows) if k is None else k
     points = [table[i, :] for i in range(table.rows)]
     gram = sp.Matrix(table.rows, table.rows, lambda i, j: between(points[i], points[j], *settings))
     terms = centring(gram)
@@ -112,7 +109,7 @@ def kernel_pca(
     parts = {"K": gram, "centred": centred, "eigenvalues": values, "weights": weights, "scores": scores}
     answer = [*[Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)], Equation("T", scores)]
     if new is not None:
-        point = vector(new, "The new point", table.cols).T
+        point = vector(new, mark("The new point"), table.cols).T
         eigenpairs = [
             pair.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for pair in eigenpairs
         ]
@@ -129,7 +126,7 @@ def kernel_pca(
     )
 
 
-def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: object, degree: int) -> Any:
+def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: object, degree: int) -> sp.Expr:
     """The kernel of two points; exact where it is a fraction or a root, else to 40 digits."""
     product = sp.expand((x * y.T)[0])
     if kernel == "linear":
@@ -147,7 +144,7 @@ def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: object, degree: int)
     return sp.N(sp.tanh(gamma * product + coef0), GUARD)
 
 
-def _pairs(points: list[Any], gram: Any, kernel: str) -> tuple[Step, ...]:
+def _pairs(points: list[Any], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
     """What the kernel is computed from, pair by pair: the inner product, or the squared distance for rbf."""
     lines = []
     for i in range(len(points)):
@@ -163,7 +160,7 @@ def _pairs(points: list[Any], gram: Any, kernel: str) -> tuple[Step, ...]:
     return written(lines)
 
 
-def centring(gram: Any) -> tuple[Any, Any, Any, Any]:
+def centring(gram: sp.Matrix) -> tuple[Any, Any, Any, Any]:
     """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix of entries 1/n.
 
     >>> centring(sp.Matrix([[2, 0], [0, 2]]))[3]
@@ -203,7 +200,7 @@ def _scale_step(weights: object, scores: object) -> Step:
 
 
 def _new_step(
-    point: Any, points: list[Any], gram: Any, eigenpairs: list[Eigenpair], lengths: list[Any], settings: Any
+    point: sp.Matrix, points: list[Any], gram: sp.Matrix, eigenpairs: list[Eigenpair], lengths: list[Any], settings: Any
 ) -> tuple[Step, Any]:
     row = sp.Matrix([[between(point, other, *settings) for other in points]])
     n = gram.rows

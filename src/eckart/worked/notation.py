@@ -33,7 +33,8 @@ def latex_formula(formula: str) -> str:
     """
     formula = re.sub(r"∛(\w+)", r"cbrt(\1)", formula).replace("∛(", "cbrt(")
     formula = re.sub(r"√(\w+)", r"sqrt(\1)", formula).replace("√(", "sqrt(")
-    formula = re.sub(r"(?<=\d),(?=\d)", "{,}", formula) if comma() else formula
+    # Not between indices: a_{i+1,1}.
+    formula = re.sub(r"(?<=\d),(?=\d)(?![^{}]*\})", "{,}", formula) if comma() else formula
     formula = localized_words(formula)
     text = _roots(formula.replace(",  ", r", \quad ").replace("  ", r" \quad "))
     text = re.sub(r"(\w)~", r"\\tilde{\1}", text)

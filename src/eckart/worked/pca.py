@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.options import check_choice
+from eckart.worked.checks import argument
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
@@ -21,7 +23,11 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import canonical, check_k
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def pca(
     given: object,
     k: int | None = None,
@@ -37,16 +43,14 @@ def pca(
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The table, at most 40 rows and 6 columns; rows are observations.
+    {given [table]}
     k : int, default None
         Number of components to keep. None keeps as many as explain `share`.
     center : bool, default True
         Subtract the column means.
     scale : bool, default False
         Divide each column by its standard deviation.
-    divide : {'n-1', 'n', '1'}, default 'n-1'
-        Divisor that turns cross-products into covariances; '1' leaves them as they are.
+    {divide}
     share : float, default 0.9
         Share of the variance to explain if `k` is None.
     route : {'variance', 'reconstruction', 'svd'}, default 'variance'
@@ -60,16 +64,7 @@ def pca(
         Steps and answer. Parts: means, centred, cross_products, covariance, eigenvalues, variances, axes, scores, k,
         pve, reconstruction, error_squared, error.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    minor_components : The components of smallest variance.
-    svd : The decomposition behind PCA.
-    eckart.PCA : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: minor_components, svd, eckart.PCA}
 
     Examples
     --------
@@ -97,7 +92,7 @@ def pca(
     return Solution(_title(table, center, scale), steps, tuple(_answer(data, k)), _parts(data, k), figures=figures)
 
 
-def _title(table: Any, center: bool, scale: bool) -> str:
+def _title(table: sp.Matrix, center: bool, scale: bool) -> str:
     size = {"rows": table.rows, "cols": table.cols}
     if scale:
         return tr("Principal components of a {rows} x {cols} table, scaled", **size)
@@ -168,10 +163,13 @@ def variance_step(data: Prepared, divide: str) -> Step:
     )
 
 
-def enough(values: Sequence[Any], share: float) -> int:
+def enough(values: Sequence[Value], share: float) -> int:
     """The fewest leading values that carry the share of the sum."""
     if not 0 < share <= 1:
-        raise ParameterError(f"share={share!r} is not a share: give a number above 0 and up to 1, such as 0.9.")
+        raise ParameterError(
+            tr("{given} is not a share: give a number above 0 and up to 1, such as 0.9.",
+               given=argument("share", share))
+        )  # fmt: skip
     total, running = sp.N(sum(values), 30), sp.Float(0, 30)
     for place, value in enumerate(values, 1):
         running += sp.N(value, 30)
@@ -193,7 +191,7 @@ def _score_step(data: Prepared) -> Step:
 
 def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
     near = data.projected(k)
-    rest = (data.used - near).applyfunc(canonical)
+    rest = (data.working - near).applyfunc(canonical)
     direct = canonical(sum((entry * entry for entry in rest), sp.Integer(0)))
     dropped = canonical(sum((pair.value for pair in data.eigenpairs[k:]), sp.Integer(0)))
     statement = trn(
@@ -218,7 +216,7 @@ def _answer(data: Prepared, k: int) -> list[Equation]:
     return [*values, Equation("V", data.vectors), Equation("T", data.scores), Equation("k", sp.Integer(k))]
 
 
-def _parts(data: Prepared, k: int) -> dict[str, Any]:
+def _parts(data: Prepared, k: int) -> dict[str, Value]:
     values = [pair.value for pair in data.eigenpairs]
     total = canonical(sum(values))
     dropped = canonical(sum(values[k:], sp.Integer(0)))
@@ -235,6 +233,10 @@ def _parts(data: Prepared, k: int) -> dict[str, Any]:
 def _flips(flip: Sequence[int], most: int) -> tuple[int, ...]:
     if not set(flip) <= set(range(1, most + 1)):
         raise ParameterError(
-            f"flip={list(flip)!r} names an axis that does not exist: axes are counted from 1 to {most}."
+            tr(
+                "{given} names a component that does not exist: they are counted from 1 to {most}.",
+                given=argument("flip", list(flip)),
+                most=most,
+            )
         )
     return tuple(flip)

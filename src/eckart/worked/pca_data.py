@@ -9,8 +9,10 @@ from typing import Any
 import sympy as sp
 
 from eckart.errors import InputError
-from eckart.worked.fields import Eigenpair
+from eckart.worked.fields import Eigenpair, tidy_root
+from eckart.worked.irrational import numeric_spectrum
 from eckart.worked.messages import tr
+from eckart.worked.numerals import GUARD, is_exact
 from eckart.worked.spectral_steps import columns
 from eckart.worked.spectrum import Spectrum, spectrum
 from eckart.worked.svd import canonical
@@ -31,20 +33,34 @@ class Prepared:
     flip: tuple[int, ...] = ()
 
     @cached_property
-    def raw(self) -> Any:
+    def raw(self) -> sp.Matrix:
         """Cross-products of the centred columns."""
         return (self.centred.T * self.centred).applyfunc(sp.expand)
 
     @cached_property
-    def used(self) -> Any:
+    def used(self) -> sp.Matrix:
         """The matrix whose cross-products are taken: centred, and scaled if asked."""
         if self.variances is None:
             return self.centred
         return self.centred * sp.diag(*[1 / sp.sqrt(v) for v in self.variances])
 
     @cached_property
-    def cross_products(self) -> Any:
-        return (self.used.T * self.used).applyfunc(sp.expand)
+    def cross_products(self) -> sp.Matrix:
+        if self.variances is None or all(variance.is_Rational for variance in self.variances):
+            return (self.used.T * self.used).applyfunc(sp.expand)
+        # s_ij / sqrt(v_i v_j): with roots in the variances, the products of `used` would be sums of nested roots.
+        v, size = self.variances, len(self.variances)
+        return sp.Matrix(
+            size,
+            size,
+            lambda i, j: self.divisor if i == j else self.raw[i, j] / tidy_root(sp.expand(v[i] * v[j])),
+        )
+
+    @cached_property
+    def working(self) -> Any:
+        """The matrix for scores and reconstructions: decimals of 40 digits if the components are."""
+        exact = all(is_exact(pair.value) for pair in self.eigenpairs)
+        return self.used if exact else sp.N(self.used, GUARD)
 
     @cached_property
     def found(self) -> Spectrum:
@@ -67,33 +83,35 @@ class Prepared:
             return spectrum(self.raw, symmetric=True)
         inverse = sp.diag(*[1 / v for v in self.variances])
         if not all(entry.is_Rational for entry in inverse * self.raw):
-            return spectrum(self.cross_products, symmetric=True)
+            # Roots of roots: the spectrum in numbers, and all that follows from it.
+            nested = not all(variance.is_Rational for variance in self.variances)
+            return (numeric_spectrum if nested else spectrum)(self.cross_products, symmetric=True)
         return spectrum(inverse * self.raw, weights=self.variances)
 
     @property
-    def vectors(self) -> Any:
+    def vectors(self) -> sp.Matrix:
         return columns([pair.unit for pair in self.eigenpairs], self.table.cols)
 
     @property
-    def scores(self) -> Any:
+    def scores(self) -> sp.Matrix:
         return columns([pair.through(self.seen_by(pair)) for pair in self.eigenpairs], self.table.rows)
 
-    def seen_by(self, pair: Eigenpair) -> Any:
+    def seen_by(self, pair: Eigenpair) -> sp.Matrix:
         """An axis with weights works on the columns before scaling: X D^-1/2 (D^1/2 w) = X w."""
-        return self.centred if pair.weights is not None else self.used
+        return self.centred if pair.weights is not None else self.working
 
-    def projected(self, k: int) -> Any:
+    def projected(self, k: int) -> sp.Matrix:
         """∑ X v v^T over the first k axes, in the units of PCA."""
         total = sp.zeros(*self.table.shape)
         for pair in self.eigenpairs[:k]:
             total += (
                 pair.through(self.seen_by(pair)) * pair.unit.T
                 if pair.weights
-                else pair.outer(pair.image(self.used), pair.entries)
+                else pair.outer(pair.image(self.working), pair.entries)
             )
         return total.applyfunc(canonical)
 
-    def reconstruction(self, k: int) -> Any:
+    def reconstruction(self, k: int) -> sp.Matrix:
         """The rows from k axes, in the units of the table, mean added again."""
         near = self.projected(k)
         if self.variances is not None:
@@ -101,7 +119,7 @@ class Prepared:
         return (near + sp.ones(self.table.rows, 1) * self.means).applyfunc(canonical)
 
 
-def prepared(table: Any, *, center: bool, scale: bool, divide: str, flip: tuple[int, ...] = ()) -> Prepared:
+def prepared(table: sp.Matrix, *, center: bool, scale: bool, divide: str, flip: tuple[int, ...] = ()) -> Prepared:
     """Centre and scale as asked.
 
     >>> prepared(sp.Matrix([[1, 3], [0, 2], [0, 0], [3, 3]]), center=True, scale=False, divide="n-1").cross_products

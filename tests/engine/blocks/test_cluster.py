@@ -160,6 +160,19 @@ def test_sorted_copies_are_where_workers_can_read_them(client, tmp_path, hidden,
     np.testing.assert_array_equal(again.values, d.values)
 
 
+def test_sorted_copies_of_several_files(client, tmp_path, hidden, monkeypatch):
+    data = sp.random_array((600, 40), density=0.2, rng=np.random.default_rng(5)).tocsr()
+    for number in range(2):
+        scipy.io.mmwrite(tmp_path / f"{number}.mtx", data[300 * number : 300 * (number + 1)])
+    monkeypatch.setattr("tempfile.tempdir", str(hidden))
+    source = ek.open_data([tmp_path / "0.mtx", tmp_path / "1.mtx"], memory="20kB")
+    d = ek.decompose(source, "svd", k=3, executor=client)
+    np.testing.assert_allclose(d.values, np.linalg.svd(data.toarray(), compute_uv=False)[:3], rtol=1e-8)
+    del source
+    gc.collect()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.mtx", "1.mtx"]
+
+
 @pytest.mark.skipif(not Path("/proc/self/cwd").is_dir(), reason="needs a path that differs between processes")
 def test_files_of_the_same_name_are_told_apart(client, tmp_path, elsewhere, monkeypatch):
     """/proc/self/cwd leads every process to its own working directory."""

@@ -191,3 +191,14 @@ def test_a_chunk_that_changes_while_the_store_is_read_is_an_error(tmp_path, kind
         rows.read(0, 100)
     with pytest.raises(FileError, match=r"(disappeared|changed) while the store was being read|cannot be read"):
         rows.read(350, 400)
+
+
+def test_rows_without_entries(tmp_path):
+    matrix = sparse.csr_array((7, 3))
+    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w").create_group("X")
+    group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", [7, 3]
+    for part in ("data", "indices", "indptr"):
+        values, config = getattr(matrix, part), {"write_empty_chunks": True}
+        group.create_array(part, shape=values.shape, chunks=(4,), dtype=values.dtype, config=config)[:] = values
+    rows = ek.open_data(tmp_path / "a.zarr", stream=True)
+    np.testing.assert_array_equal(rows.read(2, 7).toarray(), np.zeros((5, 3)))

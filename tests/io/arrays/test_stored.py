@@ -11,7 +11,7 @@ import zarr
 from scipy import sparse
 
 import eckart as ek
-from eckart.errors import FileError
+from eckart.errors import FileError, MemoryBudgetError
 from eckart.io.open_rows import open_rows
 
 MATRIX = sparse.random_array((9, 9), density=0.3, rng=np.random.default_rng(2), format="csr")
@@ -75,3 +75,17 @@ def test_a_file_can_be_written_again_after_it_was_read(tmp_path):
             file.create_dataset("matrix", data=data, chunks=(50, 5))
         d = ek.decompose(path, k=2, stream=True)
         np.testing.assert_allclose(d.values, np.linalg.svd(data - data.mean(axis=0), compute_uv=False)[:2])
+
+
+def test_packed_names_that_expand_to_gigabytes_are_refused(tmp_path):
+    path = tmp_path / "a.h5ad"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("X", data=np.ones((1000, 2)))
+        group = file.create_group("obs")
+        group.attrs["_index"] = "_index"
+        names = group.create_dataset("_index", (1000,), "S400000", chunks=(100,), compression="gzip")
+        for start in range(0, 1000, 100):
+            names[start : start + 100] = b"x"
+    assert path.stat().st_size < 2_000_000
+    with pytest.raises(MemoryBudgetError, match=r"the list of names in 'obs' takes 400 MB"):
+        open_rows(path, memory=300_000_000)

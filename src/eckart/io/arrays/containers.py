@@ -168,7 +168,8 @@ class Zarr:
         if array.path not in self._stamps:  # opened by a worker, which has compared the store with the client's
             self._stamps[array.path] = self._stamps_of(array, 0, array.shape[0])
         known, now = self._stamps[array.path], self._stamps_of(array, start, stop)
-        first = start // (array.shards or array.chunks)[0] * (len(known) // _chunk_rows(array))
+        pieces = array.shards or array.chunks
+        first = start // pieces[0] * _chunk_count(array.shape[1:], pieces[1:])
         wrong = np.flatnonzero(now != known[first : first + len(now)])
         if wrong.size:
             file = next(itertools.islice(self._chunk_files(array, start, stop), int(wrong[0]), None))
@@ -245,10 +246,6 @@ def _is_metadata(file: Path) -> bool:
 
 def _chunk_count(shape: tuple[int, ...], chunks: tuple[int, ...]) -> int:
     return math.prod(-(-size // max(step, 1)) for size, step in zip(shape, chunks, strict=True))
-
-
-def _chunk_rows(array: Any) -> int:
-    return int(-(-array.shape[0] // (array.shards or array.chunks)[0]))
 
 
 def _stamp(file: Path) -> int:

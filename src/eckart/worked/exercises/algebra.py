@@ -118,24 +118,25 @@ def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...
     found = spectrum(problem.matrix)
     vectors = sp.Matrix.hstack(*[axis.unit for axis in found.eigenpairs])
     return (
-        Target(("lambda", "eigenvalues", "l"), "numbers", list(found.values), "eigenpairs"),
-        Target(("e", "v", "x", "eigenvectors"), "directions", vectors, "eigenpairs"),
+        Target(("lambda", mark("eigenvalues"), "l"), "numbers", list(found.values), "eigenpairs"),
+        Target(("e", "v", "x", mark("eigenvectors")), "directions", vectors, "eigenpairs"),
     )
 
 
 def _dominant(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     root = spectrum(problem.matrix, symmetric=False).roots[0]
     return (
-        Target(("lambda", "l"), "number", root.value, label="λ"),
-        Target(("x", "v", "e"), "directions", root.eigenpairs[0].unit, label="x"),
+        Target(("lambda", "l", mark("eigenvalue")), "number", root.value, label="λ"),
+        Target(("x", "v", "e", mark("eigenvector")), "directions", root.eigenpairs[0].unit, label="x"),
     )
 
 
 def _diagonal_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     power = problem.arguments["power"]
     return (
-        Target(("lambda", "D", "eigenvalues"), "numbers", list(solution["D"].diagonal())),
+        Target(("lambda", "D", "eigenvalues"), "numbers", list(solution["D"].diagonal()), "eigenpairs"),
         Target((f"A^{power}", "power", f"A{power}"), "matrix", solution["power"]),
+        Target(("V", "P", "S", "eigenvectors"), "axes", solution["V"], "eigenpairs", optional=True),
     )
 
 
@@ -156,8 +157,15 @@ KINDS = {
         (6, 6),
         _rank,
         lambda p, s: (
-            Target(("rank", "rg", "r"), "number", s["rank"]),
-            Target(("C", "coordinates"), "matrix", s["coordinates"]),
+            Target((mark("rank"), "rg", "r"), "number", s["rank"]),
+            Target(("C", mark("coordinates")), "matrix", s["coordinates"]),
+            Target(
+                (mark("basis"), "B"),
+                "set",
+                s["basis_rows"],
+                optional=True,
+                also=(Target(("B",), "matrix", s["basis"]),),
+            ),
         ),
         (
             (
@@ -173,7 +181,7 @@ KINDS = {
         (3, 3),
         (5, 5),
         _determinant,
-        lambda p, s: (Target(("det", "determinant"), "number", s["determinant"]),),
+        lambda p, s: (Target(("det", mark("determinant")), "number", s["determinant"]),),
         (
             (
                 mark("not triangular, few zeros, determinant from 2 to 60 in absolute value"),
@@ -237,10 +245,10 @@ KINDS = {
         (2, 2),
         (5, 3),
         _gram_schmidt,
-        lambda p, s: (Target(("Q", "q"), "matrix", s["Q"]), Target(("R",), "matrix", s["R"])),
+        lambda p, s: (Target(("Q", "q"), "frame", s["Q"]), Target(("R",), "matrix", s["R"])),
         ((mark("independent columns, no two of them orthogonal"), lambda p, s: s["rank"] == p.matrix.cols),),
         _is_good_basis,
         allows=lambda rows, cols: cols <= rows,
-        allowed="independent columns need at least as many rows as columns",
+        allowed=mark("independent columns need at least as many rows as columns"),
     ),
 }

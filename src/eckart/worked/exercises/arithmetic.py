@@ -3,7 +3,7 @@
 row     = entry (("," | space) entry)*
 entry   = term (("+" | "-") term)*
 term    = power (("*" | "/" | nothing) power)*
-power   = sign ("^" power)?
+power   = sign atom "'"? ("^" power)?
 atom    = number "%"? | ("sqrt" | "cbrt") atom | "(" rows ")" | "[" rows "]" | "{" rows "}"
 
 Numbers are decimals of 40 digits, so that huge powers and deep roots cost nothing and are refused where they overflow.
@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, Underflow, localcontext
+from itertools import chain
 
 from eckart.errors import InputError
 from eckart.worked.messages import tr
@@ -22,7 +23,7 @@ from eckart.worked.messages import tr
 DIGITS = 40
 _CONTEXT = Context(prec=DIGITS, Emax=60, Emin=-60, traps=[DivisionByZero, InvalidOperation, Overflow, Underflow])
 _TOKEN = re.compile(
-    r"([^\S\n]*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%])", re.ASCII
+    r"([^\S\n]*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%'])", re.ASCII
 )
 DEEPEST = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -80,7 +81,8 @@ class Reader:
         while position < len(self.text.rstrip()):
             match = _TOKEN.match(self.text, position)
             if match is None:
-                raise InputError(tr("{sign} was not expected.", sign=repr(self.text[position:].strip()[0])))
+                seen = re.match(r"[^\W\d_]+|.", self.text[position:].strip())
+                raise InputError(tr("{sign} was not expected.", sign=repr(seen[0] if seen else "")))
             self.tokens.append((match[2], bool(match[1])))
             position = match.end()
         with localcontext(_CONTEXT):
@@ -175,6 +177,9 @@ class Reader:
             sign = -sign if self.token() == "-" else sign
             self.place += 1
         value = self.atom()
+        while self.token() == "'":
+            self.place += 1
+            value = Grid(tuple(zip(*value.rows, strict=True))) if isinstance(value, Grid) else value
         if self.token() == "^":
             self.place += 1
             self.deepen()
@@ -231,9 +236,9 @@ def _gathered(rows: list[list[Entry]]) -> Entry:
     if len(rows) == 1 and len(rows[0]) == 1:
         return rows[0][0]
     entries = [entry for row in rows for entry in row]
-    if all(isinstance(entry, Grid) and 1 in entry.shape for entry in entries):
-        lines = [tuple(x for row in entry.rows for x in row) for entry in entries if isinstance(entry, Grid)]
-        return _grid(lines)
+    vectors = [entry for entry in entries if isinstance(entry, Grid) and 1 in entry.shape]
+    if len(vectors) == len(entries):
+        return _grid([tuple(chain.from_iterable(vector.rows)) for vector in vectors])
     if not all(isinstance(entry, Typed) for entry in entries):
         raise InputError(tr("A bracket has numbers and brackets side by side."))
     return _grid([tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows])

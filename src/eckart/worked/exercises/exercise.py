@@ -15,8 +15,8 @@ import numpy as np
 import sympy as sp
 
 from eckart.errors import ParameterError
-from eckart.options import check_choice
-from eckart.worked.checks import whole
+from eckart.wording import either
+from eckart.worked.checks import argument, one_of, whole
 from eckart.worked.exercises import algebra, factoring, tables
 from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.problem import Kind, Problem
@@ -160,7 +160,7 @@ def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, d
     >>> made.given.shape, made["eigenvalues"].T
     ((4, 2), Matrix([[2340, 208]]))
     """
-    check_choice("kind", kind, tuple(KINDS))
+    one_of("kind", kind, tuple(KINDS))
     whole("seed", seed, 0, 10**12)
     whole("difficulty", difficulty, 1, 3)
     rows, cols = _checked(kind, size or KINDS[kind].sizes[difficulty - 1])
@@ -187,6 +187,8 @@ def _asked(targets: tuple[Target, ...]) -> tuple[Equation, ...]:
     """The answer in the terms of the question, where the targets say how to print them."""
     shown: list[Equation] = []
     for target in targets:
+        if target.optional:
+            continue
         if not target.label:
             return ()
         if target.form == "set":
@@ -231,8 +233,9 @@ def _found(kind: str, difficulty: int, rows: int, cols: int, seed: int) -> tuple
         if solved >= _SOLVED:
             break
     raise ParameterError(
-        f"No exercise of this kind was found for size={rows, cols} and difficulty={difficulty}. Take another size."
-    )
+        tr("No exercise of this kind was found for {size} and {difficulty}. Take another size.",
+           size=_typed((rows, cols)), difficulty=argument("difficulty", difficulty))
+    )  # fmt: skip
 
 
 def _shown(kind: str, problem: Problem, solution: Solution) -> tuple[Equation | Shown, ...]:
@@ -248,12 +251,19 @@ def _shown(kind: str, problem: Problem, solution: Solution) -> tuple[Equation | 
 def _checked(kind: str, size: tuple[int, int]) -> tuple[int, int]:
     own = KINDS[kind]
     rows, cols = size
-    bounds = f"{own.least[0]} to {own.most[0]} rows"
+    why = ""
+    bounds = {"least": own.least[0], "most": own.most[0], "fewest": own.least[1], "largest": own.most[1]}
     if own.square and (rows != cols or not own.least[0] <= rows <= own.most[0]):
-        raise ParameterError(f"size={size!r} is not possible for {kind}: {bounds}, square.")
-    if not (own.least[0] <= rows <= own.most[0] and own.least[1] <= cols <= own.most[1]):
-        columns = f"{own.least[1]} to {own.most[1]} columns"
-        raise ParameterError(f"size={size!r} is not possible for {kind}: {bounds}, {columns}.")
-    if not own.allows(rows, cols):
-        raise ParameterError(f"size={size!r} is not possible for {kind}: {own.allowed}.")
+        why = tr("from {least} to {most} rows, square", **bounds)
+    elif not (own.least[0] <= rows <= own.most[0] and own.least[1] <= cols <= own.most[1]):
+        why = tr("from {least} to {most} rows, from {fewest} to {largest} columns", **bounds)
+    elif not own.allows(rows, cols):
+        why = tr(own.allowed)
+    if why:
+        named = either(kind, kind.replace("_", "-"))
+        raise ParameterError(tr("{size} is not possible for {kind}: {why}.", size=_typed(size), kind=named, why=why))
     return rows, cols
+
+
+def _typed(size: tuple[int, int]) -> str:
+    return either(f"size={size!r}", "--size {}x{}".format(*size))

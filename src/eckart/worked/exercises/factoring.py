@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -24,6 +24,9 @@ from eckart.worked.messages import mark
 from eckart.worked.nmf import step
 from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 SHARES = ("0.7", "0.75", "0.8", "0.85", "0.9", "0.95")
 
@@ -93,7 +96,7 @@ def _query(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     matrix = sp.Matrix(left.tolist()) * sp.Matrix(groups)
     q = [0] * cols
     q[int(rng.integers(cols))] = int(rng.integers(1, 6))
-    arguments: dict[str, Any] = {"q": q} | ({"k": 2} if dropped else {})
+    arguments: dict[str, Value] = {"q": q} | ({"k": 2} if dropped else {})
     return Problem(matrix, arguments, (Equation("q", sp.Matrix([q])),), values={"k": 2, "rank": count})
 
 
@@ -240,8 +243,9 @@ KINDS = {
         (6, 6),
         _query,
         lambda p, s: (
-            Target(("back", "qVVT"), "matrix", s["back"]),
-            Target(("suggest", "columns"), "set", _suggested(p, s)),
+            Target((mark("back"), "qVVT"), "matrix", s["back"]),
+            Target((mark("suggest"), mark("columns"), mark("column")), "set", _suggested(p, s)),
+            Target(("qV", mark("concepts")), "scores", s["concepts"], optional=True),
         ),
         ((mark("fewer concepts than columns, and the way back suggests a new column"), _is_real_query),),
         _is_good_query,
@@ -253,7 +257,7 @@ KINDS = {
         _bounds,
         lambda p, s: (
             Target((f"A_{p.values['k']}", "A_k"), "matrix", s["approximation"]),
-            Target(("error", "e"), "number", tidy_root(s["error_squared"])),
+            Target((mark("error"), "e"), "number", tidy_root(s["error_squared"])),
         ),
         (
             (
@@ -275,7 +279,11 @@ KINDS = {
         _cur,
         lambda p, s: (
             Target(("CUR",), "matrix", s["product"], label="C U R"),
-            Target(("error", "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2"),
+            Target((mark("error"), "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2"),
+            Target(("p",), "list", list(s["p"]), optional=True),
+            Target(("q",), "list", list(s["q"]), optional=True),
+            Target((mark("columns"),), "set", s["columns"], optional=True),
+            Target((mark("rows"),), "set", s["rows"], optional=True),
         ),
         (
             (

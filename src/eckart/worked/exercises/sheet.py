@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from eckart.errors import ParameterError
 from eckart.worked.exercises.exercise import Exercise, exercise
-from eckart.worked.messages import current, language, tr
+from eckart.worked.messages import current, language, tr, trn
 from eckart.worked.notation import markdown_words
 from eckart.worked.solution import Solution, Step
 
@@ -89,15 +89,21 @@ def _sheet(
 ) -> Sheet:  # fmt: skip
     """A sheet whose exercises are not among those `taken` already, which it adds its own to."""
     if not 1 <= count * len(kinds) <= _MOST:
-        raise ParameterError(f"A sheet of {count * len(kinds)} exercises is not possible: give 1 to {_MOST}.")
+        raise ParameterError(
+            trn("A sheet of {n} exercise is not possible: give 1 to {most}.",
+                "A sheet of {n} exercises is not possible: give 1 to {most}.", count * len(kinds), most=_MOST)
+        )  # fmt: skip
     made: list[Exercise] = []
     for kind in kinds:
         place, needed = seed, len(made) + count
         while len(made) < needed:
             if place - seed > _TRIES:
                 raise ParameterError(
-                    f"No further {kind} exercise was found that nobody on the list has yet. Take another --size or "
-                    "--difficulty, or fewer exercises."
+                    tr(
+                        "No further exercise of kind {kind} was found that nobody on the list has yet. Take another "
+                        "size or difficulty, or fewer exercises.",
+                        kind=kind.replace("_", "-"),
+                    )
                 )
             one = exercise(kind, seed=place, difficulty=difficulty, size=size)
             place += 1
@@ -114,7 +120,7 @@ def series(
     """A sheet of its own for every name of a class list; no two students get the same exercise."""
     names = [name.strip() for name in students if name.strip()]
     if not names:
-        raise ParameterError("The class list has no names. Write one name per line.")
+        raise ParameterError(tr("The class list has no names. Write one name per line."))
     taken: dict[str, set[object]] = {kind: set() for kind in kinds}
     return [
         _sheet(kinds, count, seed + _STRIDE * place, difficulty, size, name, seeds, taken)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -16,6 +16,9 @@ from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution
 from eckart.worked.solution import SolutionTable as Shown
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 
 def _pca(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     share = str(rng.choice(SHARES))
@@ -27,13 +30,13 @@ def _plain(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     return Problem(table(rng, rows, cols, centred=True))
 
 
-def _divided(problem: Problem, solution: Solution) -> tuple[list[Any], ...]:
+def _divided(problem: Problem, solution: Solution) -> tuple[list[Value], ...]:
     """The eigenvalues of the covariance matrix, with n - 1 and with n: the question leaves the divisor open."""
     n = problem.matrix.rows
     return tuple([value / divisor for value in solution["eigenvalues"]] for divisor in (n - 1, n))
 
 
-def _centred(matrix: Any) -> Any:
+def _centred(matrix: sp.Matrix) -> sp.Matrix:
     return matrix - sp.ones(matrix.rows, 1) * sp.Matrix([[sum(matrix[:, j]) for j in range(matrix.cols)]]) / matrix.rows
 
 
@@ -201,6 +204,8 @@ def _is_connected_chain(problem: Problem) -> bool:
     for _ in range(len(x)):
         reach = reach @ reach
     links = near | near.T
+    if near.sum(axis=1).max() > 1:
+        return False  # two nearest neighbours: which one is drawn would be a matter of taste
     if links.sum(axis=1).max() > 2:
         return False
     whole = bool(np.all(gaps[links] == np.round(gaps[links])))
@@ -219,10 +224,22 @@ KINDS = {
         *_LIMITS,
         _pca,
         lambda p, s: (
-            Target(("lambda", "l", "variances"), "numbers", list(s["eigenvalues"]), "components", also=_divided(p, s)),
+            Target(
+                ("lambda", "l", mark("variances")), "numbers", list(s["eigenvalues"]), "components", also=_divided(p, s)
+            ),
             Target(("v", "V", "w"), "directions", s["components"], "components", signed=True),
             Target(("t", "T", "z"), "scores", s["scores"], "components", signed=True),
             Target(("k",), "number", s["k"]),
+            Target(
+                ("C", mark("covariance")),
+                "matrix",
+                s["covariance"],
+                optional=True,
+                also=(s["cross_products"] / p.matrix.rows,),
+            ),
+            Target(("S",), "matrix", s["cross_products"], optional=True),
+            Target(("mu", mark("means")), "list", list(s["means"]), optional=True),
+            Target(("PVE",), "list", list(s["pve"]), optional=True),
         ),
         ((mark("the share is reached before all components are used"), _drops_some), _COVARIANCE),
         _is_good_table,
@@ -233,7 +250,7 @@ KINDS = {
         *_LIMITS,
         _plain,
         lambda p, s: (
-            Target(("lambda", "l", "variances"), "numbers", list(s["eigenvalues"]), also=_divided(p, s)),
+            Target(("lambda", "l", mark("variances")), "numbers", list(s["eigenvalues"]), also=_divided(p, s)),
             Target(("w", "W", "v"), "directions", s["components"]),
         ),
         (_COVARIANCE,),
@@ -247,7 +264,11 @@ KINDS = {
         _SIZES,
         *_LIMITS,
         _project,
-        lambda p, s: (Target(("Z'", "z", "Z"), "scores", s["scores"]), Target(("d",), "list", list(s["distances"]))),
+        lambda p, s: (
+            Target(("Z'", "z", "Z", mark("scores")), "scores", s["scores"]),
+            Target(("d", mark("distances")), "list", list(s["distances"])),
+            Target(("V", "v", "w"), "directions", s["components"], optional=True),
+        ),
         ((mark("no new row lies at the centre or in the space of the components"), _leaves_the_line), _COVARIANCE),
         _is_good_table,
     ),
@@ -258,9 +279,10 @@ KINDS = {
         (6, 2),
         _correlation,
         lambda p, s: (
-            Target(("R",), "matrix", s["correlation"]),
+            Target(("R",), "matrix", s["correlation"], also=(Target(("r",), "number", s["correlation"][0, 1]),)),
             Target(("v", "V"), "directions", s["components"]),
             Target(("w", "W"), "directions", s["scaled_components"]),
+            Target(("C", "covariance"), "matrix", s["covariance"], optional=True),
         ),
         (
             (
@@ -277,7 +299,7 @@ KINDS = {
         (8, 5),
         _select,
         lambda p, s: (
-            Target(("columns", "choice"), "set", s["chosen"], label=mark("Columns")),
+            Target((mark("columns"), "choice"), "set", s["chosen"], label=mark("Columns")),
             Target(("r",), "list", list(s["correlations"]), label="r"),
         ),
         (
@@ -318,6 +340,8 @@ KINDS = {
         lambda p, s: (
             Target(("lambda", "l"), "numbers", list(s["eigenvalues"]), "components"),
             Target(("t", "T"), "scores", s["scores"], "components"),
+            Target(("K~", "K_c"), "matrix", s["centred"], optional=True),
+            Target(("K",), "matrix", s["K"], optional=True, also=(s["centred"],)),
         ),
         (
             (mark("a kernel that is not linear, and two components of different size"), _two_components),
@@ -325,7 +349,7 @@ KINDS = {
         ),
         _is_good_cloud,
         allows=lambda rows, cols: rows + cols <= 7,
-        allowed="eigenvalues of five points in three columns are hardly ever fractions; take fewer of either",
+        allowed=mark("eigenvalues of five points in three columns are hardly ever fractions; take fewer of either"),
     ),
     "isomap": Kind(
         mark("Do Isomap with one neighbour: edges, shortest paths, and one coordinate for every point."),
@@ -336,7 +360,7 @@ KINDS = {
         lambda p, s: (Target(("D",), "matrix", s["paths"]), Target(("y", "Y"), "scores", s["coordinates"])),
         (
             (
-                mark("the graph joins all points in a chain with bends: some paths are longer than the straight way"),
+                mark("every point has one nearest neighbour, and the graph joins all points in a chain with bends"),
                 _unfolds,
             ),
         ),

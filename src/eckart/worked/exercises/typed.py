@@ -17,7 +17,8 @@ _PLAIN = str.maketrans({
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "·": "*", "×": "*", "∙": "*", "⋅": "*", "•": "*", "∗": "*",
     "÷": "/", "∕": "/", "⁄": "/", "√": "sqrt", "∛": "cbrt", "⟨": "(", "⟩": ")", "〈": "(", "〉": ")",
     "⎡": "[", "⎤": " ", "⎢": " ", "⎥": " ", "⎣": " ", "⎦": "]", "⎛": "(", "⎞": " ", "⎜": " ", "⎟": " ", "⎝": " ",
-    "⎠": ")", "∨": ",", "∓": "±", "≃": "≈", "≅": "≈", "ᵀ": "^T", "“": "", "”": "", '"': "", "«": "", "»": "",
+    "⎠": ")", "∨": ",", "∓": "±", "≃": "≈", "≅": "≈", "ᵀ": "^T", "†": "^+", "→": "->", "⇒": "->", "↦": "->", "⟼": "->",
+    "“": "", "”": "", '"': "", "«": "", "»": "",
 })  # fmt: skip
 _GREEK = {"λ": "lambda", "σ": "sigma", "Σ": "Sigma", "μ": "mu", "φ": "phi", "ρ": "rho", "Λ": "Lambda"}
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
@@ -28,9 +29,11 @@ _COMMANDS = {
     "right": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "", "big": "", "Big": "", "displaystyle": "", "%": "%",
     "{": "{", "}": "}", ",": "", ";": "", "!": "", ":": "", " ": " ", "(": "", ")": "", "[": "", "]": "", "&": ",",
     "lambda": "lambda", "sigma": "sigma", "Sigma": "Sigma", "mu": "mu", "varphi": "phi", "phi": "phi", "rho": "rho",
-    "Lambda": "Lambda",
+    "Lambda": "Lambda", "dagger": "+", "to": "->", "mapsto": "->", "rightarrow": "->", "Rightarrow": "->",
+    "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
 }  # fmt: skip
 _WRAPPERS = r"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:matrix|array|diag|vector|list|set)\s*(?=[(\[{])"
+_LITERAL = r"(?:(?<![\w.,^])(?<!\^\()|(?<=sqrt)|(?<=cbrt))\d+(?:[.,]\d+)?"  # not the index of a name
 _AND = r"(?<=\s)(?:and|or|e|ed|o|oppure|y|и|или)(?=\s)(?!\s*(?:=|:|≈))"
 
 
@@ -46,15 +49,42 @@ def plain(text: str) -> str:
     # x_{1} is x_1, and a raised {..} is a parenthesis; what is left of braces is a set.
     text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", re.sub(r"_\{\s*\d+(?:\s*,\s*\d+)+\s*\}", "", text))
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
-    text = re.sub(r"(?<=[^\W\d_])\^\((\d+)\)(?=\s*(?:=|:|≈))", r"^\1", text)  # A^3 is a name here
+    text = _norms_and_pairs(text)
+    text = re.sub(r"(?<=[^\W\d_])\^\((\d+|[+T])\)(?=\s*(?:=|:|≈))", r"^\1", text)  # A^3 and A^+ are names here
     text = re.sub(r"\|\s*([^\W\d_])\s*\|\s*=", "det =", text)
     text = "\n".join(re.sub(r"^\s*\|(.*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)
-    text = re.sub(r"(?<=[)\]}])\s*(?:\^\s*\(?\s*T\s*\)?|')", "", text)
+    text = re.sub(r"(?<=[)\]}])\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text)
-    text = re.sub(r"(?<=\d)\s*:\s*(?=\d)", "/", text).replace("**", "^")
-    return re.sub(_AND, ",", text)
+    text = re.sub(rf"({_LITERAL})[^\S\n]*:[^\S\n]*(?=\d)", r"\1/", text).replace("**", "^")
+    text = re.sub(_AND, ",", text)
+    # Words after a comma or a number begin a part of their own: `values 3, 1, vectors (1, 1), (1, -1)`.
+    return re.sub(r"(?:,\s*|(?<=[\d)\]}])[^\S\n]+)(?=(?:(?!sqrt|cbrt)[^\W\d_]{3,}\s+)+[-+(\[{\d.])", "; ", text)
+
+
+def _norms_and_pairs(text: str) -> str:
+    """`‖A - B‖_F = 2` is an error, `39: (1, 2)`, `39 -> (1, 2)` and `(39, [1, 2])` are a number and a vector."""
+    norm = r"(?:‖[^‖\n]*‖|\|\|[^|\n]*\|\|)(_[^\W\d]|_2)?(?:\^\(?2\)?)?(?=\s*(?:=|:|≈))"
+    text = re.sub(norm, lambda m: "spectral norm" if m[1] == "_2" else "error", text)
+    text = re.sub(r"\(\s*([^()\[\]{},;\n]+?)\s*[,;]\s*(\[[^\[\]\n]*\]|\([^()\n]*\))\s*\)", r"\1, \2", text)
+    text = re.sub(r"\s*->\s*", ", ", text)
+    return re.sub(rf"({_LITERAL})(?::\s+|\s*:\s*(?=[(\[{{]))", r"\1, ", text)
+
+
+def unwrapped(text: str) -> str:
+    """With `[(1, 2), (3, 4)]` as two vectors; `[[1, 2], [3, 4]]` is a matrix."""
+    vectors = r"(?:[^()\[\]{}]*\([^(),;]*[,;][^()]*\)){2,}[^()\[\]{}]*"
+    return re.sub(rf"\[({vectors})\]|\{{({vectors})\}}|\(({vectors})\)", _unwrapped, text)
+
+
+def _unwrapped(found: re.Match[str]) -> str:
+    """What a bracket around vectors contains, as a row of its own, if the bracket stands alone."""
+    before, after = found.string[: found.start()].rstrip(" "), found.string[found.end() :].lstrip(" ")
+    if (before and before[-1] not in "=:;,\n") or (after and after[0] not in ";,\n"):
+        return found[0]
+    inside = found[1] or found[2] or found[3]
+    return inside if not before or before[-1] in "=:;\n" else f"; {inside}"
 
 
 def _unicode(text: str) -> str:

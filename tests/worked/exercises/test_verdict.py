@@ -1,0 +1,93 @@
+"""Answers as people write them: pairs, norms, transposes, results on the way, words of four languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from eckart import worked
+from eckart.worked.exercises import KINDS
+from eckart.worked.messages import tr
+
+D = "[0 7 6 4 9; 7 0 1 3 2; 6 1 0 2 3; 4 3 2 0 5; 9 2 3 5 0]"
+CASES = [
+    ("eigen", "en", "λ₁ = 39: (1, 2, -2)/3; λ₂ = 12: (2, -2, -1)/3; λ₃ = -24: (2, 1, 2)/3", "right"),
+    ("eigen", "en", "39 -> (1,2,-2)/3, 12 -> (2,-2,-1)/3, -24 -> (2,1,2)/3", "right"),
+    ("eigen", "en", "39 -> (1,2,-2)/3, 12 -> (2,1,2)/3, -24 -> (2,-2,-1)/3", "almost"),
+    ("eigen", "en", "(39, [1/3, 2/3, -2/3]), (12, [2/3, -2/3, -1/3]), (-24, [2/3, 1/3, 2/3])", "right"),
+    ("eigen", "en", "39: (1/3, 2/3, -2/3)^T\n12: (2/3, -2/3, -1/3)^T\n-24: (2/3, 1/3, 2/3)^T", "right"),
+    ("eigen", "en", "{39, 12, -24}, {(1/3,2/3,-2/3), (2/3,-2/3,-1/3), (2/3,1/3,2/3)}", "right"),
+    ("eigen", "ru",
+     "собственные значения 39; 12; -24, собственные векторы (1;2;-2)/3, (2;-2;-1)/3, (2;1;2)/3", "right"),
+    ("rank", "it",
+     "rango(A) = 3; base: righe 1, 2, 3; coordinate: (1,0,0), (0,1,0), (0,0,1), (-2/3, 2/3, 2/3)", "right"),
+    ("rank", "it",
+     "rango(A) = 3; base: righe 1, 2, 4; coordinate: (1,0,0), (0,1,0), (0,0,1), (-2/3, 2/3, 2/3)", "wrong"),
+    ("rank", "en", "rank 3\nrow1: (1,0,0)\nrow2: (0,1,0)\nrow3: (0,0,1)\nrow4: (-2/3,2/3,2/3)", "right"),
+    ("rank", "en", "3; B = [2 3 3 -4; -3 -4 2 -1; 2 4 7 -6]; C = [1 0 0; 0 1 0; 0 0 1; -2/3 2/3 2/3]", "right"),
+    ("power_iteration", "en", "-6, [2/sqrt5, -1/sqrt5]", "right"),
+    ("power_iteration", "it", "λ = -6; x1 = 0,894; x2 = -0,447", "right"),
+    ("svd", "en",
+     "U = [-2/√5 0 1/√5; -1/√5 0 -2/√5; 0 -1 0]; Σ = [15√5 0; 0 5; 0 0]; V = [0.6 0.8; 0.8 -0.6]", "right"),
+    ("svd", "en",
+     "U = [-2/√5 0 1/√5; -1/√5 0 2/√5; 0 -1 0]; Σ = [15√5 0; 0 5; 0 0]; V = [0.6 0.8; 0.8 -0.6]", "wrong"),
+    ("pseudo_inverse", "en", "A⁺ = 1/27 * [[-2,-4,5],[16,5,-13],[14,1,-8]]", "right"),
+    ("pseudo_inverse", "en", r"A^\dagger = \frac1{27}\begin{pmatrix}-2&-4&5\\16&5&-13\\14&1&-8\end{pmatrix}", "right"),
+    ("pseudo_inverse", "en", "[-2 16 14; -4 5 1; 5 -13 -8]^T/27", "right"),
+    ("bounds", "en", "A1 = [0 0 0; 6 3 6; -6 -3 -6]; ||A - A1||_F = 14.70", "right"),
+    ("bounds", "es", "A_1 = [0 0 0; 6 3 6; -6 -3 -6]; ‖A - A_1‖_F = 6√6 ≈ 14,697", "right"),
+    ("bounds", "en", "A_1 = [0 0 0; 6 3 6; -6 -3 -6]; error = 6√6 ≈ 15.9", "almost"),
+    ("diagonalize", "en",
+     "D = diag(1,-1,-10); A^3 = V D^3 V^-1 = [-334 333 -333; 333 -333 334; -333 334 -333]", "right"),
+    ("diagonalize", "en",
+     "V = [0 2 1; 3 1 -1; 3 -1 1]; D = diag(1,-1,-10); A^3: \n-334 333 -333\n333 -333 334\n-333 334 -333",
+     "right"),
+    ("diagonalize", "en",
+     "V = [2 0 1; 1 3 -1; -1 3 1]; D = diag(1,-1,-10); A^3 = [-334 333 -333; 333 -333 334; -333 334 -333]",
+     "almost"),
+    ("project", "en", "z1 = -4.992; z2 = -3.328; d1^2 = 56.08; d2^2 = 73.92", "right"),
+    ("project", "ru", "z' = -4,992 ; -3,328 \n d² = 56,08 ; 73,92", "right"),
+    ("correlation", "en", "r = 0.794; v = (2,1)/√5, (-1,2)/√5; w = (1,1)/√2, (1,-1)/√2", "right"),
+    ("missing", "en", "x(1,1) = 13", "right"),
+    ("cur", "en",
+     "C U R = [1 -3 1; -2 0 -3; -20/9 2 -3; 1/3 -3 0]; ||A-CUR||^2 = 15.83; p = 1/4, 1/4, 1/4, 1/4", "wrong"),
+    ("isomap", "en", f"D = {D}; y1 = 5.2, y2 = -1.8, y3= -0.8, y4= 1.2, y5 = -3.8", "right"),
+    ("isomap", "en", f"edges: (1,4), (2,3), (2,5), (3,4); D = {D}; y = 5.2, -1.8, -0.8, 1.2, -3.8", "right"),
+    ("determinant", "en", "det A = -36 + 48 = 12", "right"),
+    ("determinant", "en", "12 .", "right"),
+    ("select", "en", "r1=-0.632 r2=0.159 r3=0.553 columns 1 and 3", "right"),
+    ("gram_schmidt", "en",
+     "q1=(-1,-1,1)/√3, q2=(-1,-1,-2)/√6, q3=(-1,1,0)/√2; R=[√3 5/√3 -2/√3; 0 2/√6 -8/√6; 0 0 √2]", "right"),
+    ("gram_schmidt", "en",
+     "q1=(-1,-1,1)/√3, q2=(1,1,2)/√6, q3=(-1,1,0)/√2; R=[√3 5/√3 -2/√3; 0 2/√6 -8/√6; 0 0 √2]", "wrong"),
+    ("determinant", "en", "det A = 12 = 11", "almost"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+def test_notations(case: tuple[str, str, str, str]) -> None:
+    kind, language, answer, status = case
+    with worked.language(language):
+        verdict = worked.exercise(kind, seed=777, difficulty=2).check(answer)
+    assert verdict.status == status, verdict.message
+
+
+def test_parts_that_nobody_asked_for_are_named() -> None:
+    made = worked.exercise("determinant", seed=777, difficulty=2)
+    assert str(made.check("det = 12; trace = 5")) == "Right. Not asked for, and not checked: trace."
+    assert made.check("det = 13; trace = 5").status == "wrong"
+
+
+def test_messages_name_targets_in_the_language() -> None:
+    with worked.language("it"):
+        verdict = worked.exercise("query", seed=777, difficulty=2).check("[1/5 2/5 0 0]")
+    assert str(verdict) == "Giusto fin qui. Restano da trovare: suggerimento."
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "query"])
+def test_the_printed_answer_is_right(kind: str) -> None:
+    """The last lines of the key, as Markdown and as LaTeX, pasted as an answer; that of queries is a sentence."""
+    with worked.language("ru"):
+        made = worked.exercise(kind, seed=20261)
+        for text in (made.markdown(), made.latex()):
+            answer = text[text.rindex(tr("Answer")) + len(tr("Answer")) :].lstrip("*}\n").replace("$$", "")
+            assert made.check(answer.replace(r"\[\fit{", "").replace(r"}\]", "").replace(r"\end{document}", ""))

@@ -11,12 +11,19 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 Array: TypeAlias = Any
 """A 1-D or 2-D array of some array-API library."""
 Matrix: TypeAlias = Any
 """An `Array`, or a sparse matrix of SciPy or CuPy."""
 Namespace: TypeAlias = Any
+DType: TypeAlias = Any
+"""A dtype of some array library."""
+Floats: TypeAlias = NDArray[np.float64]
+"""A NumPy array of float64."""
+Integers: TypeAlias = NDArray[np.integer[Any]]
+"""A NumPy array of integers, such as indices."""
 
 
 def is_sparse(data: object) -> bool:
@@ -96,7 +103,7 @@ def from_numpy(array: np.ndarray, prototype: Array) -> Array:
     return namespace(prototype).asarray(whole, device=device(prototype))
 
 
-def float64(prototype: Array) -> Any:
+def float64(prototype: Array) -> DType:
     """The float64 dtype of the library of `prototype`."""
     return namespace(prototype).float64
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.details import Details, Imputation, K, SVDDetails, UnknownDetails, WordModel, details_of
 from eckart.devices import is_off_host, to_host
 from eckart.displays import html_facts, html_table
@@ -307,7 +308,7 @@ class Decomposition(Generic[D]):
         column_names = None if columns is None else tuple(map(str, columns))
         return replace(self, row_names=row_names, column_names=column_names)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         """Without what was computed for later calls and can be computed again."""
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
@@ -349,6 +350,6 @@ def _home(value: Any) -> Any:
     return to_host(value) if is_off_host(value) else value
 
 
-def _moved(found: dict[str, Any]) -> dict[str, Any]:
+def _moved(found: Keywords) -> Keywords:
     """The items that had to be brought to the host."""
     return {name: new for name, item in found.items() if (new := _home(item)) is not item}

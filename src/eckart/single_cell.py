@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.api import decompose
 from eckart.arrays import to_numpy
 from eckart.errors import InputError
@@ -112,7 +113,7 @@ def pca(
     scores_key, loadings_key, key = ("X_pca", "PCs", "pca") if key_added is None else (key_added,) * 3
     cells.obsm[scores_key] = scores.astype(dtype)
     cells.varm[loadings_key] = _loadings(cells, d, mask_var)
-    params: dict[str, Any] = {"zero_center": zero_center, "scale": scale, "use_highly_variable": mask_var is not None}
+    params: Keywords = {"zero_center": zero_center, "scale": scale, "use_highly_variable": mask_var is not None}
     params |= {} if layer is None else {"layer": layer}
     params |= {"mask_var": mask_var} if isinstance(mask_var, str) else {}
     cells.uns[key] = {
@@ -139,7 +140,7 @@ def _loadings(cells: Any, d: Decomposition, mask: str | np.ndarray | None) -> np
     return loadings
 
 
-def _certificate(d: Decomposition) -> dict[str, dict[str, Any]]:
+def _certificate(d: Decomposition) -> dict[str, Keywords]:
     c = d.certificate
     if c is None:
         return {}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Matrix
+from eckart.arrays import DType, Matrix
 from eckart.engine.operator import MomentsAndProduct, Operator
 
 MODES = (1, 2, 3, 4, 5, 6)
@@ -84,7 +84,7 @@ class MinimalOperator:
         return rows, columns
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         return self._dense.dtype
 
     @property

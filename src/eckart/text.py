@@ -159,11 +159,7 @@ class Table:
     def rich(self, *, width: int = 80, limit: int = 40) -> rich.table.Table:
         """Format for a rich console.
 
-        Parameters
-        ----------
-        width : int, default 80
-            Maximum width.
-        {limit [40]}
+        {Parameters: width [rich], limit [40]}
 
         Returns
         -------
@@ -200,11 +196,7 @@ class Table:
     def fits(self, width: int = 80, limit: int = 40) -> bool:
         """Check whether all columns fit into a width.
 
-        Parameters
-        ----------
-        width : int, default 80
-            Maximum width.
-        {limit [40]}
+        {Parameters: width [rich], limit [40]}
 
         Returns
         -------

@@ -20,7 +20,7 @@ from eckart.analysis.unusual import unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
 from eckart.arrays import is_array, is_sparse
-from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source
+from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
 from eckart.errors import EckartError, ParameterError
 from eckart.fitted import decomposition_of, is_model
@@ -108,7 +108,7 @@ def analyze(
     return _of_table(table, method, dict(labels or {}), ranks, others)
 
 
-def _plain(array: object) -> Any:
+def _plain(array: object) -> DataSource:
     """An array as a source, where NumPy or SciPy hold it."""
     import numpy as np
 
@@ -131,7 +131,7 @@ def _of_model(
 
 
 def _of_table(
-    table: Any,
+    table: DataSource,
     method: str | Method | None,
     labels: dict[str, Sequence[str]],
     ranks: RankChoice | str | None,
@@ -155,7 +155,7 @@ def _of_table(
 
 
 def _with_choice(
-    table: Any, method: Method, options: Keywords, ranks: RankChoice | str | None
+    table: DataSource, method: Method, options: Keywords, ranks: RankChoice | str | None
 ) -> tuple[Decomposition, RankChoice | None, bool]:
     """The components to show, what the rules say of their number, and whether the user chose the number."""
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
@@ -175,19 +175,21 @@ def _recommended(choice: RankChoice | None) -> int:
     return 0 if choice is None else choice.k or 0
 
 
-def _scaling_options(table: Any, options: Keywords) -> Keywords:
+def _scaling_options(table: DataSource, options: Keywords) -> Keywords:
     """Options of kernel PCA for a table of distances: those of columns have no meaning there."""
     kept = {name: value for name, value in options.items() if name not in ("scale", "which", "missing")}
     return {"k": min(table.shape[0] - 1, SHOWN), **kept, "kernel": "precomputed"}
 
 
-def _shown(d: Decomposition, table: Any, k: int, *, left: bool) -> Decomposition:
+def _shown(d: Decomposition, table: DataSource, k: int, *, left: bool) -> Decomposition:
     """The k leading components, with the scores of the rows unless there are too many."""
     d = leading(d, k)
     return with_rows(d, table) if d.left is None and left and d.rows * d.k <= _MOST_SCORES else d
 
 
-def _decomposed(table: Any, method: Method, options: Keywords, ranks: object) -> tuple[Decomposition, int | None]:
+def _decomposed(
+    table: DataSource, method: Method, options: Keywords, ranks: object
+) -> tuple[Decomposition, int | None]:
     """The decomposition with as many components as the rules need, and the number to show (None: as computed)."""
     rows, columns = table.shape
     arguments = dict(options)
@@ -205,7 +207,7 @@ def _decomposed(table: Any, method: Method, options: Keywords, ranks: object) ->
     return decompose(table, method, **{**arguments, "k": wanted, "left": left}), shown
 
 
-def _nested(table: Any, method: Method, options: Keywords) -> bool:
+def _nested(table: DataSource, method: Method, options: Keywords) -> bool:
     """Whether fewer components are a part of more, and all are in memory."""
     spectrum = method.rank == "spectrum" and method.orthogonal
     return spectrum and options.get("which", "largest") == "largest" and not hasattr(table, "read")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from eckart.engine.blocks.source import DataSource
 from eckart.registry import Method
 
 SHOWN = 5
@@ -12,7 +11,7 @@ ALL = 20
 _MOST_CELLS = 20_000_000
 
 
-def default_number(source: Any, method: Method, counts: tuple[int | None, ...] = ()) -> int:
+def default_number(source: DataSource, method: Method, counts: tuple[int | None, ...] = ()) -> int:
     """All components of a small table, 5 of a larger one; the default of the method where it has one.
 
     `counts` are other sizes that bound the number, such as the columns and rows that CUR keeps.
@@ -25,11 +24,11 @@ def default_number(source: Any, method: Method, counts: tuple[int | None, ...] =
     return most if most <= ALL else SHOWN
 
 
-def _varying(source: Any) -> int:
+def _varying(source: DataSource) -> int:
     """Components that can have variance: no more than columns that vary, and one less than rows."""
     rows, columns = source.shape
     columns = int(columns)
-    matrix = getattr(source, "matrix", source)
+    matrix: DataSource = getattr(source, "matrix", source)
     if hasattr(matrix, "max") and not hasattr(matrix, "toarray") and rows * columns <= _MOST_CELLS:
         columns = int((matrix.max(axis=0) != matrix.min(axis=0)).sum())
     return max(1, min(int(rows) - 1, columns))

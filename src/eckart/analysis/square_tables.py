@@ -7,11 +7,10 @@ distances (Gower, 1966). Kernel PCA of B gives their principal coordinates (clas
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import MemorySource
+from eckart.engine.blocks.source import DataSource, MemorySource
 
 _CLOSE = 1e-8
 _FEWEST = 4
@@ -26,7 +25,7 @@ class SquareTable:
     note: str
 
 
-def recognise(source: Any) -> SquareTable | None:
+def recognise(source: DataSource) -> SquareTable | None:
     """Whether a table in memory is a distance or a correlation matrix."""
     matrix = getattr(source, "matrix", source)
     rows, columns = source.shape
@@ -53,7 +52,7 @@ def _symmetric(matrix: np.ndarray) -> bool:
     return size > 0 and np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size)
 
 
-def inner_products(source: Any) -> MemorySource:
+def inner_products(source: DataSource) -> MemorySource:
     """B = -1/2 J D^2 J of a matrix of distances, with the names of its rows."""
     squares = np.asarray(getattr(source, "matrix", source), np.float64) ** 2
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()

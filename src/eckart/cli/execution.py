@@ -16,6 +16,7 @@ from eckart.cli.options import Command, Output, gathered
 from eckart.registry import get_method
 
 if TYPE_CHECKING:
+    from eckart.engine.blocks.source import DataSource
     from eckart.result import Decomposition
 
 _WRITTEN = (".npy", ".parquet", ".zarr")
@@ -54,7 +55,7 @@ def in_blocks(source: object) -> bool:
     return hasattr(source, "read")
 
 
-def whole_if_small(source: Any, memory: int | None, stream: bool) -> Any:
+def whole_if_small(source: DataSource, memory: int | None, stream: bool) -> DataSource:
     """Rows that fit into memory as one matrix: what is only ever read by rows (HDF5, Zarr, folders), and small."""
     from eckart.engine.blocks.source import MemorySource
     from eckart.io.open_rows import too_large
@@ -72,7 +73,9 @@ def _limit(memory: int | None) -> int:
 
 
 @contextlib.contextmanager
-def working(console: Console, source: Any, method: str, execution: ExecutionOptions, what: str) -> Iterator[Keywords]:
+def working(
+    console: Console, source: DataSource, method: str, execution: ExecutionOptions, what: str
+) -> Iterator[Keywords]:
     """Additional arguments of computations in blocks; none if the table is in memory."""
     from eckart.cli.app import Refused
     from eckart.cli.progress import reporting_progress
@@ -112,7 +115,7 @@ def _client(address: str | None) -> Iterator[Any]:
         yield client
 
 
-def written_in_blocks(source: Any, output: Output, columns: int, memory: int | None) -> bool:
+def written_in_blocks(source: DataSource, output: Output, columns: int, memory: int | None) -> bool:
     """Whether `columns` numbers for every row go to the file as they come: they, or the rows, are too many to hold."""
     suffix = Path(output.path).suffix.lower()
     many = in_blocks(source) or 8 * source.shape[0] * columns > _limit(memory)
@@ -120,7 +123,13 @@ def written_in_blocks(source: Any, output: Output, columns: int, memory: int | N
 
 
 def write_blocks(
-    console: Console, d: Decomposition, source: Any, output: Output, memory: int | None, what: str, **options: object
+    console: Console,
+    d: Decomposition,
+    source: DataSource,
+    output: Output,
+    memory: int | None,
+    what: str,
+    **options: object,
 ) -> None:
     """Scores ("scores") or rows ("rows") of a table of any size, written as it is read."""
     from eckart.analysis.labels import component_labels

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli.console import Console
 from eckart.cli.options import Output, output, with_console
 from eckart.cli.worked import WRITE, check, detail, form, give, lang
@@ -121,7 +122,7 @@ def _verdict(console: Console, made: Exercise, answer: str) -> None:
 
 
 def _sheets(console: Console, kinds: list[str], path: str, names: str | None, force: bool, detail: str,
-            wanted: dict[str, Any]) -> None:  # fmt: skip
+            wanted: Keywords) -> None:  # fmt: skip
     from eckart.worked.exercises.class_list import file_words
     from eckart.worked.exercises.sheet import FORMS, series, sheet
     from eckart.worked.messages import tr

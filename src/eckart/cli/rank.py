@@ -3,42 +3,61 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from eckart.cli import numbers
 from eckart.cli.console import Console, one_line
-from eckart.cli.options import ReadingOptions, memory, reading, with_console
+from eckart.cli.options import ReadingOptions, gathered, memory, reading, with_console
 
 if TYPE_CHECKING:
+    from eckart.missing.fill import How
     from eckart.rank.verdict import RankChoice
 
 _RULES = "'all', 'quick' (without resampling), or names of rules, such as minka,elbow."
 
 
+@dataclass(frozen=True)
+class RankOptions:
+    """What to ask the rules."""
+
+    method: str
+    scale: bool
+    explain: float
+    noise: float | None
+    most: int | None
+    missing: How
+    seed: int | None
+
+
+_rank_options = gathered("asked", RankOptions, [
+    click.option("--method", type=click.Choice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
+                 help="Method. pca subtracts the column means; the others do not."),
+    click.option("--scale/--no-scale", default=False,
+                 help="Divide columns by their standard deviation.  [default: no]"),
+    click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
+                 help="Share that the variance and energy rules must reach: 0.9 or 90%."),
+    click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, if known."),
+    click.option("--most", type=numbers.components, metavar="N",
+                 help="Maximum number of components to consider.  [default: 40]"),
+    click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
+                 help="Missing values: refuse, or impute by mean or by components (em)."),
+    click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the resampling."),
+])  # fmt: skip
+
+
 @click.command(short_help="Choose the number of components with many rules.")
 @click.argument("data")
 @click.option("--rules", metavar="NAMES", default="all", show_default=True, help=_RULES)
-@click.option("--method", type=click.Choice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
-              help="Method. pca subtracts the column means; the others do not.")  # fmt: skip
-@click.option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]")
-@click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
-              help="Share that the variance and energy rules must reach: 0.9 or 90%.")  # fmt: skip
-@click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, if known.")
-@click.option(
-    "--most", type=numbers.components, metavar="N", help="Maximum number of components to consider.  [default: 40]"
-)
-@click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-              help="Missing values: refuse, or impute by mean or by components (em).")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the resampling.")
+@_rank_options
 @memory
 @reading
 @with_console
 def rank(
-    console: Console, data: str, rules: str, method: str, scale: bool, explain: float, noise: float | None,
-    most: int | None, missing: str, seed: int | None, memory: int | None, reading: ReadingOptions,
-) -> None:  # fmt: skip
+    console: Console, data: str, rules: str, asked: RankOptions, memory: int | None, reading: ReadingOptions
+) -> None:
     """Recommend a number of components for DATA: the answer of every rule, its reason, and how many rules agree.
 
     \b
@@ -52,13 +71,13 @@ def rank(
 
     with console.status(f"Reading {data}"):
         source = read(data, reading, memory=memory)
-    asked = rules if rules in ("all", "quick") else [name.strip() for name in rules.split(",") if name.strip()]
+    named = rules if rules in ("all", "quick") else [name.strip() for name in rules.split(",") if name.strip()]
     rows, columns = source.shape
     with console.warnings() as warned, console.status(f"Applying the rules to {rows:,} rows x {columns:,} columns"):
         try:
             choice = choose_rank(
-                source, asked, method=method, scale=scale, explain=explain, noise=noise, most=most,
-                missing=missing, rng=seed, memory=memory,  # type: ignore[arg-type]
+                source, named, method=asked.method, scale=asked.scale, explain=asked.explain, noise=asked.noise,
+                most=asked.most, missing=asked.missing, rng=asked.seed, memory=memory,
             )  # fmt: skip
         except MissingValuesError as error:
             raise gaps(source, error) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import click
 from eckart.cli import numbers
 from eckart.cli.app import Refused
 from eckart.cli.console import Console
-from eckart.cli.options import Output, output, with_console
+from eckart.cli.options import Output, gathered, output, with_console
 from eckart.formatting import percent
 
 if TYPE_CHECKING:
@@ -24,19 +25,35 @@ _STOP = "Leave out function words of a language: english, german, french, spanis
 _RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC), or 'query document'."
 
 
+@dataclass(frozen=True)
+class CollectionOptions:
+    """How to read and weigh documents."""
+
+    k: int | None
+    weights: str
+    stop_words: str | None
+    column: str | None
+    names: str | None
+
+
+_collection_options = gathered("collection", CollectionOptions, [
+    click.option("-k", "k", type=numbers.components, metavar="N",
+                 help="Number of concepts.  [default: 100, or a third of the documents]"),
+    click.option("--weights", type=click.Choice(_WEIGHTS), default="log-entropy", show_default=True,
+                 help="Weights of the words."),
+    click.option("--stop-words", metavar="LANGUAGE", help=_STOP),
+    click.option("--column", metavar="NAME", help="Column of a CSV file, or key of JSON lines, with the text."),
+    click.option("--names", metavar="NAME", help="Column or key with the names of the documents."),
+])  # fmt: skip
+
+
 @click.command(short_help="Search documents by concept.")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
 @click.option(
     "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="Number of documents."
 )
-@click.option("-k", "k", type=numbers.components, metavar="N",
-              help="Number of concepts.  [default: 100, or a third of the documents]")  # fmt: skip
-@click.option("--weights", type=click.Choice(_WEIGHTS), default="log-entropy", show_default=True,
-              help="Weights of the words.")  # fmt: skip
-@click.option("--stop-words", metavar="LANGUAGE", help=_STOP)
-@click.option("--column", metavar="NAME", help="Column of a CSV file, or key of JSON lines, with the text.")
-@click.option("--names", metavar="NAME", help="Column or key with the names of the documents.")
+@_collection_options
 @click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this one, instead of a query.")
 @click.option("--topics", is_flag=True, help="List the words of the concepts, instead of a query.")
 @click.option("--add", "added", metavar="DOCUMENTS", help="Add documents to a collection without fitting again.")
@@ -45,9 +62,8 @@ _RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC
 @output("Save the collection, such as docs.eckart, for fast searches.")
 @with_console
 def search(
-    console: Console, documents: str, query: tuple[str, ...], n: int, k: int | None, weights: str,
-    stop_words: str | None, column: str | None, names: str | None, similar: str | None, topics: bool, added: str | None,
-    queries: str | None, relevant: str | None, output: Output,
+    console: Console, documents: str, query: tuple[str, ...], n: int, collection: CollectionOptions,
+    similar: str | None, topics: bool, added: str | None, queries: str | None, relevant: str | None, output: Output,
 ) -> None:  # fmt: skip
     """Find the documents nearest to QUERY by concept (latent semantic analysis).
 
@@ -64,10 +80,10 @@ def search(
     _check_one([bool(query), similar is not None, topics, queries is not None], saved=output.path is not None)
     if (queries is None) != (relevant is None):
         raise click.UsageError("--evaluate QUERIES and --relevant FILE belong together.")
-    model = _collection(console, documents, k, weights.replace("-", "_"), stop_words, column, names)
+    model = _collection(console, documents, collection)
     if added is not None:
         with console.warnings():
-            model.add(added, column=column, names=names)
+            model.add(added, column=collection.column, names=collection.names)
     if output.path is not None:
         _save(console, model, output)
     if queries is not None and relevant is not None:
@@ -93,21 +109,14 @@ def _check_one(wanted: list[bool], *, saved: bool) -> None:
         raise click.UsageError('What to search for? Give a QUERY such as "interest rates", --similar or --topics.')
 
 
-def _collection(
-    console: Console,
-    path: str,
-    k: int | None,
-    weights: str,
-    stop_words: str | None,
-    column: str | None,
-    names: str | None,
-) -> TextConcepts:  # fmt: skip
+def _collection(console: Console, path: str, options: CollectionOptions) -> TextConcepts:
     from eckart.concept_space.text_concepts import TextConcepts
 
     if Path(path).is_file() and Path(path).suffix == ".eckart":
         return TextConcepts.load(path)
     with console.status(f"Reading {path}"), console.warnings():
-        return TextConcepts(k, weights=weights, stop_words=stop_words).fit(path, column=column, names=names)
+        found = TextConcepts(options.k, weights=options.weights.replace("-", "_"), stop_words=options.stop_words)
+        return found.fit(path, column=options.column, names=options.names)
 
 
 def _save(console: Console, model: TextConcepts, output: Output) -> None:
@@ -159,7 +168,11 @@ def _topics(console: Console, model: TextConcepts, n: int) -> None:
         console.document(**table.to_dict())
         return
     for number, words, opposed, share in table.rows:
-        text = f"{number}. {words}" + (f"  --  as opposed to: {opposed}" if opposed else "") + f"  ({percent(share)})"
+        text = (
+            f"{number}. {words}"
+            + (f"  --  as opposed to: {opposed}" if opposed else "")
+            + f"  ({percent(float(share or 0.0))})"
+        )
         click.echo(textwrap.fill(text, console.width, subsequent_indent="   "))
 
 

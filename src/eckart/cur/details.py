@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.arrays import Array, Matrix
+from eckart.arrays import Array, Matrix, from_numpy
 from eckart.cur.core import Core
 from eckart.result import Details
 
@@ -61,6 +61,5 @@ class CURDetails(Details):
 
 def factor_of(core: Core, prototype: Array) -> Core:
     """The core with its factors in the library and on the device of `prototype`."""
-    from eckart.arrays import from_numpy
 
     return Core(**{name: from_numpy(factor, prototype) for name, factor in core.parts().items()})

@@ -80,9 +80,7 @@ def path(name: str) -> Path:
     pathlib.Path
         Path of the file.
 
-    {Raises: ParameterError [dataset]}
-
-    {See Also: names}
+    {Raises: ParameterError [dataset]; See Also: names}
 
     Examples
     --------
@@ -106,9 +104,7 @@ def load(name: str) -> Dataset:
     Dataset
         Numbers, row names and column names.
 
-    {Raises: ParameterError [dataset]}
-
-    {See Also: names}
+    {Raises: ParameterError [dataset]; See Also: names}
 
     Examples
     --------

@@ -70,6 +70,8 @@ overwrite : bool, default False
     Replace an existing file.
 width : int, default 80
     Maximum line length.
+width [rich] : int, default 80
+    Maximum width.
 limit [40] : int, default 40
     Maximum number of rows.
 memory : str or int, default None
@@ -82,6 +84,16 @@ X : array-like, sparse matrix, data frame or path of shape (n_samples, n_feature
     Rows are observations.
 X [in memory] : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     Rows are observations.
+X [new rows] : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+    Rows with the columns of the fit.
+X [non-negative] : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+    Non-negative data. Rows are observations.
+W : array-like of shape (n_samples, n_components), default None
+    Starting factor, for ``init='custom'``.
+H : array-like of shape (n_components, n_features), default None
+    Starting factor, for ``init='custom'``.
+sample_weight : array-like of shape (n_samples,), default None
+    Number of times each row counts. None counts every row once.
 y : None
     Ignored; present for compatibility with scikit-learn.
 y [target] : array-like of shape (n_samples,)
@@ -119,6 +131,20 @@ document : int or str
     Name of the document, or its index.
 documents : path, sequence of str, or mapping of str to str
     As in `fit`.
+given [12 x 8] : str, list, array or sympy.Matrix
+    The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+given [8 x 8] : str, list, array or sympy.Matrix
+    The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+given [8 x 6] : str, list, array or sympy.Matrix
+    The matrix, at most 8 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+given [square] : str, list, array or sympy.Matrix
+    A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+given [table] : str, list, array or sympy.Matrix
+    The table, at most 40 rows and 6 columns; rows are observations.
+k [1] : int, default 1
+    Number of components.
+divide : {'n-1', 'n', '1'}, default 'n-1'
+    Divisor that turns cross-products into covariances; '1' leaves them as they are.
 """
     ),
     "Returns": _read(
@@ -131,6 +157,8 @@ Self [fitted]
     The fitted estimator.
 Self [selector]
     The fitted selector.
+Self
+    The estimator itself.
 TextConcepts [fitted]
     The estimator itself.
 TextConcepts [opened]
@@ -159,6 +187,8 @@ InputError [columns]
     If the number of columns differs from that of the fit.
 InputError [not finite]
     If a result is not finite.
+InputError [exact]
+    If the matrix is too large for exact steps, or an entry cannot be read.
 MissingValuesError
     If values are missing and the estimator does not treat them.
 """
@@ -252,6 +282,28 @@ KernelScan : All trials.
 eckart.scan_kernels : Compare kernels and widths.
 eckart.KernelPCA.preimages : Find rows for given scores.
 open_data : Open data with reading options.
+bounds : Compare the error of the truncation with others.
+deflation : The other eigenpairs.
+determinant : The determinant of a square matrix.
+diagonalize : The factorisation V D V^-1.
+eigen : All eigenpairs exactly.
+gram_schmidt : An orthonormal basis.
+kernel_pca : Components of a kernel.
+minor_components : The components of smallest variance.
+pca : The components of largest variance.
+power_iteration : The dominant eigenpair by iteration.
+pseudo_inverse : The pseudo-inverse.
+rank : The rank by row reduction.
+svd : The singular value decomposition.
+eckart.CUR : The same in floating point, for data of any size.
+eckart.CorrelationFilter : Remove columns that correlate with each other.
+eckart.Isomap : The same in floating point, for data of any size.
+eckart.KernelPCA : The same in floating point, for data of any size.
+eckart.NMF : The same in floating point, for data of any size.
+eckart.PCA : The same in floating point, for data of any size.
+eckart.TruncatedSVD : The same in floating point, for data of any size.
+eckart.concepts : The same in floating point, for data of any size.
+eckart.fill_missing : The same for data of any size, with standard errors.
 """
     ),
     "Examples": {"arrests": tuple(_ARRESTS.strip().split("\n"))},

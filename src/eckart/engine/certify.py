@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, from_numpy
 from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.certificate import undetermined_groups
@@ -307,7 +307,7 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note
 
 def as_plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:
     rows, columns = opened.matrix.shape
-    chosen: dict[str, Any] = {"center": settings.center, "scale": settings.scale, "which": settings.which}
+    chosen: Keywords = {"center": settings.center, "scale": settings.scale, "which": settings.which}
     if settings.target_ratio is not None:
         chosen["explain"] = settings.target_ratio
     if choice.block:

@@ -43,7 +43,9 @@ _DENSE_BASIS = 704
 """Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
 _STEP = 0.0015
 """Seconds of a step of block Lanczos that do not depend on the size."""
-_FEW_COMPONENTS = 6
+_FEW = {"float32": 6, "float64": 12}
+"""Up to so many components blocks of eight columns take more passes and less time, if the data are dense and in memory;
+in float32 passes cost less than what is done between them."""
 _NARROWEST, _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 8, 16, 6, 128
 """Width of blocks, steps between restarts that do for most spectra, and steps and columns of a proof phase below which
 it would hardly converge."""
@@ -279,7 +281,7 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     n = shape.short
     k = request.k if request.k is not None else 32
     if not shape.sparse:
-        block = block_width(k, n, shape.costs.dense_blocks, dear=bool(shape.block_bytes))
+        block = block_width(k, n, shape.costs.dense_blocks, few=0 if shape.block_bytes else _FEW[shape.precision])
     elif shape.block_bytes or shape.costs.sparse_blocks is None:
         block = block_width(k, n)
     else:
@@ -350,14 +352,14 @@ def _within(shape: Shape, k: int, block: int, capacity: int, room: int) -> tuple
     return block, least, _LEAST_PROBES
 
 
-def block_width(k: int, size: int, given: tuple[int, int] | None = None, *, dear: bool = True) -> int:
+def block_width(k: int, size: int, given: tuple[int, int] | None = None, *, few: int = 0) -> int:
     """Wide enough for few passes, narrow enough for a deep basis: about three quarters of k, in steps of eight.
 
-    Where widths are `given`, the first for k up to 16, the second for more. Where passes are not `dear`, because the
-    data are in memory, eight columns are enough for a few components: they take more passes and less time.
+    Where widths are `given`, the first for k up to 16, the second for more. Otherwise eight columns for up to `few`
+    components.
     """
     if given is not None:
         return max(1, min(given[0 if k <= 16 else 1], size))
-    if k <= _FEW_COMPONENTS and not dear:
+    if k <= few:
         return max(1, min(_NARROWEST, size))
     return max(1, min(8 * max(2, round(0.75 * k / 8)), 64, size))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 
 def differing(columns: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
@@ -19,7 +22,7 @@ def differing(columns: np.ndarray, reference: np.ndarray | None = None) -> np.nd
     return np.asarray(found)
 
 
-def differing_stored(rows: Any, reference: np.ndarray) -> np.ndarray:
+def differing_stored(rows: Matrix, reference: np.ndarray) -> np.ndarray:
     """The same for rows of a SciPy sparse matrix."""
     entries = rows.tocsr()
     columns, count = entries.indices, len(reference)

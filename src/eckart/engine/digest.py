@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import is_sparse, to_numpy
+from eckart.arrays import Array, is_sparse, to_numpy
 from eckart.engine.backends.digest import added, dense_sums
 from eckart.engine.backends.select import backend_of
 
@@ -80,7 +80,7 @@ class ArrayDigest:
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
 
-    def add(self, data: Any) -> ArrayDigest:
+    def add(self, data: Array) -> ArrayDigest:
         for array in (data.data, data.indices, data.indptr) if is_sparse(data) else (to_numpy(data),):
             self._hash.update(np.ascontiguousarray(array).data)
         return self
@@ -90,7 +90,7 @@ class ArrayDigest:
         return _seeded(seed, *np.frombuffer(self._hash.digest(), np.uint32).tolist(), *purpose.encode())
 
 
-def array_generator(seed: int, data: Any, purpose: str) -> np.random.Generator:
+def array_generator(seed: int, data: Array, purpose: str) -> np.random.Generator:
     """A generator seeded by the seed and every byte of an array or CSR matrix."""
     return ArrayDigest().add(data).generator(seed, f"{purpose} {tuple(data.shape)}")
 

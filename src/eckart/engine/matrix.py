@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import dtype_name, is_sparse, namespace
+from eckart.arrays import Array, Matrix, dtype_name, is_sparse, namespace
 from eckart.documentation import document
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
@@ -165,13 +165,13 @@ def taken_to(data: object, device: str) -> tuple[Any, Metadata]:
     return moved, opened.metadata
 
 
-def as_given(opened: Opened) -> Any:
+def as_given(opened: Opened) -> Matrix:
     """The matrix in memory as it was given: sparse rows are scaled by a power of two when they are opened."""
     given = opened.matrix.given
     return opened.matrix.matrix if given is None else given
 
 
-def _whole(source: Source) -> Any:
+def _whole(source: Source) -> Matrix:
     pieces = list(source.blocks())
     if len(pieces) == 1:
         return pieces[0]
@@ -182,7 +182,7 @@ def _whole(source: Source) -> Any:
     return np.concatenate(pieces)
 
 
-def _open_sparse(data: Any, metadata: Metadata) -> Opened:
+def _open_sparse(data: Matrix, metadata: Metadata) -> Opened:
     """A SciPy matrix of any format, or CSR rows in another place."""
     _check_shape(data.shape)
     if is_sparse(data):
@@ -202,7 +202,7 @@ def _open_sparse(data: Any, metadata: Metadata) -> Opened:
     return Opened(RowBlocks(data, precision=str(data.dtype), given=given), metadata, exponent)
 
 
-def _open_dense(data: Any, metadata: Metadata) -> Opened:
+def _open_dense(data: Array, metadata: Metadata) -> Opened:
     data = _check_array(data)
     _check_shape(data.shape)
     precision = "float32" if dtype_name(data) == "float32" else "float64"
@@ -211,7 +211,7 @@ def _open_dense(data: Any, metadata: Metadata) -> Opened:
     return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), metadata, exponent)
 
 
-def _check_array(data: object) -> Any:
+def _check_array(data: object) -> Array:
     if not isinstance(data, np.ndarray):
         if "complex" in dtype_name(data):
             raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, from_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
@@ -95,7 +95,7 @@ def _with_base(operator: Operator, base: RowBlocks) -> Operator:
 
 
 def _stored_squares(
-    matrix: Any, left: Array | None, right: Array | None, scale: Array | None, *, across: bool
+    matrix: Matrix, left: Array | None, right: Array | None, scale: Array | None, *, across: bool
 ) -> np.ndarray:
     """sum (g - l r)^2 / scale^2 over all entries = sum over stored ones of g (g - 2 l r) / scale^2, and l^2 r^2."""
     rows, columns = matrix.shape

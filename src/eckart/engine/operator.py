@@ -7,9 +7,9 @@ One call of `normal`, `gram` or `moments_and_product` is one pass over the data.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from eckart.arrays import Array
+from eckart.arrays import Array, DType
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Operator(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """The dtype of the answer: float32 for float32 data, float64 for all other."""
         ...
 

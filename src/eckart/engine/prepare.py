@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, DType, astype, from_numpy, namespace, to_numpy
 from eckart.engine.constancy import differing
 from eckart.engine.exponent import Exponent, times_power_of_two
 
@@ -31,7 +31,7 @@ TOGETHER = 64
 class Convert:
     """Each entry in another dtype, multiplied by 2^exponent (exact unless it leaves the range)."""
 
-    dtype: Any
+    dtype: DType
     exponent: Exponent = 0
     """One for all, or one for each column; for each row with `by_row`."""
     by_row: bool = False

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.arrays import Array, Matrix, is_sparse
 from eckart.engine.backends.csr_scipy import COMPILE_FROM
 from eckart.engine.backends.host_csr import matmat
 from eckart.engine.blocks.csr_check import check_sparse
@@ -48,7 +48,7 @@ class Projector:
     mean: np.ndarray | None
 
 
-def plain_scores(d: Decomposition, data: Any, whitening: Any) -> np.ndarray | None:
+def plain_scores(d: Decomposition, data: Any, whitening: Array | None) -> np.ndarray | None:
     """(A - mean) / scale V for a NumPy or CSR array of floats; None where the general way has to decide.
 
     `whitening` is what to divide the scores by, or None. Missing and infinite entries reach the scores of their row.
@@ -70,7 +70,7 @@ def plain_scores(d: Decomposition, data: Any, whitening: Any) -> np.ndarray | No
     return scores if low < largest < high else None
 
 
-def _sparse_product(data: Any, factor: np.ndarray) -> np.ndarray:
+def _sparse_product(data: Matrix, factor: np.ndarray) -> np.ndarray:
     """A F: by SciPy where the rows are few, by our own loops on several threads where they are many."""
     check_sparse(data)
     if data.nnz < COMPILE_FROM:
@@ -130,7 +130,7 @@ def _larger(first: float, second: float) -> float:
     return first if first >= second or first != first else second
 
 
-def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: object) -> Projector:
+def _projector(d: Decomposition, dtype: np.dtype, whitening: object) -> Projector:
     """What `plain_scores` multiplies with; kept with the model, and not written to files or pickles."""
     kept: dict[Any, Projector] = d.__dict__.setdefault("_projectors", {})
     key = (dtype.char, whitening is None)
@@ -139,7 +139,7 @@ def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: object) -> Pro
     return kept[key]
 
 
-def _make(d: Decomposition, dtype: np.dtype[Any], whitening: object) -> Projector:
+def _make(d: Decomposition, dtype: np.dtype, whitening: object) -> Projector:
     right = np.asarray(d.right, np.float64)
     if d.scale is not None:
         right = right / np.asarray(d.scale, np.float64)[:, None]

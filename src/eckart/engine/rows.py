@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, DType, Matrix, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.base import Backend, Result
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.products import RowProducts
@@ -30,16 +30,16 @@ _ROWS = 2048
 class RowBlocks:
     """diag(u) (2^e A - 1 c^T), with u, e, c applied block by block; A a dense array or a CSR array."""
 
-    matrix: Any
+    matrix: Matrix
     precision: str = "float64"
     steps: tuple[Step, ...] = ()
     weight_roots: Array | None = None
     """u, the square roots of the row weights; None means ones."""
     workers: int | None = None
     counter: Counter = field(default_factory=Counter, compare=False)
-    stored: Any = None
+    stored: Matrix = None
     """Sparse rows as they were given, where `matrix` holds weighted ones; None where it holds those."""
-    given: Any = None
+    given: Matrix = None
     """Sparse rows before they were scaled by a power of two."""
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     """What the backend has prepared for products with these rows."""
@@ -70,7 +70,7 @@ class RowBlocks:
         return self.backend.prototype
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         if isinstance(self.matrix, np.ndarray):  # asked for often, and names of dtypes are slow to make
             return np.float32 if self.matrix.dtype == np.float32 else np.float64
         xp = namespace(self.prototype)
@@ -126,7 +126,7 @@ class RowBlocks:
         return replace(self, matrix=self.backend.csr.scale_columns(self.matrix, factors))
 
     @property
-    def _as_given(self) -> Any:
+    def _as_given(self) -> Matrix:
         """Sparse rows without weights and powers of two."""
         if self.given is not None:
             return self.given
@@ -200,10 +200,10 @@ class RowBlocks:
             varying = differing(self.backend.to_host(self.backend.take_columns(stored, candidates)))
         return np.asarray(candidates[~varying])
 
-    def rows(self, index: object) -> Any:
+    def rows(self, index: object) -> Array:
         return self.matrix[index]
 
-    def columns(self, index: object) -> Any:
+    def columns(self, index: object) -> Array:
         return self.matrix[:, index]
 
     # Products, one pass each

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, namespace
+from eckart.arrays import Array, DType, astype, namespace
 from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import MomentsAndProduct, Operator
 
@@ -24,7 +23,7 @@ class Wrapped:
         return self.base.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         return self.base.dtype
 
     @property

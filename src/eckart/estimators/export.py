@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
+from eckart.aliases import Keywords
 from eckart.arrays import is_array, to_numpy
 
 _INPUT = ("n_features_in_", "feature_names_in_")
@@ -16,6 +18,15 @@ def with_attributes(theirs: object, ours: object, names: tuple[str, ...]) -> Any
             value = getattr(ours, name)
             setattr(theirs, name, to_numpy(value).copy() if is_array(value) else value)
     return theirs
+
+
+def shared_parameters(ours: Any, kind: type) -> Keywords:
+    """The parameters of `ours` that scikit-learn's class has as well, with the number of components that was chosen."""
+    names = set(inspect.signature(kind).parameters) & set(ours.get_params(deep=False))
+    found = {name: getattr(ours, name) for name in names} | {"n_components": ours.n_components_}
+    if "random_state" in found:
+        found["random_state"] = seed(ours.random_state)
+    return found
 
 
 def seed(random_state: object) -> Any:

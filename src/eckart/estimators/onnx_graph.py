@@ -17,8 +17,8 @@ class Graph:
     def __init__(self, prefix: str = "") -> None:
         self.prefix = prefix
         self.onnx = require("onnx", extra="onnx", purpose="ONNX export")
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+        self.nodes: list[object] = []
+        self.constants: list[object] = []
         self._count = 0
 
     def constant(self, value: Any, dtype: Any = np.float64) -> str:
@@ -40,8 +40,12 @@ class Graph:
     def body(self, name: str, counter: str, condition: str, state: str, goes_on: str, result: str) -> Any:
         """The body of a Loop: (counter, condition, state) -> (whether to go on, state)."""
         helper, proto = self.onnx.helper, self.onnx.TensorProto
-        inputs: list[Any] = [(counter, proto.INT64, []), (condition, proto.BOOL, []), (state, proto.DOUBLE, None)]
-        outputs: list[Any] = [(goes_on, proto.BOOL, []), (result, proto.DOUBLE, None)]
+        inputs: list[tuple[object, ...]] = [
+            (counter, proto.INT64, []),
+            (condition, proto.BOOL, []),
+            (state, proto.DOUBLE, None),
+        ]
+        outputs: list[tuple[object, ...]] = [(goes_on, proto.BOOL, []), (result, proto.DOUBLE, None)]
         known, given = ([helper.make_tensor_value_info(*one) for one in side] for side in (inputs, outputs))
         return helper.make_graph(self.nodes, name, known, given, self.constants)
 

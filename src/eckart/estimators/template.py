@@ -17,7 +17,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array
+from eckart.arrays import Array, Matrix
 from eckart.devices import is_off_host
 from eckart.documentation import document
 from eckart.estimators.constraints import validated
@@ -127,7 +127,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._scores(self._take(X, reset=False))
 
     @abstractmethod
-    def _fit(self, X: object) -> Any:
+    def _fit(self, X: object) -> Matrix:
         """Set the fitted attributes; return the validated data."""
 
     @abstractmethod
@@ -138,7 +138,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The scores of the fitted rows, where the fit has them already."""
         return self._scores(data)
 
-    def _take(self, X: object, *, reset: bool) -> Any:
+    def _take(self, X: object, *, reset: bool) -> Matrix:
         return take(self, X, reset=reset)
 
     def _publish(self, d: Decomposition[Any]) -> None:

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import Block, Metadata, RowSource
+from eckart.aliases import JsonObject
+from eckart.engine.blocks.source import Block, DataSource, Metadata, RowSource
 from eckart.errors import ParameterError
 from eckart.io.roles import Parts, column_notes, listed, quoted
 from eckart.io.rows import edges_for
@@ -69,17 +69,17 @@ class ChosenColumns:
             done += len(piece)
         return out
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         found = self.source.fingerprint()
         return {**found, "content": {**found["content"], "columns": list(self.indices)}}
 
 
-def column_names(source: Any) -> tuple[str, ...]:
+def column_names(source: DataSource) -> tuple[str, ...]:
     """The names of the columns, or x1, x2, ..."""
     return source.metadata.column_names or tuple(f"x{j + 1}" for j in range(source.shape[1]))
 
 
-def keep(source: Any, indices: Sequence[int]) -> Any:
+def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
     """The source with these columns only, in this order."""
     metadata, names = source.metadata, column_names(source)
     chosen = tuple(names[j] for j in indices)
@@ -98,7 +98,7 @@ def keep(source: Any, indices: Sequence[int]) -> Any:
     )
 
 
-def places_of(source: Any, columns: Sequence[str | int]) -> list[int]:
+def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:
     """Positions of columns that were given by name or by position."""
     names = column_names(source)
     where = {name: j for j, name in enumerate(names)}
@@ -118,7 +118,7 @@ def places_of(source: Any, columns: Sequence[str | int]) -> list[int]:
     return found
 
 
-def _refuse_column(source: Any, column: str, names: Sequence[str]) -> None:
+def _refuse_column(source: DataSource, column: str, names: Sequence[str]) -> None:
     title = source.metadata.name
     if column in source.metadata.labels:
         raise ParameterError(f"columns: {quoted(column)} of {title} is text, and components need numbers.")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import MemorySource, RowSource
+from eckart.engine.blocks.source import DataSource, MemorySource, RowSource
 from eckart.environment import say_bytes
 from eckart.errors import ParameterError
 from eckart.files import new_file, own_input
@@ -93,7 +93,7 @@ def _entries(path: str) -> Any:
     return table_entries(path) if suffix in (".parquet", ".pq") and Path(path).is_file() else None
 
 
-def _in_memory(source: Any) -> RowSource:
+def _in_memory(source: DataSource) -> RowSource:
     matrix = source.matrix if isinstance(source, MemorySource) else np.concatenate(list(source.blocks()))
     return MemoryRows(matrix, source.metadata)
 

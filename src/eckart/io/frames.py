@@ -17,6 +17,9 @@ from eckart.io.roles import EXACT, Parts, Text, assemble, check_row_names, liste
 from eckart.io.text.cells import is_missing, is_number
 from eckart.notes import Note
 
+Frame = Any
+"""A frame or a series, of narwhals or of the library that the user has."""
+
 
 def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource | None:
     """A data frame in memory as a source; None for what is not one, lazy frames included."""
@@ -44,7 +47,7 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     return assemble(parts, "data", row_names)
 
 
-def _expanded(native: Any) -> Any:
+def _expanded(native: Frame) -> Any:
     """Columns of arrays of one length, such as embeddings, as one column for each place: name[0], name[1], ..."""
     import narwhals as nw
 
@@ -78,7 +81,7 @@ def _is_pandas(frame: object) -> bool:
     return pd is not None and isinstance(frame, pd.DataFrame)
 
 
-def _renamed(frame: Any) -> Any:
+def _renamed(frame: Frame) -> Any:
     """Frames with equal or odd column names are numbered, since narwhals asks for different ones."""
     if _is_pandas(frame) and not (frame.columns.is_unique and all(isinstance(name, str) for name in frame.columns)):
         return frame.set_axis([str(position) for position in range(frame.shape[1])], axis=1)
@@ -87,13 +90,13 @@ def _renamed(frame: Any) -> Any:
     return frame
 
 
-def _column_names(frame: Any, native: Any) -> list[Any]:
+def _column_names(frame: Frame, native: Frame) -> list[Any]:
     if _is_pandas(frame):
         return [" ".join(map(str, name)) if isinstance(name, tuple) else name for name in frame.columns]
     return list(native.columns)
 
 
-def _pandas_index(frame: Any) -> tuple[str, ...] | None:
+def _pandas_index(frame: Frame) -> tuple[str, ...] | None:
     """The row names of a pandas frame, where its index is words and not just a count."""
     if not _is_pandas(frame) or not len(frame.index):
         return None
@@ -102,7 +105,7 @@ def _pandas_index(frame: Any) -> tuple[str, ...] | None:
     return tuple(frame.index) if all(isinstance(name, str) for name in frame.index) else None
 
 
-def _pandas_sparse(frame: Any) -> MemorySource | None:
+def _pandas_sparse(frame: Frame) -> MemorySource | None:
     if not _is_pandas(frame):
         return None
     pd = sys.modules["pandas"]
@@ -119,7 +122,7 @@ def _pandas_sparse(frame: Any) -> MemorySource | None:
     return MemorySource(matrix, Metadata("data", _pandas_index(frame), tuple(columns), {}, tuple(notes)))
 
 
-def _parts(native: Any, columns: list[str], frame: Any) -> Parts:
+def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
     kinds = {name: _kind(name, native[place]) for name, place in zip(columns, native.columns, strict=True)}
     series = {name: native[place] for name, place in zip(columns, native.columns, strict=True)}
     names = [name for name, kind in kinds.items() if kind in ("number", "truth", "object")]
@@ -148,7 +151,7 @@ def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matr
     return notes
 
 
-def _one_block(frame: Any) -> bool:
+def _one_block(frame: Frame) -> bool:
     """A pandas frame of one floating dtype gives its memory without a copy."""
     kinds = set(frame.dtypes) if _is_pandas(frame) else set()
     return len(kinds) == 1 and kinds <= {np.dtype(np.float32), np.dtype(np.float64)}
@@ -161,7 +164,7 @@ def _stacked(numbers: list[np.ndarray]) -> np.ndarray:
     return np.stack(numbers, axis=1, dtype=np.float32 if single else np.float64, casting="unsafe")
 
 
-def _kind(name: str, series: Any) -> str:
+def _kind(name: str, series: Frame) -> str:
     """number, truth, object, text or other; dates and complex numbers are refused by name."""
     import narwhals as nw
 
@@ -186,7 +189,7 @@ def _kind(name: str, series: Any) -> str:
     return "object" if dtype == nw.Object else "other"
 
 
-def _numbers(name: str, series: Any) -> np.ndarray:
+def _numbers(name: str, series: Frame) -> np.ndarray:
     values: np.ndarray = series.to_numpy()
     if values.dtype.kind == "O":
         return np.array([_number(name, row, value) for row, value in enumerate(values.tolist())], np.float64)
@@ -219,7 +222,7 @@ def _number(name: str, row: int, value: Any) -> float:
         ) from error
 
 
-def _text(name: str, series: Any) -> Text:
+def _text(name: str, series: Frame) -> Text:
     values = tuple("" if _absent(value) else str(value) for value in series.to_list())
     return Text(name, values, len(set(values)) == len(values) and "" not in values)
 

@@ -13,11 +13,11 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from eckart.engine.blocks.source import Metadata, RowSource
+from eckart.engine.blocks.source import DataSource, Metadata, RowSource
 from eckart.environment import SMALL, free_memory
 from eckart.io.columns import keep
 from eckart.io.roles import listed
@@ -86,7 +86,16 @@ class _Found(NamedTuple):
     unknown: list[int]
 
 
-def without_identifiers(source: Any, memory: int | None = None) -> Any:
+def _found(source: DataSource, names: Sequence[str], candidates: list[int], memory: int | None) -> _Found:
+    """What the candidates are, from their values if those are few enough, otherwise from one pass over the rows."""
+    if hasattr(source, "matrix"):
+        return _compared(names, candidates, source.matrix[:, candidates])
+    if 8 * source.shape[0] * len(candidates) <= max((free_memory() if memory is None else memory) // 4, SMALL):
+        return _compared(names, candidates, _values(keep(source, candidates)))
+    return _ascending(names, candidates, keep(source, candidates))
+
+
+def without_identifiers(source: DataSource, memory: int | None = None) -> DataSource:
     """The source without the columns that identify the rows; years become labels. Noted in `metadata`.
 
     Of rows that are read in blocks, the values to compare take at most a quarter of `memory` bytes.
@@ -97,12 +106,7 @@ def without_identifiers(source: Any, memory: int | None = None) -> Any:
     candidates = [j for j, name in enumerate(names) if any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR))]
     if not candidates:
         return source
-    if hasattr(source, "matrix"):
-        found = _compared(names, candidates, source.matrix[:, candidates])
-    elif 8 * source.shape[0] * len(candidates) <= max((free_memory() if memory is None else memory) // 4, SMALL):
-        found = _compared(names, candidates, _values(keep(source, candidates)))
-    else:
-        found = _ascending(names, candidates, keep(source, candidates))
+    found = _found(source, names, candidates, memory)
     dropped = {*found.identifiers, *found.years}
     if len(dropped) == len(names) or not any(found):
         return source

@@ -22,6 +22,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from eckart.aliases import JsonObject
+from eckart.documentation import document
 from eckart.errors import ModelFileError
 from eckart.files import new_file
 from eckart.fitted import takes_fitted
@@ -45,6 +47,7 @@ _BROKEN = (ValueError, TypeError, KeyError, AttributeError, EOFError, OverflowEr
 """What zipfile, json and numpy raise on bytes that are not what they claim to be."""
 
 
+@document
 @takes_fitted
 def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a decomposition to one file.
@@ -66,9 +69,7 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
     ModelFileError
         If the file exists, or cannot be written.
 
-    See Also
-    --------
-    load : Read the file.
+    {See Also: load [model]}
 
     Examples
     --------
@@ -297,7 +298,7 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
     return members
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> JsonObject:
     if len(dict(pairs)) != len(pairs):
         raise ModelFileError("Its JSON contains the same key twice.")
     return dict(pairs)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from eckart.arrays import is_sparse, to_numpy
+from eckart.aliases import JsonObject
+from eckart.arrays import Matrix, is_sparse, to_numpy
 from eckart.errors import ModelFileError
 from eckart.notes import Note
 from eckart.registry import all_methods, details_class, method_of
@@ -29,6 +30,14 @@ def allowed(dtype: np.dtype) -> bool:
     return dtype.kind in "fiu" and dtype.itemsize <= 8
 
 
+def _encode_fields(value: object, where: str, arrays: dict[str, np.ndarray]) -> JsonObject:
+    """The fields of a result by name; details are written as `parts`, as in the first version of the format."""
+    fields = _fields_of(value)
+    if isinstance(value, Decomposition):
+        fields["parts"] = _as_parts(fields.pop("details"))
+    return {name: encode(item, f"{where}.{name}".lstrip("."), arrays) for name, item in fields.items()}
+
+
 def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
     """JSON for a value; arrays found on the way are put into `arrays` under the place where they were found."""
     if isinstance(value, np.generic):
@@ -40,18 +49,13 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
         return value
     if isinstance(value, float):
         return float(value) if np.isfinite(value) else {"float": repr(float(value))}
-    if isinstance(value, tuple):
-        return {"tuple": [encode(item, f"{where}.{i}", arrays) for i, item in enumerate(value)]}
-    if isinstance(value, list):
-        return [encode(item, f"{where}.{i}", arrays) for i, item in enumerate(value)]
+    if isinstance(value, tuple | list):
+        items = [encode(item, f"{where}.{i}", arrays) for i, item in enumerate(value)]
+        return items if isinstance(value, list) else {"tuple": items}
     if isinstance(value, dict):
         return {"dict": {str(key): encode(item, f"{where}.{key}", arrays) for key, item in value.items()}}
     if type(value) in _CLASSES.values():
-        fields = _fields_of(value)
-        if isinstance(value, Decomposition):
-            fields["parts"] = _as_parts(fields.pop("details"))
-        inner = {name: encode(item, f"{where}.{name}".lstrip("."), arrays) for name, item in fields.items()}
-        return {type(value).__name__: inner}
+        return {type(value).__name__: _encode_fields(value, where, arrays)}
     if where.startswith("plan.settings."):
         return str(value)  # for people only: a dtype, a device, a generator
     if is_sparse(value):
@@ -60,7 +64,7 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"array": where}
 
 
-def _fields_of(value: Any) -> dict[str, Any]:
+def _fields_of(value: Any) -> JsonObject:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
@@ -75,22 +79,26 @@ def _as_parts(value: object) -> Any:
     return {name: _as_parts(item) for name, item in _fields_of(value).items() if item is not None}
 
 
-def _csr_parts(matrix: Any) -> dict[str, Any]:
+def _csr_parts(matrix: Matrix) -> JsonObject:
     from scipy import sparse
 
     rows = sparse.csr_array(matrix)
     return {"shape": tuple(map(int, rows.shape)), "data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
 
 
-def _csr(parts: dict[str, Any]) -> Any:
+def _is_shape(given: object) -> bool:
+    return isinstance(given, tuple) and len(given) == 2 and all(_fits(n, int) and 0 <= n < 2**62 for n in given)
+
+
+def _csr(parts: JsonObject) -> Any:
     """The sparse array, once its indices are known to lie inside its shape."""
     from scipy import sparse
 
     shape: Any = parts.get("shape")
-    data, indices, indptr = (parts.get(name) for name in ("data", "indices", "indptr"))
-    whole = isinstance(shape, tuple) and len(shape) == 2 and all(_fits(n, int) and 0 <= n < 2**62 for n in shape)
-    vectors = [part for part in (data, indices, indptr) if isinstance(part, np.ndarray) and part.ndim == 1]
-    if not whole or len(parts) != 4 or len(vectors) != 3 or any(part.dtype.kind != "i" for part in vectors[1:]):
+    named = [parts.get(name) for name in ("data", "indices", "indptr")]
+    vectors = [part for part in named if isinstance(part, np.ndarray) and part.ndim == 1]
+    sound = len(parts) == 4 and len(vectors) == 3 and all(part.dtype.kind == "i" for part in vectors[1:])
+    if not sound or not _is_shape(shape):
         raise ModelFileError("The model's JSON contains a broken sparse array. The file is not loaded.")
     try:
         found: Any = sparse.csr_array((vectors[0], vectors[1], vectors[2]), shape=shape)
@@ -131,21 +139,26 @@ def decode(value: object, arrays: Mapping[str, np.ndarray]) -> Any:
         return float(inner)
     if kind == "tuple" and isinstance(inner, list):
         return tuple(decode(item, arrays) for item in inner)
-    if kind == "dict" and isinstance(inner, dict):
-        return {key: decode(item, arrays) for key, item in inner.items()}
     if kind == "array" and isinstance(inner, str) and inner in arrays:
         return arrays[inner]
-    if kind == "csr" and isinstance(inner, dict):
-        return _csr({key: decode(item, arrays) for key, item in inner.items()})
-    if kind == "Note" and isinstance(inner, dict):
-        return _note(inner, arrays)
-    if kind in _CLASSES and isinstance(inner, dict):
-        fields = {key: decode(item, arrays) for key, item in inner.items()}
-        if kind == "Decomposition":
-            fields["notes"] = _as_notes(fields.get("notes", ()))
-            fields["details"] = _details(fields.get("method"), fields.pop("parts", {}))
-        return _build(_CLASSES[kind], fields)
+    if isinstance(inner, dict) and kind in ("dict", "csr", "Note", *_CLASSES):
+        return _decode_object(kind, inner, arrays)
     raise ModelFileError(f"The model's JSON contains an unknown or broken {kind[:40]!r}. The file is not loaded.")
+
+
+def _decode_object(kind: str, inner: dict[str, object], arrays: Mapping[str, np.ndarray]) -> Any:
+    """A dictionary, a sparse array, a note or one of the classes of results."""
+    if kind == "Note":
+        return _note(inner, arrays)
+    fields = {key: decode(item, arrays) for key, item in inner.items()}
+    if kind == "dict":
+        return fields
+    if kind == "csr":
+        return _csr(fields)
+    if kind == "Decomposition":
+        fields["notes"] = _as_notes(fields.get("notes", ()))
+        fields["details"] = _details(fields.get("method"), fields.pop("parts", {}))
+    return _build(_CLASSES[kind], fields)
 
 
 _RENAMED = {
@@ -167,7 +180,7 @@ def _as_notes(given: object) -> Any:
     return tuple(Note("other", note) if type(note) is str else note for note in given)
 
 
-def _note(fields: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Note:
+def _note(fields: JsonObject, arrays: Mapping[str, np.ndarray]) -> Note:
     code, text, details = (fields.get(name) for name in ("code", "text", "details"))
     if not isinstance(code, str) or not isinstance(text, str) or not isinstance(details, dict):
         raise ModelFileError("The model's JSON contains a broken note. The file is not loaded.")
@@ -195,20 +208,24 @@ def _nested(value: object, hint: object) -> Any:
     return value if wanted is None else _build(wanted, value)  # type: ignore[arg-type]
 
 
-def _build(cls: type, fields: dict[str, Any]) -> Any:
+def _check_fields(title: str, fields: JsonObject, hints: JsonObject) -> None:
+    for name, value in fields.items():
+        if name not in hints:
+            raise ModelFileError(
+                f"{title} has no field {name[:40]!r}; the file may be newer than this Eckart. Update it."
+            )
+        if not _fits(value, hints[name]):
+            raise ModelFileError(
+                f"{title}.{name} contains a {type(value).__name__} of the wrong kind. The file is not loaded."
+            )
+
+
+def _build(cls: type, fields: JsonObject) -> Any:
     """The frozen value, after each field was compared with its type hint."""
     hints = get_type_hints(cls, localns={"Array": np.ndarray, "D": Details})
     fields = {_RENAMED.get((cls.__name__, name), name): value for name, value in fields.items()}
     fields = {name: _nested(value, hints.get(name)) for name, value in fields.items()}
-    for name, value in fields.items():
-        if name not in hints:
-            message = f"{cls.__name__} has no field {name[:40]!r}; the file may be newer than this Eckart. Update it."
-            raise ModelFileError(message)
-        if not _fits(value, hints[name]):
-            message = (
-                f"{cls.__name__}.{name} contains a {type(value).__name__} of the wrong kind. The file is not loaded."
-            )
-            raise ModelFileError(message)
+    _check_fields(cls.__name__, fields, hints)
     lacking = [
         field.name for field in dataclasses.fields(cls)
         if field.name not in fields and field.default is field.default_factory is dataclasses.MISSING
@@ -227,10 +244,9 @@ def _fits(value: object, hint: object) -> bool:
     origin, parts = get_origin(hint), get_args(hint)
     if origin is tuple:
         return isinstance(value, tuple) and _items_fit(value, parts)
-    if origin in (dict, np.ndarray):
-        return isinstance(value, origin)
-    if isinstance(hint, type):
-        return isinstance(value, hint)
+    kind = origin if origin in (dict, np.ndarray) else hint
+    if isinstance(kind, type):
+        return isinstance(value, kind)
     if all(isinstance(part, str) for part in parts):  # Literal
         return value in parts
     return any(_fits(value, part) for part in parts)  # a union
@@ -259,12 +275,20 @@ def check(d: Decomposition, refusal: str) -> None:
             raise ModelFileError(
                 f"{refusal}: {name} contains NaN or infinite entries. Compute the decomposition again."
             )
-    for name, count in (("row_names", rows), ("column_names", columns)):
+    _check_names(d, refusal)
+    _check_certificate(d, refusal)
+
+
+def _check_names(d: Decomposition, refusal: str) -> None:
+    for name, count in (("row_names", d.rows), ("column_names", d.columns)):
         names = getattr(d, name)
         if names is not None and len(names) != count:
             raise ModelFileError(f"{refusal}: {len(names)} {name} were given for {count}.")
+
+
+def _check_certificate(d: Decomposition, refusal: str) -> None:
     partly = not method_of(d).orthogonal  # no bound for each component separately
     for name in ("lower", "upper", "residuals") if d.certificate else ():
         seen = np.shape(getattr(d.certificate, name))
-        if seen != (k,) and not (partly and len(seen) == 1 and seen[0] <= k):
-            raise ModelFileError(f"{refusal}: certificate.{name} has shape {seen}, not ({k},).")
+        if seen != (d.k,) and not (partly and len(seen) == 1 and seen[0] <= d.k):
+            raise ModelFileError(f"{refusal}: certificate.{name} has shape {seen}, not ({d.k},).")

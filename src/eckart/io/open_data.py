@@ -15,7 +15,7 @@ import numpy as np
 
 from eckart.arrays import is_array, is_sparse
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask
-from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source
+from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.errors import InputError
 from eckart.io.columns import keep, places_of
 from eckart.io.objects.tensors import plain_array
@@ -112,7 +112,7 @@ def open_data(
 
 def open_with(
     data: object, options: ReadOptions | None = None, *, memory: int | None = None, stream: bool | None = None
-) -> Any:
+) -> DataSource:
     """`open_data` with its options as one value."""
     options = _DEFAULT if options is None else options
     found = _opened(data, options, memory, stream)
@@ -123,7 +123,7 @@ def open_with(
     return found
 
 
-def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool | None) -> Any:
+def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
     if isinstance(data, np.ndarray | Source | RowSource) or is_sparse(data):
         return plain_array(data) if isinstance(data, np.ndarray) else data
     if isinstance(data, str | os.PathLike):
@@ -141,7 +141,7 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
     return _array_like(data)
 
 
-def _path(place: str, options: ReadOptions, memory: int | None, stream: bool | None) -> Any:
+def _path(place: str, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
     from eckart.io.objects.databases import database_source, is_database
     from eckart.io.open_rows import open_table
 
@@ -150,7 +150,7 @@ def _path(place: str, options: ReadOptions, memory: int | None, stream: bool | N
     return open_table(place, memory=memory, stream=stream, options=options)
 
 
-def _labelled(data: object, options: ReadOptions, memory: int | None) -> Any:
+def _labelled(data: object, options: ReadOptions, memory: int | None) -> DataSource:
     """AnnData and xarray."""
     from eckart.io.objects.cells import cell_source, is_anndata
     from eckart.io.objects.labelled import is_labelled, labelled_source
@@ -160,21 +160,21 @@ def _labelled(data: object, options: ReadOptions, memory: int | None) -> Any:
     return labelled_source(data, options.key, options.row_names) if is_labelled(data) else None
 
 
-def _stored(data: object, options: ReadOptions, memory: int | None) -> Any:
+def _stored(data: object, options: ReadOptions, memory: int | None) -> DataSource:
     """h5py and Zarr."""
     from eckart.io.objects.groups import is_stored, stored_object
 
     return stored_object(data, options.key, memory) if is_stored(data) else None
 
 
-def _frame(data: object, options: ReadOptions, memory: int | None) -> Any:
+def _frame(data: object, options: ReadOptions, memory: int | None) -> DataSource:
     """Frames in memory: pandas, polars, pyarrow and what narwhals knows."""
     from eckart.io.frames import frame_source
 
     return None if is_array(data) else frame_source(data, options.row_names)
 
 
-def _stream(data: object, options: ReadOptions, memory: int | None) -> Any:
+def _stream(data: object, options: ReadOptions, memory: int | None) -> DataSource:
     """Whatever gives Arrow batches, has the interchange protocol, or is a cursor."""
     from eckart.io.objects.arrow_stream import arrow_reader, interchange_table, reader_source
     from eckart.io.objects.batches import cursor_source, is_cursor
@@ -190,12 +190,24 @@ def _stream(data: object, options: ReadOptions, memory: int | None) -> Any:
     return cursor_source(data, options.row_names, memory) if is_cursor(data) else None
 
 
-def _python(data: Any, options: ReadOptions, memory: int | None) -> Any:
+def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> DataSource:
+    """A list of paths or of dicts; None for other lists."""
+    from eckart.io.objects.arrow_stream import reader_source
+    from eckart.io.objects.records import records_table
+    from eckart.io.open_rows import open_paths
+
+    if data and all(isinstance(item, str | os.PathLike) for item in data):
+        return open_paths([os.fsdecode(os.fspath(item)) for item in data], options, memory=memory)
+    if data and isinstance(data[0], Mapping):
+        return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
+    return None
+
+
+def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
     """Mappings, lists of paths or dicts, iterators, data loaders, open files."""
     from eckart.io.objects.arrow_stream import reader_source
     from eckart.io.objects.batches import batch_source, is_loader
-    from eckart.io.objects.records import mapping_table, records_table
-    from eckart.io.open_rows import open_paths
+    from eckart.io.objects.records import mapping_table
     from eckart.io.open_source import open_source
 
     if isinstance(data, Mapping):
@@ -203,10 +215,8 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> Any:
         if hasattr(found, "to_reader"):
             return reader_source(found.to_reader(), "data", options.row_names, memory)
         return _opened(found, options, memory, None)
-    if isinstance(data, list | tuple) and data and all(isinstance(item, str | os.PathLike) for item in data):
-        return open_paths([os.fsdecode(os.fspath(item)) for item in data], options, memory=memory)
-    if isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
-        return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
+    if isinstance(data, list | tuple):
+        return _items(data, options, memory)
     if isinstance(data, io.TextIOBase):
         data = getattr(data, "buffer", None) or io.BytesIO(data.read().encode())
     if isinstance(data, io.IOBase) and hasattr(data, "read"):
@@ -220,7 +230,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> Any:
     return None
 
 
-def _array_like(data: object) -> Any:
+def _array_like(data: object) -> DataSource:
     """Lists, buffers and objects that convert to NumPy arrays; everything else is refused."""
     if isinstance(data, str | bytes) or data is None:
         _refuse(data)
@@ -246,7 +256,7 @@ def _refuse(data: object) -> NoReturn:
     raise InputError(f"An object of type {name} is not a table. Give {_KNOWN}.{hint}")
 
 
-def _masked(data: Any, found: Any, mask: Any) -> Any:
+def _masked(data: Any, found: Any, mask: Any) -> DataSource:
     from eckart.io.objects.cells import is_anndata, mask_indices
 
     if is_anndata(data):
@@ -265,7 +275,7 @@ def _masked(data: Any, found: Any, mask: Any) -> Any:
     return _chosen(found, [int(place) for place in np.flatnonzero(chosen)])
 
 
-def _chosen(found: Any, columns: Sequence[str | int]) -> Any:
+def _chosen(found: Any, columns: Sequence[str | int]) -> DataSource:
     if isinstance(found, Source | RowSource):
         return keep(found, places_of(found, columns))
     indices = places_of(MemorySource(found, Metadata("The array")), columns)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
+from eckart.aliases import Keywords
 from eckart.errors import ParameterError
 from eckart.io.text.layout import TextOptions
 
@@ -60,7 +61,7 @@ class ReadKeywords(TypedDict, total=False):
 NAMES = frozenset(field.name for field in fields(ReadOptions))
 
 
-def split_options(options: dict[str, Any]) -> tuple[ReadOptions | None, dict[str, Any]]:
+def split_options(options: Keywords) -> tuple[ReadOptions | None, Keywords]:
     """(reading options, the others); None where no reading option is given."""
     if not any(name in NAMES for name in options):
         return None, options

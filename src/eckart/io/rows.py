@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import RawIOBase
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from eckart.engine.blocks.source import Block, Metadata, RowSource
+from eckart.aliases import JsonObject
+from eckart.arrays import Matrix
+from eckart.engine.blocks.source import Block, DataSource, Metadata, OfMatrix, RowSource
 from eckart.errors import FileError
 from eckart.fingerprint import FileState as FileState
 from eckart.fingerprint import fingerprint
@@ -59,7 +61,7 @@ def _edges_by_entries(source: HasPointers, block_bytes: int) -> tuple[int, ...]:
     return (*(edge for edge in edges if edge < rows), rows)
 
 
-def _bytes_before(source: Any) -> Iterator[tuple[int, np.ndarray]]:
+def _bytes_before(source: DataSource) -> Iterator[tuple[int, np.ndarray]]:
     """(first row, bytes that all rows before each row take in memory), in pieces that share a row."""
     size, first, last = np.dtype(source.dtype).itemsize + 4, 0, np.zeros(0, np.int64)
     for piece in source.pointers():
@@ -90,8 +92,31 @@ def rows_per_block(source: RowSource, block_bytes: int) -> int:
     return max(1, min(rows, int(block_bytes / max(row_bytes, 1))))
 
 
+class OfStored:
+    """Numbers of the dtype `stored`, given out as float32 or float64."""
+
+    stored: np.dtype
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
+
+
+class WholeRows:
+    """Rows of which every entry is stored, and that may be read from any row to any other."""
+
+    shape: tuple[int, int]
+
+    @property
+    def entries(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    def cuts(self) -> Sequence[int]:
+        return ()
+
+
 @dataclass(frozen=True)
-class NpyRows:
+class NpyRows(OfStored, WholeRows):
     """An .npy file, read by blocks with plain buffered reads: a map of the file would be paged in piece by piece."""
 
     state: FileState
@@ -101,17 +126,6 @@ class NpyRows:
     fortran: bool = False
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
-
-    @property
-    def entries(self) -> int:
-        return self.shape[0] * self.shape[1]
-
-    def cuts(self) -> Sequence[int]:
-        return ()
 
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
@@ -147,21 +161,16 @@ class NpyRows:
                 self._fill(stream, block[column], start, stop)
         return block.T
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         return fingerprint([self.state], shape=list(self.shape))
 
 
 @dataclass(frozen=True)
-class MemoryRows:
+class MemoryRows(OfMatrix):
     """A matrix in memory, read in blocks all the same: for a run that keeps a journal."""
 
-    matrix: Any
+    matrix: Matrix
     metadata: Metadata = field(default_factory=Metadata)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        rows, columns = self.matrix.shape
-        return int(rows), int(columns)
 
     @property
     def dtype(self) -> np.dtype:
@@ -185,7 +194,7 @@ class MemoryRows:
         block = self.matrix[start:stop]
         return block.astype(self.dtype, copy=False)
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         digest = hashlib.sha256()
         arrays = (self.matrix.data, self.matrix.indices, self.matrix.indptr) if self.sparse else (self.matrix,)
         for array in arrays:

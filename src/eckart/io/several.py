@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import Block, MemorySource, Metadata, RowSource
+from eckart.aliases import JsonObject
+from eckart.engine.blocks.source import Block, DataSource, MemorySource, Metadata, RowSource
 from eckart.errors import FileError
 from eckart.io.bytes import shown
 from eckart.io.columns import column_names
@@ -56,12 +57,12 @@ class SeveralRows:
                 pieces.append(source.read(begin, end).astype(self.dtype, copy=False))
         return _stacked(pieces)
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         found = [source.fingerprint() for source in self.sources]
         return {"content": {"files": [one["content"] for one in found]}, "state": [one["state"] for one in found]}
 
 
-def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> Any:
+def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> DataSource:
     """Sources read from `paths` as one; their columns must agree."""
     first = sources[0]
     for source, path in zip(sources[1:], paths[1:], strict=True):
@@ -79,7 +80,7 @@ def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> 
     return SeveralRows(tuple(_as_rows(source) for source in sources), edges, metadata)
 
 
-def _as_rows(source: Any) -> Any:
+def _as_rows(source: DataSource) -> DataSource:
     from eckart.io.rows import MemoryRows
 
     return MemoryRows(source.matrix, source.metadata) if hasattr(source, "matrix") else source
@@ -104,18 +105,24 @@ def _metadata(sources: Sequence[Any], paths: Sequence[str], name: str) -> Metada
     """Names and labels one after the other, where all files have them; the keys of hive folders as further labels."""
     metadata: Metadata = sources[0].metadata
     total = sum(source.shape[0] for source in sources)
-    rows = labels = None
+    rows, labels = None, {}
     if total <= MOST_NAMES:
-        if all(source.metadata.row_names is not None for source in sources):
-            rows = tuple(itertools.chain.from_iterable(source.metadata.row_names for source in sources))
-        common = [key for key in metadata.labels if all(key in source.metadata.labels for source in sources)]
-        labels = {
-            key: tuple(itertools.chain.from_iterable(source.metadata.labels[key] for source in sources))
-            for key in common
-        }
+        rows, labels = _joined_names(sources), _joined_labels(sources)
         labels |= hive_labels(paths, [source.shape[0] for source in sources])
     notes = tuple(dict.fromkeys(note for source in sources for note in source.metadata.notes))
-    return replace(metadata, name=name, row_names=rows, labels=labels or {}, notes=notes)
+    return replace(metadata, name=name, row_names=rows, labels=labels, notes=notes)
+
+
+def _joined_names(sources: Sequence[Any]) -> tuple[str, ...] | None:
+    parts = [source.metadata.row_names for source in sources]
+    return None if any(part is None for part in parts) else tuple(itertools.chain.from_iterable(parts))
+
+
+def _joined_labels(sources: Sequence[Any]) -> dict[str, tuple[str, ...]]:
+    """Labels that all files have."""
+    parts = [source.metadata.labels for source in sources]
+    common = [key for key in parts[0] if all(key in labels for labels in parts)]
+    return {key: tuple(itertools.chain.from_iterable(labels[key] for labels in parts)) for key in common}
 
 
 def hive_labels(paths: Sequence[str], counts: Sequence[int]) -> dict[str, tuple[str, ...]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.engine.blocks.source import Block, Metadata, RowSource
 from eckart.spool import Spool
 
@@ -44,5 +45,5 @@ class TemporaryRows(Generic[Rows]):
     def read(self, start: int, stop: int) -> Block:
         return self.rows.read(start, stop)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {**self.__dict__, "spool": None}

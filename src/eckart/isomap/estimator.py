@@ -11,7 +11,8 @@ from sklearn.metrics.pairwise import _VALID_METRICS
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array
+from eckart.aliases import Keywords
+from eckart.arrays import Array, Matrix
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.template import Estimator
@@ -224,7 +225,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
     def _sklearn(self) -> manifold.Isomap:
         return sklearn_isomap(self)
 
-    def _fit(self, X: object) -> Any:
+    def _fit(self, X: object) -> Matrix:
         if self.n_neighbors is not None and self.radius is not None:
             raise ParameterError(
                 f"Both n_neighbors and radius are provided. Use Isomap(radius={self.radius}, n_neighbors=None) if "
@@ -253,7 +254,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
     def _fitted_scores(self, data: object) -> Array:
         return self.embedding_
 
-    def _take(self, X: object, *, reset: bool) -> Any:
+    def _take(self, X: object, *, reset: bool) -> Matrix:
         return super()._take(X, reset=reset) if self._euclidean else X
 
     def _of_rows(self, X: object) -> Decomposition[IsomapDetails]:
@@ -274,7 +275,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         given = method.Given(None, self.n_neighbors, self.radius, pieces)
         return method.of_graph(graph, wish, columns=self.n_features_in_, given=given, prototype=None)
 
-    def _asked(self, rows: int) -> dict[str, Any]:
+    def _asked(self, rows: int) -> Keywords:
         landmarks = None if self.n_landmarks is None else min(self.n_landmarks, rows)
         k = min(self.n_components, rows if landmarks is None else landmarks)
         solver = _ENGINE[self.eigen_solver]

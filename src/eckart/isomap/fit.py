@@ -27,7 +27,7 @@ from eckart.isomap.embedding import Embedding, embed_all, embed_landmarks
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.neighbors import Neighbours
 from eckart.notes import Note
-from eckart.options import check_choice, check_count, is_number, memory_bytes
+from eckart.options import Seed, check_choice, check_count, is_number, memory_bytes
 from eckart.result import Decomposition, Plan, details_of
 
 SOLVERS = ("auto", "direct", "lanczos")
@@ -42,7 +42,7 @@ class Wish:
     solver: str = "auto"
     tolerance: float = 1e-14
     memory: int | None = None
-    rng: Any = None
+    rng: Seed = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def decompose(
     solver: str = "auto",
     tol: float | None = None,
     left: bool = True,
-    rng: Any = None,
+    rng: Seed = None,
     memory: str | int | None = None,
 ) -> Decomposition[IsomapDetails]:
     """Isomap of a table: `left * values` are the coordinates of its rows; `project` places new ones.
@@ -114,7 +114,7 @@ def reconstruct(decomposition: Decomposition, scores: Array) -> Array:
     raise InputError("Isomap has no inverse: it uses distances only. Use PCA, or kernel PCA with pre-images.")
 
 
-def finite_points(opened: Opened) -> Any:
+def finite_points(opened: Opened) -> Matrix:
     """Rows on the host in float64, dense or CSR, none of them missing or infinite."""
     matrix = opened.matrix
     points = matrix.matrix.astype(np.float64) if matrix.sparse else matrix.dense()
@@ -126,7 +126,7 @@ def finite_points(opened: Opened) -> Any:
 
 
 def checked(
-    rows: int, k: Any, n_landmarks: Any, solver: str, tol: float | None, rng: Any, memory: str | int | None
+    rows: int, k: Any, n_landmarks: Any, solver: str, tol: float | None, rng: Seed, memory: str | int | None
 ) -> Wish:
     """The wish, refused where it cannot be."""
     check_choice("solver", solver, SOLVERS)
@@ -137,7 +137,7 @@ def checked(
     return Wish(check_count("k", k, most), n_landmarks, solver, tolerance, memory_bytes(memory), rng)
 
 
-def join_neighbours(points: Any, n_neighbors: object, radius: Any) -> tuple[Graph, int]:
+def join_neighbours(points: Matrix, n_neighbors: object, radius: Any) -> tuple[Graph, int]:
     """The graph of the rows, in one piece, and of how many pieces it was."""
     rows = points.shape[0]
     if (n_neighbors is None) == (radius is None):

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from eckart.arrays import Array, Floats, Integers
 from eckart.engine.parallel import fold
 from eckart.isomap.neighbors import Neighbours, edges, nearest
 
@@ -31,9 +32,9 @@ _SCARCE = 8
 class Graph:
     """Symmetric, in CSR form: row i is joined to index[first[i]:first[i + 1]], at `weight`."""
 
-    first: np.ndarray
-    index: np.ndarray
-    weight: np.ndarray
+    first: Integers
+    index: Integers
+    weight: Floats
 
     @property
     def rows(self) -> int:
@@ -68,7 +69,7 @@ def components(graph: Graph) -> tuple[int, np.ndarray]:
     return int(count), np.asarray(labels)
 
 
-def join_components(graph: Graph, points: Any, count: int, labels: np.ndarray) -> Graph:
+def join_components(graph: Graph, points: Array, count: int, labels: np.ndarray) -> Graph:
     """The graph with one more edge for each pair of parts, between their two nearest rows."""
     rows, others, weights = [], [], []
     for part in range(1, count):
@@ -133,7 +134,8 @@ def _with_scipy(graph: Graph, sources: Neighbours, chosen: np.ndarray) -> np.nda
 
     start, stop = int(chosen[0]), int(chosen[-1]) + 1
     begin, end = int(sources.first[start]), int(sources.first[stop])
-    matrix = csr_array((graph.weight, graph.index, graph.first), shape=(graph.rows, graph.rows))
+    shape = (graph.rows, graph.rows)
+    matrix: csr_array[np.float64] = csr_array((graph.weight, graph.index, graph.first), shape=shape)
     if end - begin == stop - start and not sources.distance[begin:end].any():  # the sources are rows themselves
         return np.asarray(dijkstra(matrix, directed=True, indices=sources.index[begin:end]))
     used, place = np.unique(sources.index[begin:end], return_inverse=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.arrays import Floats, Integers, Matrix, is_sparse
 from eckart.engine.parallel import each
 from eckart.engine.threads import threads
 
@@ -30,9 +30,9 @@ _MARGIN = 6
 class Neighbours:
     """Of row i: index[first[i]:first[i + 1]] and their distances, nearest first."""
 
-    first: np.ndarray
-    index: np.ndarray
-    distance: np.ndarray
+    first: Integers
+    index: Integers
+    distance: Floats
 
     @property
     def rows(self) -> int:
@@ -62,7 +62,7 @@ def edges(counts: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def nearest(queries: Any, points: Any, count: int) -> Neighbours:
+def nearest(queries: Matrix, points: Matrix, count: int) -> Neighbours:
     """The `count` rows of `points` nearest to each row of `queries`; of equal ones the first."""
     rows = queries.shape[0]
     if not is_sparse(points) and points.shape[1] <= _TREE_COLUMNS:
@@ -73,7 +73,7 @@ def nearest(queries: Any, points: Any, count: int) -> Neighbours:
     return Neighbours(first, index.ravel().astype(np.int32), distance.ravel())
 
 
-def within(queries: Any, points: Any, radius: float) -> Neighbours:
+def within(queries: Matrix, points: Matrix, radius: float) -> Neighbours:
     """All rows of `points` at most `radius` away from each row of `queries`."""
     if not is_sparse(points) and points.shape[1] <= _TREE_COLUMNS:
         found = _tree(queries).sparse_distance_matrix(_tree(points), radius, output_type="ndarray")
@@ -91,7 +91,7 @@ def _tree(points: np.ndarray) -> Any:
     return cKDTree(points)
 
 
-def _nearest_by_tiles(queries: Any, points: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _nearest_by_tiles(queries: Matrix, points: Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
     scan = _scan_of(queries.shape[0] * points.shape[0])
     candidates = min(points.shape[0], count + _MARGIN)
     queries, points, squares = _about_the_mean(queries, points)
@@ -135,7 +135,7 @@ def _scan_with_numpy(tile: np.ndarray, first: int, scores: np.ndarray, indices: 
     scores[...] = np.take_along_axis(everything, order, axis=1)
 
 
-def _within_by_tiles(queries: Any, points: object, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _within_by_tiles(queries: Matrix, points: object, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     queries, points, squares = _about_the_mean(queries, points)
     lengths = _squares(queries)
     slack = 1e-12 * (float(lengths.max(initial=0.0)) + float(squares.max(initial=0.0)))
@@ -151,7 +151,7 @@ def _within_by_tiles(queries: Any, points: object, radius: float) -> tuple[np.nd
     return owners, indices, distances
 
 
-def _about_the_mean(queries: object, points: Any) -> tuple[Any, Any, np.ndarray]:
+def _about_the_mean(queries: object, points: Matrix) -> tuple[Any, Any, np.ndarray]:
     """Both less the mean of the points, which leaves distances as they are; sparse rows stay as they are."""
     if not is_sparse(points):
         mean = points.mean(axis=0)
@@ -161,17 +161,17 @@ def _about_the_mean(queries: object, points: Any) -> tuple[Any, Any, np.ndarray]
     return queries, points, _squares(points)
 
 
-def _squares(points: Any) -> np.ndarray:
+def _squares(points: Matrix) -> np.ndarray:
     if is_sparse(points):
         return np.asarray(points.multiply(points).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", points, points))
 
 
-def _products(block: Any, points: Any) -> np.ndarray:
+def _products(block: Matrix, points: Matrix) -> np.ndarray:
     product = block @ points.T
     return np.asarray(product.toarray() if is_sparse(product) else product)
 
 
-def _lengths(block: Any, points: Any, rows: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def _lengths(block: Matrix, points: Matrix, rows: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """||block[rows] - points[places]||, from the differences."""
     return np.asarray(np.sqrt(_squares(block[rows] - points[indices])))

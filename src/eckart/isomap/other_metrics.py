@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,9 @@ from eckart.isomap import geodesic
 from eckart.isomap.fit import say_pieces
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.neighbors import Neighbours, edges
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 
 def fitted_neighbours(isomap: Any, X: object) -> NearestNeighbors:
@@ -80,6 +83,6 @@ def sklearn_kernel_pca(isomap: Any) -> KernelPCA:
     return result
 
 
-def _joined(found: Any) -> Graph:
+def _joined(found: Matrix) -> Graph:
     entries = found.tocoo()
     return geodesic.join(entries.row, entries.col, entries.data, found.shape[0])

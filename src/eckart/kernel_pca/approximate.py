@@ -6,11 +6,11 @@ What is missing, K - F^T F, is positive semi-definite and its trace is known: it
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import linalg
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, device, dtype_name, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.orthogonal import flip_signs
 from eckart.engine.backends.select import backend_of
@@ -67,7 +67,8 @@ def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Pl
     """
     if settings.approximation_error >= _SINGLE and float(to_numpy(kernel.diagonal(rows)).max()) < _LARGE:
         found = _approximate(rows, kernel, settings, plan, "float32")
-        if _accurate(found, settings) or len(found.details.pivots) >= rank_limit(found.rows, settings):
+        pivots = found.details.pivots
+        if _accurate(found, settings) or (pivots is not None and len(pivots) >= rank_limit(found.rows, settings)):
             return found
     return _approximate(rows, kernel, settings, plan, "float64")
 
@@ -223,7 +224,7 @@ def _solved(upper: Array, right: Array) -> Array:
     return solvers.solve(upper, right)
 
 
-def through(triangle: Array, components: FactorComponents) -> dict[str, Any]:
+def through(triangle: Array, components: FactorComponents) -> Keywords:
     """Coefficients on the pivots: features of a point are L^-1 k(pivots, x)."""
     together = from_numpy(np.hstack([components.directions, components.mean[:, None]]), triangle)
     if is_numpy(triangle):

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from eckart.arrays import Array
+
 _PROPOSALS = 512
 _FEWEST = 32
 
@@ -28,11 +30,11 @@ class Pivots:
 
     tile: Tile
     join: Callable[[list[Any]], Any]
-    points: Any = None
+    points: Array = None
     indices: tuple[int, ...] = ()
     triangle: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
-    def features(self, rows: Any) -> np.ndarray:
+    def features(self, rows: Array) -> np.ndarray:
         """F for some points: rank x points."""
         if self.points is None:
             return np.zeros((0, rows.shape[0]))
@@ -42,7 +44,7 @@ class Pivots:
         """F from k(pivots, x)."""
         return np.asarray(linalg.solve_triangular(self.triangle, kernel, lower=True))
 
-    def accept(self, indices: np.ndarray, rows: Any, rng: np.random.Generator, room: int) -> int:
+    def accept(self, indices: np.ndarray, rows: Array, rng: np.random.Generator, room: int) -> int:
         """Take proposals by rejection: each with the share of its diagonal that those before it have left."""
         known = self.features(rows)
         block = self.tile(rows, rows) - known.T @ known
@@ -75,7 +77,7 @@ class Round:
     left: float
     lowest: float
     indices: np.ndarray
-    rows: Any
+    rows: Array
 
 
 def read_round(

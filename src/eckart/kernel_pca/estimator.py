@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, astype, device, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, device, is_numpy, namespace, to_numpy
+from eckart.documentation import document
 from eckart.engine.matrix import open_matrix, taken_to
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
@@ -35,6 +36,7 @@ from eckart.result import Decomposition
 if TYPE_CHECKING:
     from sklearn import decomposition
     from sklearn.utils import Tags
+
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
 _ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized": "lanczos", "lanczos": "lanczos"}
@@ -257,13 +259,13 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         check_is_fitted(self)
         return self._preimages(self._take_scores(X), measure=True)
 
-    def _take_scores(self, X: object) -> Any:
+    def _take_scores(self, X: object) -> Array:
         return take_scores(X)  # from any device: the model is copied to the scores
 
     def _scores(self, data: object) -> Array:
         return project(self.decomposition_, data)
 
-    def _preimages(self, scores: Any, *, measure: bool) -> Preimages:
+    def _preimages(self, scores: Array, *, measure: bool) -> Preimages:
         d = self.decomposition_
         if scores.shape[1] != d.k:
             raise ParameterError(f"X has {scores.shape[1]} columns, but the model has {counted(d.k, 'component')}.")
@@ -276,13 +278,11 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         found = preimages(expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=ridge, measure=measure)
         return Preimages(astype(found.rows, scores.dtype), found.distances, found.lengths)
 
+    @document
     def column_correlations(self, X: object) -> Array:
         """Compute the correlations of columns with scores, for new rows.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit.
+        {Parameters: X [new rows]}
 
         Returns
         -------
@@ -299,7 +299,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
     def _onnx(self, dtype: str) -> Any:
         return kernel_onnx(self.decomposition_, dtype)
 
-    def _fit(self, X: Any) -> Any:
+    def _fit(self, X: Matrix) -> Matrix:
         if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel, because it contains no rows.")
         data = take(self, X, reset=True)
@@ -321,7 +321,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
             self._learn(rows)
         return data
 
-    def _decomposed(self, rows: Any) -> Decomposition[KernelPCADetails]:
+    def _decomposed(self, rows: Matrix) -> Decomposition[KernelPCADetails]:
         wanted = self.n_components
         whole = isinstance(wanted, int | np.integer)
         count = int(wanted) if wanted is not None and whole else None
@@ -340,7 +340,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         d = d.named(d.row_names, None if names is None else tuple(str(name) for name in names))
         return without_zeros(d) if self.remove_zero_eig else d
 
-    def _learn(self, rows: Any) -> None:
+    def _learn(self, rows: Array) -> None:
         ridge = learn(self._fitted_scores(rows), rows, self.alpha, expansion_of(self.decomposition_).kernel)
         self._ridge = ridge
         self.dual_coef_, self.X_transformed_fit_ = ridge.dual, ridge.landmarks

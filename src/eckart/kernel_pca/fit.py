@@ -10,10 +10,11 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import (
     Array,
     astype,
@@ -44,8 +45,11 @@ from eckart.kernel_pca.options import KernelSettings, check_kernel, table
 from eckart.kernel_pca.preimage import Expansion, preimages
 from eckart.kernel_pca.streamed import median_rows, solve_blocks
 from eckart.notes import Note
-from eckart.options import memory_bytes
+from eckart.options import Seed, memory_bytes
 from eckart.result import Decomposition, details_of
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 _TILE = 512
 _DEVICE_TILE = 8192
@@ -62,13 +66,13 @@ def decompose(
     gamma: float | str | None = "local",
     degree: float = 3,
     coef0: float = 1,
-    kernel_params: dict[str, Any] | None = None,
+    kernel_params: Keywords | None = None,
     solver: str = "auto",
     tol: float | None = None,
     approximation_error: float = 0.01,
     max_rank: int | None = None,
     left: bool = False,
-    rng: Any = None,
+    rng: Seed = None,
     memory: str | int | None = None,
     max_passes: int = 100,
     stream: bool | None = None,
@@ -148,11 +152,11 @@ WIDTHS = {"median": 0.5, "local": 0.1}
 
 def make_kernel(
     kernel: str | Callable[..., Any],
-    rows: Any,
+    rows: Matrix,
     gamma: float | str | None = None,
     degree: float = 3,
     coef0: float = 1,
-    kernel_params: dict[str, Any] | None = None,
+    kernel_params: Keywords | None = None,
 ) -> Kernel:
     """A kernel with the parameters that the data ask for."""
     if callable(kernel):
@@ -166,7 +170,7 @@ def make_kernel(
     return Kernel(kernel, float(gamma), float(degree), float(coef0))
 
 
-def median_gamma(rows: Any, kernel: str = "rbf", quantile: float = 0.5) -> float:
+def median_gamma(rows: Array, kernel: str = "rbf", quantile: float = 0.5) -> float:
     """1 / (2 m^2), m a quantile of the distances between rows, of at most 500 of them; 1 where they coincide.
 
     The median suits compact groups. The tenth part of the distances separates nested ones, such as rings, which a
@@ -214,7 +218,7 @@ def project(decomposition: Decomposition[KernelPCADetails], data: object) -> Arr
 _ARRAYS = ("support", "shift", "support_scores", "dual", "base", "means", "offset")
 
 
-def on_device_of(d: Decomposition[KernelPCADetails], rows: Any) -> Decomposition[KernelPCADetails]:
+def on_device_of(d: Decomposition[KernelPCADetails], rows: Matrix) -> Decomposition[KernelPCADetails]:
     """The decomposition with its arrays where the rows are; one of a GPU takes rows of that GPU alone."""
     prototype = np.empty(0) if is_sparse(rows) else rows[:0, :0]
     if type(d.values) is type(prototype) and device(d.values) == device(prototype):
@@ -227,7 +231,7 @@ def on_device_of(d: Decomposition[KernelPCADetails], rows: Any) -> Decomposition
     return replace(d, values=from_numpy(d.values, prototype), details=replace(details, **moved))
 
 
-def _kernel_scores(d: Decomposition, rows: Any) -> Array:
+def _kernel_scores(d: Decomposition, rows: Matrix) -> Array:
     kernel, details = kernel_of(d), details_of(d, KernelPCADetails)
     if kernel.name == "precomputed":
         if details.pivots is not None:
@@ -314,7 +318,7 @@ def expansion_of(d: Decomposition) -> Expansion:
     if details.kernel == "precomputed":
         raise InputError("A precomputed kernel contains no rows, so there is no inverse.")
     wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
-    known: dict[str, Any] = {name: getattr(details, name) for name in wanted}
+    known: Keywords = {name: getattr(details, name) for name in wanted}
     return Expansion(kernel_of(d), **known)
 
 
@@ -327,7 +331,7 @@ def _with_correlations(
     return replace(d, details=replace(d.details, correlations=correlations(rows, d.left)))
 
 
-def correlations(rows: Any, scores: Array) -> Array:
+def correlations(rows: Matrix, scores: Array) -> Array:
     """Pearson's correlation of every column with every column of scores; 0 where one of the two does not vary."""
     xp = namespace(scores)
     scores = scores - xp.mean(scores, axis=0)

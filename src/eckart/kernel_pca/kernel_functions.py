@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, device, dtype_name, empty_rows, is_numpy, is_sparse, namespace
+from eckart.arrays import Array, Matrix, astype, device, dtype_name, empty_rows, is_numpy, is_sparse, namespace
 from eckart.engine.backends.cuda.arrays import can_compile
 from eckart.engine.backends.written import applied
 from eckart.errors import InputError
@@ -34,8 +34,8 @@ _SINGLE = 16.0
 class Points:
     """Rows ready for a kernel: its argument is left right^T (+ offset of each), or made of the rows themselves."""
 
-    left: Any
-    right: Any
+    left: Array
+    right: Array
     offset: Array | None = None
     apart: bool = False
     """Left and right are the rows times sqrt(2 gamma) alone: an rbf that is made of their differences."""
@@ -84,7 +84,7 @@ class Kernel:
         """What may be taken off all rows: the mean, where distances alone count, so that squares keep their digits."""
         return None if self.name != "rbf" or is_sparse(data) else column_means(data)
 
-    def points(self, data: Any, shift: Array | None = None, precision: str = "float64") -> Points:
+    def points(self, data: Matrix, shift: Array | None = None, precision: str = "float64") -> Points:
         """Rows of `data` ready for tiles; made in float64, then rounded to `precision`."""
         if self.name in ("precomputed", "function"):
             return Points(data, data)
@@ -128,7 +128,7 @@ class Kernel:
         scaled = cuda_tiles.row_major(scaled)
         return Points(scaled, scaled, apart=True)
 
-    def _sparse_points(self, rows: Any) -> Points:
+    def _sparse_points(self, rows: Matrix) -> Points:
         if self.name == "rbf":
             return Points(2.0 * self.gamma * rows, rows, -self.gamma * squared_lengths(rows))
         if self.name in ("poly", "sigmoid"):
@@ -185,7 +185,7 @@ class Kernel:
         distances *= -self.gamma
         return applied("exp", distances)
 
-    def _called(self, first: Any, second: Any) -> np.ndarray:
+    def _called(self, first: Array, second: Array) -> np.ndarray:
         assert self.function is not None
         symmetric = first is second
         result = np.empty((first.shape[0], second.shape[0]))
@@ -196,7 +196,7 @@ class Kernel:
                     result[j, i] = result[i, j]
         return result
 
-    def diagonal(self, data: Any) -> Array:
+    def diagonal(self, data: Matrix) -> Array:
         """k(x, x) for every row."""
         rows = data.shape[0]
         if self.name == "precomputed":
@@ -218,7 +218,7 @@ class Kernel:
         return self._finish(self.gamma * squares + self.coef0)
 
 
-def alike(rows: Any, support: Any) -> Any:
+def alike(rows: Matrix, support: Matrix) -> Matrix:
     """The rows, sparse or dense as the support is."""
     if is_sparse(support) and not is_sparse(rows):
         from scipy import sparse
@@ -254,7 +254,7 @@ def power(base: Array, exponent: float) -> Array:
     return namespace(base).ones_like(base) if result is None else result
 
 
-def chosen_rows(data: Any, index: Any) -> Any:
+def chosen_rows(data: Array, index: Any) -> Array:
     """Some rows, by a slice or by their numbers."""
     if is_numpy(data) or is_sparse(data):
         return data[index]
@@ -275,7 +275,7 @@ def column_means(data: Array) -> Array:
     return namespace(data).mean(doubles(data), axis=0)
 
 
-def squared_lengths(data: Any) -> Array:
+def squared_lengths(data: Matrix) -> Array:
     """Of the rows, in float64."""
     if is_sparse(data):
         return np.asarray(data.multiply(data).sum(axis=1), np.float64).ravel()
@@ -285,7 +285,7 @@ def squared_lengths(data: Any) -> Array:
     return namespace(data).sum(data * data, axis=1)
 
 
-def unit_rows(data: Any) -> Any:
+def unit_rows(data: Matrix) -> Matrix:
     """x / |x|; rows of zeros stay."""
     if is_sparse(data):
         from scipy import sparse
@@ -315,5 +315,5 @@ def _manhattan(first: Array, second: Array) -> Array:
     return distances
 
 
-def _dense(rows: Any) -> Array:
+def _dense(rows: Matrix) -> Array:
     return doubles(rows.toarray() if is_sparse(rows) else rows)

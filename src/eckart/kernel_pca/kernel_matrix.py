@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
+from eckart.arrays import Array, Matrix, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
 from eckart.engine.parallel import fold
 from eckart.kernel_pca.kernel_functions import Kernel, Points, chosen_rows, doubles, put
 from eckart.kernel_pca.rounding import kernel_error
@@ -35,7 +35,7 @@ class KernelMatrix:
     after_pass: Callable[[int], None] | None = None
     """Called with the number of passes over the kernel after each of them."""
 
-    def __init__(self, kernel: Kernel, data: Any, *, precision: str = "float32", keep: bool = True) -> None:
+    def __init__(self, kernel: Kernel, data: Matrix, *, precision: str = "float32", keep: bool = True) -> None:
         self.kernel, self.keep = kernel, keep
         self.size = int(data.shape[0])
         self.passes = 0
@@ -204,7 +204,7 @@ class KernelMatrix:
     def _total(self, width: int, step: Callable[[Pair], Parts]) -> tuple[Array, float]:
         """The parts of all tiles added up, in their order."""
 
-        def run(pair: Pair | None) -> Any:
+        def run(pair: Pair | None) -> Array:
             return (self._zeros(width), 0.0) if pair is None else step(pair)
 
         def add(total: tuple[Array, Any], parts: Parts) -> tuple[Array, Any]:
@@ -228,7 +228,7 @@ def with_ones(block: Array) -> Array:
     return xp.concat([block, ones], axis=1)
 
 
-def _squares(tile: Array, pair: Pair) -> Any:
+def _squares(tile: Array, pair: Pair) -> Array:
     """The sum of squares of a tile, twice for a tile that stands for two; on a device it is not waited for."""
     times = 1.0 if pair[0] == pair[1] else 2.0
     if is_numpy(tile):

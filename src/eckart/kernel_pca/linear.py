@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends import orthogonal
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.svd import find_components, project_on_components, reconstruct_from_components
@@ -22,7 +22,7 @@ from eckart.result import Certificate, Decomposition, details_of
 
 
 def linear_components(
-    opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings
+    opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
 ) -> Decomposition[KernelPCADetails]:
     """PCA of the rows (of their directions, for the cosine), presented as kernel PCA."""
     given = rows
@@ -54,7 +54,7 @@ def linear_components(
     return result
 
 
-def _of_returned(d: Decomposition, rows: Any, *, cosine: bool) -> Decomposition:
+def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decomposition:
     """The certificate for vectors and values as returned, and for directions as they are, before rounding.
 
     Vectors and values round by u: (G - l) v moves by 4 u |G| at most. Rows of unit length round by u as well, and so
@@ -104,7 +104,7 @@ def _on_device_of(array: np.ndarray, d: Decomposition) -> Array:
     return astype(from_numpy(array, d.values), d.values.dtype)
 
 
-def _directions(rows: Any) -> Any:
+def _directions(rows: Matrix) -> Matrix:
     """The rows at unit length, in their dtype."""
     unit = unit_rows(rows)
     return unit.astype(rows.dtype) if is_sparse(rows) else astype(unit, rows.dtype)

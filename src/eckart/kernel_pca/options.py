@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, dtype_name, is_host, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, dtype_name, is_host, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.finite import refuse_not_finite
@@ -114,7 +114,7 @@ def check_kernel(
     )
 
 
-def table(opened: Opened) -> Any:
+def table(opened: Opened) -> Matrix:
     """The rows as float32 or float64, every entry finite: on the host, dense or CSR, or dense where they are.
 
     What is sparse on a GPU comes to the host: its kernel is dense anyway.
@@ -155,7 +155,7 @@ def computes(rows: Array) -> bool:
     return not is_numpy(rows) and type(rows).__module__.partition(".")[0] in ("torch", "cupy")
 
 
-def free_bytes(rows: Any) -> int | None:
+def free_bytes(rows: Matrix) -> int | None:
     """Half of what is free on the GPU that the rows are on; None for the host."""
     if is_sparse(rows) or is_host(rows):
         return None

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, device, from_numpy, is_array, is_host, is_numpy, namespace, to_numpy
 from eckart.documentation import document
 from eckart.engine.parallel import fold
@@ -32,7 +33,7 @@ class Expansion:
     """Points of the kernel's space by their scores; `kernel` has `points`, `tile` and `diagonal`."""
 
     kernel: Any
-    support: Any
+    support: Array
     shift: Array | None
     support_scores: Array
     dual: Array | None
@@ -46,7 +47,7 @@ class Expansion:
 
     def on_host(self) -> Expansion:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        arrays: dict[str, Any] = {name: to_numpy(value) for name, value in values.items() if is_array(value)}
+        arrays: Keywords = {name: to_numpy(value) for name, value in values.items() if is_array(value)}
         return replace(self, **arrays)
 
     @property

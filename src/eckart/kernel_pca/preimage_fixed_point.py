@@ -10,11 +10,12 @@ again from another near point of the support. The answer is never farther than t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from eckart.arrays import Array
     from eckart.kernel_pca.preimage import Expansion
 
 _STEPS = 100
@@ -45,7 +46,7 @@ def nearest_points(expansion: Expansion, scores: np.ndarray, count: int) -> np.n
     return np.take_along_axis(chosen, order, axis=1)
 
 
-def dense(support: Any, index: np.ndarray) -> np.ndarray:
+def dense(support: Array, index: np.ndarray) -> np.ndarray:
     rows = support[index]
     return np.array(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
 

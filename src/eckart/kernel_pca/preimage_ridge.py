@@ -57,7 +57,7 @@ class _Spectral:
     targets: np.ndarray
 
 
-def learn(scores: Array, rows: Any, alpha: float | str, kernel: Any) -> Ridge:
+def learn(scores: Array, rows: Array, alpha: float | str, kernel: Any) -> Ridge:
     """The ridge from scores to rows, made on the host.
 
     A number for alpha: scikit-learn's ridge, with the given kernel, shrunk towards 0. "auto": rbf, by leaving one out,

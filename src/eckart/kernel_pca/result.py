@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, dtype_name, from_numpy, namespace
+from eckart.aliases import Keywords
+from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, namespace
 from eckart.engine.certify import angle_bound, explained, summary_of, ties
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
@@ -70,7 +71,7 @@ def as_info(solution: Solution, passes: int, settings: KernelSettings, plan: Pla
 
 
 def assembled(
-    rows: Any, values: np.ndarray, vectors: Array, total: float, plan: Plan, certificate: Certificate,
+    rows: Matrix, values: np.ndarray, vectors: Array, total: float, plan: Plan, certificate: Certificate,
     info: SolveInfo, details: KernelPCADetails, notes: tuple[Note, ...], rank: int | None,
 ) -> Decomposition[KernelPCADetails]:  # fmt: skip
     """The result in the dtype of the rows, and in the library of the vectors."""
@@ -89,7 +90,7 @@ def assembled(
     )  # fmt: skip
 
 
-def moved(parts: dict[str, Any], prototype: Array) -> dict[str, Any]:
+def moved(parts: Keywords, prototype: Array) -> Keywords:
     """The arrays among the parts on the device of `prototype`; the rest as it is."""
     return {name: from_numpy(part, prototype) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
 

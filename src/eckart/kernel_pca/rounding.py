@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, is_sparse, namespace, to_numpy
 from eckart.kernel_pca.kernel_functions import squared_lengths
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Lengths:
         )  # fmt: skip
 
 
-def lengths_of(kernel: Kernel, data: Any, shift: Any = None) -> Lengths:
+def lengths_of(kernel: Kernel, data: Matrix, shift: Array | None = None) -> Lengths:
     """Of the rows of `data`, less `shift`."""
     rows = data if is_sparse(data) or shift is None else data - shift
     squares = np.asarray(to_numpy(squared_lengths(rows)), np.float64)
@@ -78,7 +78,7 @@ def lengths_of(kernel: Kernel, data: Any, shift: Any = None) -> Lengths:
     return Lengths(len(squares), float(squares.sum()), fourth, float(squares.max(initial=0.0)), products)
 
 
-def kernel_error(kernel: Kernel, data: Any, shift: Any = None) -> float:
+def kernel_error(kernel: Kernel, data: Matrix, shift: Array | None = None) -> float:
     """Bound of ||K^ - K||_2 for the kernel of all rows of `data`, less `shift`, computed in float64."""
     if kernel.name == "function":
         return 0.0

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.manifold import trustworthiness
 
-from eckart.arrays import is_sparse
+from eckart.aliases import Keywords
+from eckart.arrays import Array, is_sparse
 from eckart.documentation import document
 from eckart.engine.matrix import open_matrix
 from eckart.engine.settings import generator
@@ -121,7 +122,7 @@ class KernelScan:
         KernelPCA
             An estimator that is not fitted.
         """
-        more = cast("dict[str, Any]", options)
+        more = cast("Keywords", options)
         return KernelPCA(self.n_components, kernel=self.best.kernel, gamma=self.best.gamma, **more)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -249,7 +250,7 @@ def _widths(kernel: str, gammas: Sequence[float] | None, rows: object) -> list[f
 
 
 def _trial(
-    rows: Any, left_out: Any, kernel: str, gamma: float | None, k: int, neighbors: int, options: dict[str, Any]
+    rows: Array, left_out: Array, kernel: str, gamma: float | None, k: int, neighbors: int, options: Keywords
 ) -> KernelTrial:
     model = KernelPCA(k, kernel=kernel, gamma=gamma, fit_inverse_transform=True, **options)
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.arrays import Array, DType, is_sparse
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.digest import ArrayDigest
 from eckart.engine.finite import refuse_not_finite
@@ -265,10 +265,10 @@ class _Run:
 @dataclass(frozen=True)
 class _Like:
     shape: tuple[int, int]
-    dtype: Any
+    dtype: DType
 
 
-def _joined(pieces: list[Any]) -> Any:
+def _joined(pieces: list[Any]) -> Array:
     if is_sparse(pieces[0]):
         from scipy import sparse
 
@@ -276,7 +276,7 @@ def _joined(pieces: list[Any]) -> Any:
     return np.concatenate(pieces)
 
 
-def median_rows(opened: Opened) -> Any:
+def median_rows(opened: Opened) -> Array:
     """The rows that `median_gamma` looks at, at most 500, evenly spaced: one pass."""
     rows = opened.matrix.shape[0]
     with warnings.catch_warnings():

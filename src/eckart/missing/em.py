@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
+from eckart.arrays import Floats
 from eckart.missing.components import CLEAR, fit_components
 from eckart.missing.covariance_model import Correlations, conditionals, fit_correlations
 from eckart.missing.factor_model import Factors, Gaps, score_inverses, scores
@@ -26,10 +27,10 @@ _NORMAL = 1.959963984540054
 class GapModel:
     """What fills a gap: means and scales of the columns; loadings (columns x k) and noise variances in these units."""
 
-    mean: np.ndarray
-    scale: np.ndarray
-    loadings: np.ndarray
-    noise: np.ndarray
+    mean: Floats
+    scale: Floats
+    loadings: Floats
+    noise: Floats
 
     @property
     def k(self) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eckart.arrays import Floats, Integers
 from eckart.engine.backends.symmetric import leading_pairs
 
 _ROWS = 4096
@@ -29,13 +30,13 @@ _NOISE_PRIOR = 2.0
 class Gaps:
     """A table in standard units, zero where a value is missing, grouped by the pattern of its gaps."""
 
-    values: np.ndarray
-    weights: np.ndarray
-    patterns: np.ndarray
+    values: Floats
+    weights: Floats
+    patterns: Floats
     """Distinct rows of the indicator of values present, as floats."""
-    pattern: np.ndarray
+    pattern: Integers
     """The pattern of each row."""
-    floor: np.ndarray
+    floor: Floats
     """Variance of the rounding errors in each column: noise cannot be seen below it."""
 
     @classmethod

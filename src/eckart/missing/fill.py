@@ -202,7 +202,7 @@ def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
     return with_matrix(opened, from_numpy(filled.astype(_float(matrix)), matrix))
 
 
-def with_matrix(opened: Opened, matrix: Any) -> Opened:
+def with_matrix(opened: Opened, matrix: Array) -> Opened:
     """The same with other numbers of the same shape, in the units of the data."""
     if not opened.matrix.sparse:
         return replace(opened, matrix=replace(opened.matrix, matrix=matrix))
@@ -360,5 +360,5 @@ def _in_units(model: GapModel, exponent: int) -> GapModel:
     return replace(model, mean=np.ldexp(model.mean, exponent), scale=np.ldexp(model.scale, exponent))
 
 
-def _float(matrix: Any) -> type[np.floating[Any]]:
+def _float(matrix: Array) -> type[np.floating[Any]]:
     return np.float32 if str(matrix.dtype).endswith("float32") else np.float64

@@ -6,11 +6,10 @@ A11 is predicted by W' H'. Factorisations of different k have nothing in common,
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.aliases import Keywords
+from eckart.arrays import Matrix, is_sparse
 from eckart.formatting import counted
 from eckart.nmf.loss import squared_error
 from eckart.nmf.result import coordinates, factorise
@@ -23,13 +22,13 @@ _SPLITS = 3
 """Splits into quarters: what one split finds depends on which rows and columns go together."""
 _HELD_OUT = 1.0 / 3.0
 """Entries of a quarter over those of the other three."""
-_OPTIONS: dict[str, Any] = {
+_OPTIONS: Keywords = {
     "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-4, "max_iter": 200, "alpha_W": 0.0,
     "alpha_H": "same", "l1_ratio": 0.0, "missing": "error", "n_runs": 1,
 }  # fmt: skip
 
 
-def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
+def by_parts(table: Matrix, most: int | None, seed: int) -> tuple[int | None, str]:
     """The number of components that predicts held-out quarters best."""
     rows, columns = table.shape
     if rows < 8 or columns < 4:
@@ -49,7 +48,7 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
     )
 
 
-def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
+def parts_errors(table: Matrix, most: int, *, seed: int) -> np.ndarray:
     """Squared errors of the held-out quarters (columns) for k = 0, 1, ... components, as shares."""
     rng = np.random.Generator(np.random.Philox(key=[seed, 6]))
     cuts = []
@@ -66,11 +65,11 @@ def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
     return np.asarray(errors)
 
 
-def _squares(block: Any) -> float:
+def _squares(block: Matrix) -> float:
     return float(np.sum(np.asarray(block.data if is_sparse(block) else block, dtype=np.float64) ** 2))
 
 
-def _quarter(table: Any, out: np.ndarray, kept: np.ndarray, far: np.ndarray, near: np.ndarray, k: int) -> float:
+def _quarter(table: Matrix, out: np.ndarray, kept: np.ndarray, far: np.ndarray, near: np.ndarray, k: int) -> float:
     """||A11 - W' H'||^2."""
     above, below = table[out], table[kept]
     d, rows, parts = factorise(below[:, near], k=k, rng=0, keep_left=False, **_OPTIONS)
@@ -80,9 +79,9 @@ def _quarter(table: Any, out: np.ndarray, kept: np.ndarray, far: np.ndarray, nea
     return squared_error(_rows(above[:, far]), np.asarray(others, np.float64), np.asarray(columns, np.float64))
 
 
-def _turned(block: Any) -> Any:
+def _turned(block: Matrix) -> Matrix:
     return _rows(block.T) if is_sparse(block) else np.ascontiguousarray(block.T)
 
 
-def _rows(block: Any) -> Any:
+def _rows(block: Matrix) -> Matrix:
     return block.tocsr() if is_sparse(block) else np.ascontiguousarray(block)

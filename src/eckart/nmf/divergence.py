@@ -128,16 +128,16 @@ class Divergence:
     ) -> tuple[Numbers, float]:
         """(rows of W after their steps, projected gradients before the first)."""
         if limit is None:
-            moved, violation, _ = self._newton(tile, own, right, pairs, exact=False)
-            return moved, violation
+            moved, gradient, _ = self._newton(tile, own, right, pairs, exact=False)
+            return moved, _violation(own.T, gradient)
         xp = module_of(own)
         if limit > 1:
             own = self._updated(tile, own, right)
         result, first = own.copy(), 0.0
         going = xp.arange(own.shape[0])
         for step in range(min(limit, _END_STEPS)):
-            moved, violation, still = self._newton(tile, own, right, pairs, exact=step >= _EXACT_FROM)
-            first = violation if step == 0 else first
+            moved, gradient, still = self._newton(tile, own, right, pairs, exact=step >= _EXACT_FROM)
+            first = _violation(own.T, gradient) if step == 0 else first
             result[going] = moved
             if not bool(still.any()):
                 break
@@ -159,8 +159,8 @@ class Divergence:
 
     def _newton(
         self, tile: Tile, own: Numbers, right: Numbers, pairs: Numbers, *, exact: bool
-    ) -> tuple[Numbers, float, Numbers]:
-        """(rows of W after one step, projected gradients before it, which rows still move).
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """(rows of W after one step, gradients before it, which rows still move).
 
         An error of the share e in a row costs about e^2 times the sum of the row, and s predicts what is left to gain.
         """
@@ -169,13 +169,15 @@ class Divergence:
         model = tile.model(own, right)
         ratio = tile.ratio(model)
         cost = tile.times(xp.ones_like(ratio), right) if tile.observed else right.sum(axis=1)[:, None]
-        gradient = cost + penalty.lasso + penalty.ridge * begin - tile.times(ratio, right)
+        gradient = cost - tile.times(ratio, right)
+        if penalty.lasso or penalty.ridge:
+            gradient += penalty.lasso + penalty.ridge * begin
         ratio /= model
         found = self._solve(tile.times(ratio, pairs), gradient, begin, penalty, exact=exact)
         length = _safe_length(found, tile.lowest(found.step.T, right, model, axis=1))
         moved = xp.maximum(begin + length * found.step, 0.0)
         still = found.descent > self.row_tolerance**2 * (cost * moved).sum(axis=0)
-        return xp.ascontiguousarray(moved.T), _violation(begin, gradient), still
+        return xp.ascontiguousarray(moved.T), gradient, still
 
     def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
         """One Newton step: sums over tiles for gradient and Hessians, and a second pass for the safe lengths."""

@@ -38,7 +38,7 @@ class Entries:
     constant: float
     rounding: float
 
-    def __init__(self, matrix: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int) -> None:
+    def __init__(self, matrix: Matrix, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int) -> None:
         self.penalties = penalties
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
         matrix = to_numpy(matrix) if is_array(matrix) else matrix
@@ -101,12 +101,12 @@ class NewtonEntries(Entries):
         return newton_rows, (1 if sweeps is None else min(sweeps, _MOST_STEPS), self.row_tolerance)
 
 
-def transposed(matrix: Any) -> Any:
+def transposed(matrix: Matrix) -> Matrix:
     """A^T as rows: a view for dense, a copy of the size of the matrix for CSR."""
     return matrix.T if isinstance(matrix, np.ndarray) else matrix.T.tocsr()
 
 
-def pieces_of(matrix: Any) -> list[tuple[int, int]]:
+def pieces_of(matrix: Matrix) -> list[tuple[int, int]]:
     """Rows of about equally many entries, fewer pieces where there are few of them."""
     dense = isinstance(matrix, np.ndarray)
     count = min(_PIECES, 1 + int(matrix.size if dense else matrix.nnz) // _PIECE)
@@ -114,7 +114,7 @@ def pieces_of(matrix: Any) -> list[tuple[int, int]]:
 
 
 def entry_blocks(
-    matrix: Any, piece: tuple[int, int], *, observed: bool
+    matrix: Matrix, piece: tuple[int, int], *, observed: bool
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, int, int, int]]:
     """(indptr, indices, data, start, stop, offset): rows of CSR as they are, dense rows a few at a time."""
     start, stop = piece
@@ -130,7 +130,7 @@ def entry_blocks(
         yield counts, np.nonzero(given)[1].astype(np.int32), block[given], 0, block.shape[0], first
 
 
-def given_values(matrix: Any) -> Iterator[np.ndarray]:
+def given_values(matrix: Matrix) -> Iterator[np.ndarray]:
     """The known entries in float64, piece by piece."""
     for start, stop in pieces_of(matrix):
         if isinstance(matrix, np.ndarray):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from eckart.arrays import is_array, is_host, to_numpy
+from eckart.arrays import Array, is_array, is_host, to_numpy
 from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.arrays import seen_by_cupy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
@@ -41,7 +39,7 @@ def both_ways(table: NonnegativeTable) -> tuple[Stored, Stored]:
     return first, second
 
 
-def _of_dense(matrix: Any, *, observed: bool) -> Stored:
+def _of_dense(matrix: Array, *, observed: bool) -> Stored:
     xp = module_of(matrix)
     height = max(1, _PIECE // matrix.shape[1])
     counts, indices, data = [], [], []

@@ -12,8 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, from_numpy, is_array, is_host, to_numpy
+from eckart.arrays import Array, Matrix, from_numpy, is_array, is_host, to_numpy
 from eckart.devices import to_host
+from eckart.documentation import document
 from eckart.engine.matrix import taken_to
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
@@ -35,6 +36,7 @@ from eckart.result import Decomposition
 if TYPE_CHECKING:
     from sklearn import decomposition
     from sklearn.utils import Tags
+
 
 _SETTINGS = ("init", "solver", "beta_loss", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing", "n_runs")
 
@@ -216,25 +218,12 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self.device = device
         self.progress = progress
 
+    @document
     @allowed.validated
     def fit(self, X: object, y: object = None, W: object = None, H: object = None) -> Self:
         """Find the components of X.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Non-negative data. Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        W : array-like of shape (n_samples, n_components), default None
-            Starting factor, for ``init='custom'``.
-        H : array-like of shape (n_components, n_features), default None
-            Starting factor, for ``init='custom'``.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
+        {Parameters: X [non-negative], y, W, H; Returns: Self [fitted]}
 
         Warns
         -----
@@ -244,20 +233,12 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self._fit(X, W, H)
         return self
 
+    @document
     @allowed.validated
     def fit_transform(self, X: object, y: object = None, W: object = None, H: object = None) -> Array:
         """Find the components of X and return the coordinates of its rows.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Non-negative data. Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        W : array-like of shape (n_samples, n_components), default None
-            Starting factor, for ``init='custom'``.
-        H : array-like of shape (n_components, n_features), default None
-            Starting factor, for ``init='custom'``.
+        {Parameters: X [non-negative], y, W, H}
 
         Returns
         -------
@@ -290,13 +271,14 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         """The non-negative coordinates that minimise the loss of each row for the given components."""
         return coordinates(data, self.components_, self.decomposition_.details.options)
 
-    def _take_scores(self, X: object) -> Any:
+    def _take_scores(self, X: object) -> Array:
         return X if hasattr(X, "toarray") else take_scores(X, self)
 
     def _rows(self, scores: object) -> Array:
         return scores @ self.components_
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
+    @document
     @allowed.validated
     def partial_fit(self, X: object, y: object = None) -> Self:
         """Update the components with more rows.
@@ -307,13 +289,9 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         ----------
         X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
             Rows, for the losses 'frobenius' and 'kullback-leibler', without missing entries and without penalties.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
+        {y}
 
-        Returns
-        -------
-        Self
-            The estimator itself.
+        {Returns: Self}
 
         Raises
         ------
@@ -364,16 +342,16 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self.n_iter_ = d.details.iterations
         self.runs_ = {"losses": d.details.runs, "agreement": d.details.agreement}
 
-    def _take(self, X: object, *, reset: bool) -> Any:
+    def _take(self, X: object, *, reset: bool) -> Matrix:
         # Masked arrays as arrays with NaN, where that has a meaning.
         if self.missing == "mask" and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
         return take(self, X, reset=reset)
 
-    def _count(self, data: Any, H: Any) -> int:
+    def _count(self, data: Matrix, H: Array | None) -> int:
         if self.n_components not in (None, "auto"):
             return int(self.n_components)
-        if self.init == "custom" and self.n_components == "auto" and hasattr(H, "shape"):
+        if self.init == "custom" and self.n_components == "auto" and H is not None and hasattr(H, "shape"):
             return int(H.shape[0])
         return int(data.shape[1])
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy
 from eckart.nmf.device import DeviceEntries, DeviceSquares
 from eckart.nmf.divergence import MOST_PARTS, Divergence
@@ -38,7 +37,7 @@ def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalti
         return MultiplicativeEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
     if multiplicative:
         return MultiplicativeBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
-    more: dict[str, Any] = {
+    more: Keywords = {
         "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
     }  # fmt: skip
     return _entries(table, settings, penalties, more)
@@ -64,7 +63,7 @@ def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
     if multiplicative:
         return MultiplicativeSquares(*products, table.squared_norm, penalties)
     end = max(END, _finish_tolerance(table, settings) ** 2)
-    more: dict[str, Any] = {"sweeps": sweeps, "prototype": zeros(table, (0, 0)), "compiled": not small, "end": end}
+    more: Keywords = {"sweeps": sweeps, "prototype": zeros(table, (0, 0)), "compiled": not small, "end": end}
     return squares_class(table.prototype)(*products, table.squared_norm, penalties, **more)
 
 
@@ -73,7 +72,7 @@ def _small(table: NonnegativeTable, settings: Settings) -> bool:
     return not compiles(sum(table.matrix.shape), settings.k)
 
 
-def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
+def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: Keywords) -> Problem:
     """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
     # Newton steps square the error: the digits that flat directions need cost a step more.
     row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS[0]), _NEWTON_ROWS[1])

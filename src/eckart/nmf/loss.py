@@ -8,11 +8,10 @@ squared error is off by (k + 2) u (|A| + |W H|), and the divergence, a sum of te
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, is_array, is_host, namespace
+from eckart.arrays import Array, Matrix, astype, is_array, is_host, namespace
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.parallel import fold
 from eckart.nmf.problem import entry_segments, segments
@@ -33,7 +32,7 @@ def exact_squares(matrix: object, left: Array, right: Array, squared_norm: float
     return 0.5 * squared, off * root + 0.5 * off**2 + (64 + len(_tiles(matrix))) * _UNIT * squared
 
 
-def stored_squares(matrix: Any, left: np.ndarray, right: np.ndarray) -> tuple[float, float]:
+def stored_squares(matrix: Matrix, left: np.ndarray, right: np.ndarray) -> tuple[float, float]:
     """(|A - W H|^2 / 2, bound of its rounding) of a CSR matrix: |WH|^2 and the stored entries, (x - wh)^2 - (wh)^2."""
     whole = float(np.sum((left.T @ left) * (right.T @ right)))
 
@@ -49,14 +48,16 @@ def stored_squares(matrix: Any, left: np.ndarray, right: np.ndarray) -> tuple[fl
     return 0.5 * float(inside + max(whole - covered, 0.0)), float(rounding)
 
 
-def _stored(matrix: Any, left: np.ndarray, right: np.ndarray, piece: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def _stored(
+    matrix: Matrix, left: np.ndarray, right: np.ndarray, piece: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
     """(stored entries of some rows, those of W H) of a CSR matrix."""
     rows = matrix[piece[0] : piece[1]]
     owner = np.repeat(np.arange(piece[0], piece[1]), np.diff(rows.indptr))
     return rows.data.astype(np.float64), np.einsum("ij,ij->i", left[owner], right[rows.indices])
 
 
-def exact_divergence(matrix: Any, left: np.ndarray, right: np.ndarray, floor: float) -> tuple[float, float]:
+def exact_divergence(matrix: Matrix, left: np.ndarray, right: np.ndarray, floor: float) -> tuple[float, float]:
     """(sum of x log(x / wh) - x + wh, bound of its rounding) of a dense or CSR matrix; wh counts as `floor` or more."""
     whole = float(left.sum(axis=0) @ right.sum(axis=0))
 
@@ -82,7 +83,7 @@ def exact_divergence(matrix: Any, left: np.ndarray, right: np.ndarray, floor: fl
     return max(float(inside + outside), 0.0), float(rounding)
 
 
-def squared_error(matrix: Any, left: Array, right: Array) -> float:
+def squared_error(matrix: Array, left: Array, right: Array) -> float:
     """|A - W H|^2 over the known entries of a dense matrix, or over all entries of a CSR matrix."""
     if not isinstance(left, np.ndarray):
         return _elsewhere(matrix, left, right)
@@ -96,7 +97,7 @@ def squared_error(matrix: Any, left: Array, right: Array) -> float:
     return float(fold(step, _tiles(matrix), operator.add))
 
 
-def _elsewhere(matrix: Any, left: Array, right: Array) -> float:
+def _elsewhere(matrix: Array, left: Array, right: Array) -> float:
     """The same in other libraries, a tile after the other; CSR rows have `dense`."""
     xp = namespace(left)
     left, right = (astype(factor, xp.float64) for factor in (left, right))
@@ -108,13 +109,13 @@ def _elsewhere(matrix: Any, left: Array, right: Array) -> float:
     return total
 
 
-def _tiles(matrix: Any, tile_bytes: int = _TILE_BYTES) -> list[tuple[int, int]]:
+def _tiles(matrix: Array, tile_bytes: int = _TILE_BYTES) -> list[tuple[int, int]]:
     height = max(1, tile_bytes // (8 * matrix.shape[1]))
     least = 8 if matrix.shape[0] * matrix.shape[1] >= _POOL_FROM else 1
     return segments(matrix.shape[0], max(least, -(-matrix.shape[0] // height)))
 
 
-def _stored_tiles(matrix: Any, k: int) -> list[tuple[int, int]]:
+def _stored_tiles(matrix: Matrix, k: int) -> list[tuple[int, int]]:
     """Rows of a CSR matrix in pieces whose gathered factors, entries x k, are tiles."""
     least = 8 if int(matrix.nnz) * k >= _POOL_FROM else 1
     return entry_segments(matrix, max(least, -(-int(matrix.nnz) * 8 * k // _TILE_BYTES)))

@@ -7,7 +7,6 @@ half the squared error, 1 Kullback-Leibler, 0 Itakura-Saito. gamma makes the ste
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 
@@ -107,7 +106,7 @@ class MultiplicativeBeta:
         return self._step(self.transposed, self.penalties.columns, begin, other, score=False)
 
     def _step(
-        self, matrix: Any, penalty: Penalty, begin: np.ndarray, other: np.ndarray, *, score: bool
+        self, matrix: Matrix, penalty: Penalty, begin: np.ndarray, other: np.ndarray, *, score: bool
     ) -> FactorUpdate:
         new = np.empty_like(begin)
         height = max(1, _TILE_BYTES // (8 * matrix.shape[1]))
@@ -127,7 +126,7 @@ class MultiplicativeBeta:
         value = fold(step, pieces, operator.add)
         return FactorUpdate(new, new, value + penalty.of(begin), np.inf)
 
-    def _tile(self, matrix: Any, piece: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    def _tile(self, matrix: Array, piece: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         rows = matrix[piece[0] : piece[1]]
         if isinstance(matrix, np.ndarray):
             tile = rows.astype(np.float64)

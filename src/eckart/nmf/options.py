@@ -109,7 +109,7 @@ def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str, 
     return init
 
 
-def check_factor(name: str, factor: Any, shape: tuple[int, int]) -> Array:
+def check_factor(name: str, factor: Array | None, shape: tuple[int, int]) -> Array:
     """A start given by the user: right shape, finite, nothing negative, not all zero."""
     if factor is None:
         raise ParameterError(f"init='custom' needs both W and H; {name} is missing.")

@@ -105,14 +105,16 @@ def _descend(
     For x = begin + d the minimum over x_t alone is b_t - sum over s != t of Q_ts x_s / Q_tt: one product with (x, 1).
     """
     k, rows = begin.shape
-    x, products = np.empty((k + 1, rows), begin.dtype), np.empty((k + 1, rows), begin.dtype)
+    # In float64 even for float32 data: at the end the slopes are differences of numbers that agree.
+    x, products = np.empty((k + 1, rows)), np.empty((k + 1, rows))
     np.add(begin, step, out=x[:k])
     x[k] = 1.0
-    factors = np.empty((k, k + 1, rows), begin.dtype)
-    np.multiply(triangles[_pairs(k)], -inverse[:, None], out=factors[:, :k])
+    factors = np.empty((k, k + 1, rows))
+    scales = inverse.astype(np.float64, copy=False)
+    np.multiply(triangles[_pairs(k)], -scales[:, None], out=factors[:, :k])
     factors[np.arange(k), np.arange(k)] = 0.0
     factors[:, k] = 0.0
-    factors[:, k] = x[:k] - inverse * rest - np.add.reduce(factors * x, axis=1)
+    factors[:, k] = x[:k] - scales * rest - np.add.reduce(factors * x, axis=1)
     for _ in range(sweeps):
         for own, factor in zip(x, factors, strict=False):
             np.multiply(factor, x, out=products)
@@ -120,8 +122,8 @@ def _descend(
             np.maximum(own, 0.0, out=own)
     free = inverse > 0.0
     minima = np.add.reduce(factors * x, axis=1)
-    np.divide(x[:k] - minima, inverse, out=rest, where=free)
-    np.subtract(x[:k], begin, out=step)
+    np.divide(x[:k] - minima, scales, out=rest, where=free, casting="same_kind")
+    np.subtract(x[:k], begin, out=step, casting="same_kind")
 
 
 def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Numbers) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
+from eckart.aliases import Keywords
+from eckart.arrays import Array, Matrix, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.blocks.reading import ProgressCallback, in_memory
 from eckart.engine.settings import generator
@@ -27,6 +28,7 @@ from eckart.nmf.fit import Fitted, fit, rows_for
 from eckart.nmf.options import Settings, check_settings
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
+from eckart.options import Seed
 from eckart.result import Decomposition, Plan, SolveInfo, details_of
 
 
@@ -39,15 +41,15 @@ def decompose(
     beta_loss: str | float = "frobenius",
     tol: float = 1e-4,
     max_iter: int = 200,
-    rng: Any = None,
+    rng: Seed = None,
     alpha_W: float = 0.0,
     alpha_H: float | str = "same",
     l1_ratio: float = 0.0,
     missing: str = "error",
     n_runs: int = 1,
     left: bool = False,
-    W: Any = None,
-    H: Any = None,
+    W: Array = None,
+    H: Array = None,
     memory: str | int | None = None,
     stream: bool | None = None,
     checkpoint: Any = None,
@@ -67,7 +69,7 @@ def decompose(
     array([[1., 2.],
            [2., 4.]])
     """
-    options: dict[str, Any] = {
+    options: Keywords = {
         "init": init, "solver": solver, "beta_loss": beta_loss, "tol": tol, "max_iter": max_iter, "alpha_W": alpha_W,
         "alpha_H": alpha_H, "l1_ratio": l1_ratio, "missing": missing, "n_runs": n_runs,
     }  # fmt: skip
@@ -96,7 +98,7 @@ def decompose(
 
 
 def factorise(
-    data: Any, *, k: int | None, rng: object, keep_left: bool, W: object = None, H: object = None,
+    data: Matrix, *, k: int | None, rng: object, keep_left: bool, W: object = None, H: object = None,
     callback: ProgressCallback | None = None, **options: Any,
 ) -> tuple[Decomposition[NMFDetails], Array, Array]:  # fmt: skip
     """(decomposition, W, H) in the dtype of the data, their library and where they are."""
@@ -236,7 +238,7 @@ def _root_error(fitted: Fitted) -> float:
     return float(max(np.sqrt(2.0 * high) - root, root - np.sqrt(2.0 * low)))
 
 
-def _as_given(losses: object, table: NonnegativeTable, settings: Settings, root: float = 1.0) -> Any:
+def _as_given(losses: object, table: NonnegativeTable, settings: Settings, root: float = 1.0) -> Array:
     """Losses (or their roots) of the data as they were given; infinite where they are beyond the range of numbers."""
     factor = np.exp2(-table.exponent * settings.beta * root)
     return np.where(losses == 0.0, 0.0, losses * factor)

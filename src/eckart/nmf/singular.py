@@ -106,4 +106,5 @@ def _with_other_side(
     """A V / values for the vectors V of A, or of A^T: without them the decomposition takes its shortest way."""
     values, vectors = np.asarray(values, np.float64), np.asarray(vectors, np.float64)
     others = np.asarray((matrix.T if transposed else matrix) @ vectors) / np.where(values > 0.0, values, 1.0)
-    return SingularVectors(*((vectors, values, others) if transposed else (others, values, vectors)), certificate)
+    left, right = (vectors, others) if transposed else (others, vectors)
+    return SingularVectors(left, values, right, certificate)

@@ -22,6 +22,8 @@ END = 1e-14
 
 _COMPILE_FROM = 500_000
 """Rows of both factors times k^2, the work of a sweep, from which on compiling a loop pays."""
+_HEIGHT = 512
+"""Rows that are solved to their end together."""
 
 Product = Callable[[Array], Array]
 
@@ -123,22 +125,24 @@ def _solve_small(
 ) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
     """The same descent in a loop that need not be compiled: (new, ahead, objective, projected gradients).
 
-    It ends by the projected gradients of all rows together, the length of a move where the compiled loop has its
-    square, row group by row group: a tenth of that length is for the slowest rows.
+    Groups of rows end by their projected gradients, the length of a move where the compiled loop has its square: a
+    tenth of that length is for the slowest rows.
     """
     sweep = _sweep()
     assert sweep is not None
     target = np.asarray(products - lasso if lasso else products, dtype=np.float64)
     new, order = np.array(begin, dtype=np.float64, order="C"), _in_order(begin.shape[1])
-    # From nothing the gradients are the target: near the end, the first of them say little about the size of rows.
-    end = 0.1 * share**0.5 * float(np.maximum(target, 0.0).sum()) if share else 0.0
     first = 0.0
-    for index in range(sweeps):
-        violation = sweep(new, gram, target, order)
-        if index == 0:
-            first = violation
-        if violation <= end:
-            break
+    height = _HEIGHT if share else max(len(new), 1)
+    for start in range(0, len(new), height):
+        own, goal = new[start : start + height], target[start : start + height]
+        # From nothing the gradients are the target: near the end, the first of them say little about the size of rows.
+        end = 0.1 * share**0.5 * float(np.maximum(goal, 0.0).sum()) if share else 0.0
+        for index in range(sweeps):
+            violation = sweep(own, gram, goal, order)
+            first += violation if index == 0 else 0.0
+            if violation <= end:
+                break
     slopes = new @ gram
     slopes *= 0.5
     slopes -= target

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import Array, astype, dtype_name, is_array, is_host, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import (
+    Array,
+    DType,
+    Matrix,
+    astype,
+    dtype_name,
+    is_array,
+    is_host,
+    is_numpy,
+    is_sparse,
+    namespace,
+    to_numpy,
+)
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
@@ -20,6 +32,9 @@ from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
 from eckart.nmf.entries import squared_norm
 
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
+
 _PIECE = 2**25
 """Entries that are added up at once in other libraries than NumPy."""
 
@@ -28,7 +43,7 @@ _PIECE = 2**25
 class NonnegativeTable:
     """A matrix (dense, CSR, or CSR on a GPU) times 2^exponent, and its metadata."""
 
-    matrix: Any
+    matrix: Matrix
     metadata: Metadata
     exponent: int
     observed: bool
@@ -63,12 +78,12 @@ class NonnegativeTable:
         return dtype_name(self.matrix)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """The same in the library of the data."""
         return getattr(namespace(self.prototype), self.precision)
 
     @property
-    def working(self) -> Any:
+    def working(self) -> Matrix:
         """Of the factors while they are sought: float64 on the host, as the data are on a GPU."""
         return getattr(namespace(self.prototype), "float64" if is_host(self.prototype) else self.precision)
 
@@ -100,7 +115,7 @@ class NonnegativeTable:
         counts = self.matrix.indptr[1:] - self.matrix.indptr[:-1]
         return given_back(counts == 0, self.prototype) if isinstance(self.matrix, DeviceCsr) else counts == 0
 
-    def as_given(self) -> Any:
+    def as_given(self) -> Matrix:
         """The matrix as other methods take it."""
         if not isinstance(self.matrix, DeviceCsr):
             return self.matrix
@@ -149,7 +164,7 @@ def _dense(matrix: Array, exponent: int) -> Array:
     return np.ascontiguousarray(matrix) if is_numpy(matrix) else matrix
 
 
-def _sums(matrix: Any, *, masked: bool) -> tuple[int, float]:
+def _sums(matrix: Matrix, *, masked: bool) -> tuple[int, float]:
     """(number, sum) of the known entries."""
     if is_sparse(matrix) or (is_numpy(matrix) and not masked):
         values = matrix if is_numpy(matrix) else matrix.data
@@ -160,7 +175,7 @@ def _sums(matrix: Any, *, masked: bool) -> tuple[int, float]:
     return _sums_elsewhere(matrix, squares=False)
 
 
-def _sums_elsewhere(matrix: Any, *, squares: bool) -> tuple[int, float]:
+def _sums_elsewhere(matrix: Array, *, squares: bool) -> tuple[int, float]:
     """(number, sum of the known entries or of their squares) in other libraries, a piece at a time."""
     values = matrix.data if isinstance(matrix, DeviceCsr) else matrix
     xp = namespace(values)
@@ -175,7 +190,7 @@ def _sums_elsewhere(matrix: Any, *, squares: bool) -> tuple[int, float]:
     return known, sums
 
 
-def _unknown_as_nan(data: Any) -> Any:
+def _unknown_as_nan(data: Matrix) -> Matrix:
     """Masked arrays with NaN where they are masked; sparse data that are nearly full as dense ones with NaN."""
     if isinstance(data, np.ma.MaskedArray):
         return np.ma.filled(data.astype(np.result_type(data.dtype, np.float32)), np.nan)
@@ -187,7 +202,7 @@ def _unknown_as_nan(data: Any) -> Any:
     return data
 
 
-def _checked(matrix: Any, metadata: Metadata, *, masked: bool) -> float:
+def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
     """The smallest entry, once it is sure that none is negative, infinite or (unless masked) missing."""
     dense = is_array(matrix)
     values = matrix if dense else matrix.data
@@ -216,7 +231,7 @@ def _range(values: Array, *, masked: bool) -> tuple[float, float]:
     return float(xp.min(xp.where(gaps, xp.inf, values))), float(xp.max(xp.where(gaps, -xp.inf, values)))
 
 
-def _refuse_negative(matrix: Any, low: float, metadata: Metadata) -> None:
+def _refuse_negative(matrix: Matrix, low: float, metadata: Metadata) -> None:
     matrix = matrix.to_host() if isinstance(matrix, DeviceCsr) else to_numpy(matrix) if is_array(matrix) else matrix
     if is_sparse(matrix):
         count = int((matrix.data < 0).sum())

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Options, StrOptions
 
 from eckart.api import decompose
-from eckart.arrays import Array, to_numpy
+from eckart.arrays import Array, Matrix, to_numpy
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.cut import cut
@@ -216,7 +216,7 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
     def _sklearn(self) -> decomposition.PCA:
         return sklearn_pca(self)
 
-    def _fit(self, X: Any, sample_weight: Any = None) -> Any:
+    def _fit(self, X: Matrix, sample_weight: Any = None) -> Matrix:
         data = take(self, X, reset=True)
         shape = data.shape
         k, target_ratio = self._wanted(shape)

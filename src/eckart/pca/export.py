@@ -7,7 +7,7 @@ from typing import Any
 from sklearn import decomposition
 
 from eckart.errors import ParameterError
-from eckart.estimators.export import seed, with_attributes
+from eckart.estimators.export import shared_parameters, with_attributes
 
 _MODEL = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")
 
@@ -19,41 +19,18 @@ def sklearn_pca(estimator: Any) -> decomposition.PCA:
             "scikit-learn's PCA cannot scale. Fit sklearn.preprocessing.StandardScaler and eckart.PCA(scale=False) in "
             "a Pipeline instead, and convert the second step."
         )
-    theirs = decomposition.PCA(
-        n_components=estimator.n_components_,
-        copy=estimator.copy,
-        whiten=estimator.whiten,
-        svd_solver=estimator.svd_solver,
-        tol=estimator.tol,
-        iterated_power=estimator.iterated_power,
-        n_oversamples=estimator.n_oversamples,
-        power_iteration_normalizer=estimator.power_iteration_normalizer,
-        random_state=seed(estimator.random_state),
-    )
+    theirs = decomposition.PCA(**shared_parameters(estimator, decomposition.PCA))
     return with_attributes(theirs, estimator, (*_MODEL, "mean_", "noise_variance_", "n_components_", "n_samples_"))
 
 
 def sklearn_incremental_pca(estimator: Any) -> decomposition.IncrementalPCA:
     """A fitted ``sklearn.decomposition.IncrementalPCA``; fitting it further uses the algorithm of scikit-learn."""
-    theirs = decomposition.IncrementalPCA(
-        n_components=estimator.n_components_,
-        whiten=estimator.whiten,
-        copy=estimator.copy,
-        batch_size=estimator.batch_size,
-    )
+    theirs = decomposition.IncrementalPCA(**shared_parameters(estimator, decomposition.IncrementalPCA))
     names = ("mean_", "var_", "noise_variance_", "n_components_", "n_samples_seen_", "batch_size_")
     return with_attributes(theirs, estimator, (*_MODEL, *names))
 
 
 def sklearn_truncated_svd(estimator: Any) -> decomposition.TruncatedSVD:
     """A fitted ``sklearn.decomposition.TruncatedSVD``."""
-    theirs = decomposition.TruncatedSVD(
-        n_components=estimator.n_components_,
-        algorithm=estimator.algorithm,
-        n_iter=estimator.n_iter,
-        n_oversamples=estimator.n_oversamples,
-        power_iteration_normalizer=estimator.power_iteration_normalizer,
-        random_state=seed(estimator.random_state),
-        tol=estimator.tol,
-    )
+    theirs = decomposition.TruncatedSVD(**shared_parameters(estimator, decomposition.TruncatedSVD))
     return with_attributes(theirs, estimator, _MODEL)

@@ -10,8 +10,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.api import decompose
-from eckart.arrays import Array, empty_rows
+from eckart.arrays import Array, Matrix, empty_rows
 from eckart.devices import place_of, refuse_other_device, to_host
+from eckart.documentation import document
 from eckart.engine.matrix import Opened, open_matrix, taken_to
 from eckart.engine.settings import check_weights
 from eckart.errors import InputError, ParameterError
@@ -128,7 +129,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         self.device = device
         self.progress = progress
 
-    def _fit(self, X: object) -> Any:
+    def _fit(self, X: object) -> Matrix:
         data = self._there(take(self, X, reset=True))
         opened = open_matrix(data)
         rows, columns = opened.matrix.shape
@@ -147,6 +148,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         self._keep(running)
         return data
 
+    @document
     @allowed.validated
     def partial_fit(self, X: object, y: object = None, check_input: bool = True, sample_weight: object = None) -> Self:
         """Add one batch of rows.
@@ -158,17 +160,13 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
             Rows. Together with the rows seen before there must be at least `n_components`. All batches must come from
             the same array library and device.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
+        {y}
         check_input : bool, default True
             Accepted for compatibility. Batches are always checked.
         sample_weight : array-like of shape (n_samples,), default None
             Number of times each row counts, for batches in memory. `n_samples_seen_` is then the sum of the weights.
 
-        Returns
-        -------
-        Self
-            The estimator itself.
+        {Returns: Self}
 
         Raises
         ------

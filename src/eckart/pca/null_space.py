@@ -7,11 +7,10 @@ coordinate of largest remaining length; it depends on the span of V alone, not o
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import astype, from_numpy, to_numpy
+from eckart.arrays import Array, astype, from_numpy, to_numpy
 from eckart.result import Certificate, Decomposition, K
 
 _TIE = 1e-9
@@ -55,7 +54,7 @@ def complement(right: np.ndarray, count: int) -> np.ndarray:
     return basis[:, known:]
 
 
-def _like(array: np.ndarray, prototype: Any) -> Any:
+def _like(array: np.ndarray, prototype: Array) -> Array:
     return astype(from_numpy(np.ascontiguousarray(array), prototype), prototype.dtype)
 
 

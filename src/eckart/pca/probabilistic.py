@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace
+from eckart.documentation import document
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import dense
 from eckart.engine.exponent import times_power_of_two
@@ -69,13 +69,11 @@ class ProbabilisticMixin:
         rest = 1.0 / noise if d.k < d.columns else 0.0
         return _rotated(d, 1.0 / variances, rest, None if scale is None else 1.0 / scale)
 
+    @document
     def score_samples(self, X: object) -> Array:
         """Compute the log-likelihood of each row under the probabilistic PCA model.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit.
+        {Parameters: X [new rows]}
 
         Returns
         -------
@@ -98,15 +96,11 @@ class ProbabilisticMixin:
         constant = d.columns * math.log(2.0 * math.pi) + logarithm
         return astype(-0.5 * (xp.concat(pieces) + constant), data.dtype)
 
+    @document
     def score(self, X: object, y: object = None) -> float:
         """Compute the mean log-likelihood of the rows under the probabilistic PCA model.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
+        {Parameters: X [new rows], y}
 
         Returns
         -------
@@ -177,7 +171,7 @@ def _squared_distances(d: Decomposition, block: Array, variances: Array, noise: 
     return result
 
 
-def _dense(opened: Opened, start: int, stop: int) -> Any:
+def _dense(opened: Opened, start: int, stop: int) -> Array:
     """Some rows as they were given; sparse ones of extreme size were scaled when they were opened."""
     matrix = opened.matrix
     if not matrix.resident:

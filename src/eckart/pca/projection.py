@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from eckart.arrays import Array, namespace
+from eckart.arrays import Array, Matrix, namespace
+from eckart.documentation import document
 from eckart.engine.svd import project_on_components, reconstruct_from_components
 from eckart.estimators.constraints import validated
 from eckart.estimators.template import InvertibleEstimator
@@ -32,58 +33,35 @@ class Projection(ToOnnx, InvertibleEstimator):
 class WeightedProjection(Projection):
     """A projection whose rows may count several times."""
 
+    @document
     @validated
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Find the components of X.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n_samples,), default None
-            Number of times each row counts. None counts every row once.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
+        {Parameters: X, y, sample_weight; Returns: Self [fitted]}
 
         Raises
         ------
         ParameterError
             If `n_components` exceeds min(n_samples, n_features).
-        MissingValuesError
-            If values are missing and the estimator does not treat them.
+        {MissingValuesError}
         """
         self._fit(X, sample_weight)
         return self
 
+    @document
     @validated
     def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> Array:
         """Find the components of X and return the scores of its rows.
 
         Costs the passes of `fit` and one more pass over the data.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows are observations.
-        y : None
-            Ignored; present for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n_samples,), default None
-            Number of times each row counts. None counts every row once.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Scores of the rows.
+        {Parameters: X, y, sample_weight; Returns: array [scores]}
         """
         return self._scores(self._fit(X, sample_weight))
 
     @abstractmethod
-    def _fit(self, X: object, sample_weight: object = None) -> Any: ...
+    def _fit(self, X: object, sample_weight: object = None) -> Matrix: ...
 
 
 def components_as_rows(d: Decomposition) -> Array:

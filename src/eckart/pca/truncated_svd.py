@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from eckart.api import decompose
-from eckart.arrays import Array, astype, from_numpy
+from eckart.arrays import Array, Matrix, astype, from_numpy
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_weights
@@ -139,7 +139,7 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection):
     def _sklearn(self) -> decomposition.TruncatedSVD:
         return sklearn_truncated_svd(self)
 
-    def _fit(self, X: Any, sample_weight: Any = None) -> Any:
+    def _fit(self, X: Matrix, sample_weight: Array | None = None) -> Matrix:
         data = take(self, X, reset=True)
         weights = take_weights(sample_weight)
         k, target_ratio = self._wanted(data.shape)

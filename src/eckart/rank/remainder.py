@@ -12,6 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from eckart.arrays import Floats
+
 _LEAST_FREE = 0.1
 """Share of a row's or column's variance below which what the components leave says nothing of its noise."""
 
@@ -20,9 +22,9 @@ _LEAST_FREE = 0.1
 class Remainder:
     """The table without the components u, v."""
 
-    whole: np.ndarray
-    u: np.ndarray
-    v: np.ndarray
+    whole: Floats
+    u: Floats
+    v: Floats
     center: bool
     free: int
     """How many components are left."""

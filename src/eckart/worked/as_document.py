@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -10,8 +10,11 @@ from eckart.worked.notation import text_formula, text_name, text_prose
 from eckart.worked.numerals import is_exact
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
-def document(solution: Solution) -> dict[str, Any]:
+
+def document(solution: Solution) -> dict[str, Value]:
     """The whole solution as lists, dictionaries, texts and numbers."""
     return {
         "title": text_prose(solution.title),
@@ -22,7 +25,7 @@ def document(solution: Solution) -> dict[str, Any]:
     }
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: Step) -> dict[str, Value]:
     return {
         "statement": text_prose(step.statement),
         "formula": text_formula(step.formula),
@@ -31,11 +34,11 @@ def _step(step: Step) -> dict[str, Any]:
     }
 
 
-def _equation(equation: Equation) -> dict[str, Any]:
+def _equation(equation: Equation) -> dict[str, Value]:
     return {"name": text_name(equation.name), **plain(equation.value)}
 
 
-def _table(table: SolutionTable) -> dict[str, Any]:
+def _table(table: SolutionTable) -> dict[str, Value]:
     rows = [[cell if isinstance(cell, str) else plain(cell) for cell in row] for row in table.rows]
     return {"headings": [text_name(heading) for heading in table.headings], "rows": rows}
 
@@ -49,14 +52,14 @@ def plain(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     if isinstance(value, sp.MatrixBase):
-        rows = [[value[i, j] for j in range(value.cols)] for i in range(value.rows)]
-        exact = [[str(entry) for entry in row] for row in rows] if is_exact(value) else None
-        return {"exact": exact, "decimal": [[_number(entry) for entry in row] for row in rows]}
+        rows = value.tolist()
+        exact = [list(map(str, row)) for row in rows] if is_exact(value) else None
+        return {"exact": exact, "decimal": [list(map(_number, row)) for row in rows]}
     value = sp.sympify(value)
     return {"exact": str(value) if is_exact(value) else None, "decimal": _number(value)}
 
 
-def _number(value: Any) -> Any:
+def _number(value: sp.Expr) -> Any:
     if value.free_symbols:
         return None
     number = complex(sp.N(value, 20))

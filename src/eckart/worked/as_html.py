@@ -101,7 +101,7 @@ def equation_html(equation: Equation) -> str:
     return f'<div class="line">{" ".join(f"<span>{piece}</span>" for piece in pieces)}</div>'
 
 
-def matrix_html(matrix: Any, *, decimals: bool = False) -> str:
+def matrix_html(matrix: sp.Matrix, *, decimals: bool = False) -> str:
     """A matrix as a table with brackets."""
     matrix = without_dust(matrix) if decimals else matrix
     rows = []

@@ -102,7 +102,7 @@ def _break(formula: str, room: int) -> int:
     return -min(late or found)[1] if found else 0
 
 
-def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
+def _matrix_equation(name: str, value: sp.Matrix, room: int) -> list[str]:
     if not is_readable(value) and not value.free_symbols:
         near = _beside([f"{name} ≈"], _decimals(value, room - len(name) - 3))
         return [*near, tr("(exact values too long to print)")] if is_exact(value) else near
@@ -126,7 +126,7 @@ def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
     return [f"{name} ≈", *near, tr("exactly, entry by entry:"), *_listed(value, room)]
 
 
-def _listed(value: Any, room: int) -> list[str]:
+def _listed(value: sp.Matrix, room: int) -> list[str]:
     """Each entry in a line of its own, or in several."""
     lines = []
     for i in range(value.rows):
@@ -135,7 +135,7 @@ def _listed(value: Any, room: int) -> list[str]:
     return lines
 
 
-def _in_blocks(value: Any, show: Callable[[Any], str], room: int) -> list[str]:
+def _in_blocks(value: sp.Matrix, show: Callable[[Any], str], room: int) -> list[str]:
     """A matrix too wide for the page, some columns at a time."""
     if value.cols == 1 and value.rows > 1:
         return wrapped(matrix_lines(value, show)[0], room)
@@ -166,7 +166,7 @@ def _decimals(value: object, room: int) -> list[str]:
     return _in_blocks(value, partial(decimal, digits=3), room)
 
 
-def matrix_lines(matrix: Any, show: Callable[[Any], str]) -> list[str]:
+def matrix_lines(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
     """The matrix with brackets, columns to the right."""
     if matrix.rows == 0 or matrix.cols == 0:
         return [tr("(empty, {rows} x {cols})", rows=matrix.rows, cols=matrix.cols)]
@@ -176,7 +176,7 @@ def matrix_lines(matrix: Any, show: Callable[[Any], str]) -> list[str]:
     return _bracketed(matrix, show)
 
 
-def _bracketed(matrix: Any, show: Callable[[Any], str]) -> list[str]:
+def _bracketed(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
     """One line for each row, whatever the number of columns."""
     cells = [[show(matrix[i, j]) for j in range(matrix.cols)] for i in range(matrix.rows)]
     wide = [max(len(row[j]) for row in cells) for j in range(matrix.cols)]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.worked.checks import whole
 from eckart.worked.fields import tidy_root
@@ -21,14 +22,17 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import canonical, details, factors, truncation_step
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     """Compare the best approximation of rank k with another one.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [8 x 6]}
     k : int, default 1
         Rank of the approximations, below the rank of the matrix.
     other : str, list, array or sympy.Matrix, default None
@@ -40,14 +44,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
         Steps and answer. Parts: approximation, error_squared, spectral_error, other, other_error_squared,
         singular_values.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    svd : The decomposition that gives the best approximation.
+    {Raises: InputError [exact]; See Also: svd}
 
     Examples
     --------
@@ -102,7 +99,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     )
 
 
-def _projected(a: Any, k: int) -> Any:
+def _projected(a: sp.Matrix, k: int) -> sp.Matrix:
     """A projected on its k columns of largest norm that are independent: the best that old columns can do."""
     order = sorted(range(a.cols), key=lambda j: (-sp.N(a[:, j].dot(a[:, j])), j))
     chosen: list[int] = []
@@ -113,7 +110,7 @@ def _projected(a: Any, k: int) -> Any:
     return (c * (c.T * c).inv() * c.T * a).applyfunc(canonical)
 
 
-def _levels_step(values: list[Any], squares: list[Any]) -> Step:
+def _levels_step(values: list[Value], squares: list[Value]) -> Step:
     rows = []
     for k in range(1, len(values) + 1):
         rest = canonical(sum(squares[k:], sp.Integer(0)))
@@ -131,7 +128,7 @@ def _other_step(a: object, b: object, error: object, own: bool, k: int) -> Step:
     return Step(statement, f"rank(B) ≤ {k}", numbers, tr("It cannot be closer than $A_k$."))
 
 
-def _weyl_step(values: list[Any], gaps: list[Any], k: int, a: Any) -> Step:
+def _weyl_step(values: list[Value], gaps: list[Value], k: int, a: sp.Matrix) -> Step:
     rows = []
     for i in range(min(a.shape)):
         ahead = values[i + k] if i + k < len(values) else sp.Integer(0)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
@@ -17,7 +18,11 @@ from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import canonical
 from eckart.worked.written_out import written
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def correlation(given: object) -> Solution:
     """Compare PCA of the covariance matrix with PCA of the correlation matrix.
 
@@ -31,14 +36,7 @@ def correlation(given: object) -> Solution:
     Solution
         Steps and answer. Parts: covariance, correlation, components, scaled_components, shares, scaled_shares.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    pca : One of the two in full.
+    {Raises: InputError [exact]; See Also: pca}
 
     Examples
     --------
@@ -85,7 +83,7 @@ def correlation(given: object) -> Solution:
     return Solution(tr("Covariance against correlation"), steps, answer, parts)
 
 
-def _two_columns(r: Any) -> tuple[Step, ...]:
+def _two_columns(r: sp.Expr) -> tuple[Step, ...]:
     """For two columns the eigenvectors are (1, 1) and (1, -1), whatever r is."""
     size, sign = abs(r), 1 if sp.N(r) > 0 else -1
     pairs = (("1 + |r|", 1 + size, sign), ("1 - |r|", 1 - size, -sign))
@@ -95,6 +93,6 @@ def _two_columns(r: Any) -> tuple[Step, ...]:
     return written(lines)
 
 
-def _shares(data: Prepared) -> list[Any]:
+def _shares(data: Prepared) -> list[Value]:
     total = canonical(sum(pair.value for pair in data.eigenpairs))
     return [canonical(sp.radsimp(pair.value / total)) if total != 0 else sp.Integer(0) for pair in data.eigenpairs]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eckart.worked.messages import tr
@@ -13,7 +11,7 @@ from eckart.worked.solution import Equation, SolutionTable, Step
 _WIDTH = sp.Rational(1, 1000)
 
 
-def root_steps(factor: Any) -> tuple[Step, ...]:
+def root_steps(factor: sp.Poly) -> tuple[Step, ...]:
     """How the roots of an irreducible factor without square-root formulas can be written or enclosed."""
     steps = [_interval_step(factor)] if factor.count_roots() else []
     if factor.degree() == 3:
@@ -21,7 +19,7 @@ def root_steps(factor: Any) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def cardano_step(factor: Any) -> Step:
+def cardano_step(factor: sp.Poly) -> Step:
     """λ = t - b/3 turns the cubic into t^3 + p t + q = 0; Δ = (q/2)^2 + (p/3)^3 decides.
 
     >>> x = sp.Symbol("lambda")
@@ -50,13 +48,13 @@ def cardano_step(factor: Any) -> Step:
     return Step(statement, f"{formula},  {angle}", tuple(numbers))
 
 
-def _real_cube_root(value: Any) -> Any:
+def _real_cube_root(value: sp.Expr) -> sp.Expr:
     """The real cube root, without complex powers of negative numbers."""
     value = sp.radsimp(sp.expand(value))
     return -sp.cbrt(-value) if sp.N(value) < 0 else sp.cbrt(value)
 
 
-def _interval_step(factor: Any) -> Step:
+def _interval_step(factor: sp.Poly) -> Step:
     """Isolating intervals; the exact values at both ends have opposite signs, so a root lies between."""
     rows = []
     for (low, high), _ in factor.intervals(eps=_WIDTH):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.cur_draw import Drawn, draw_steps, drawn
@@ -22,9 +23,13 @@ from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.svd import factors
 from eckart.worked.written_out import squares, written
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 CORES = ("intersection", "best")
 
 
+@document
 def cur(
     given: object,
     r: int = 2,
@@ -38,8 +43,7 @@ def cur(
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [8 x 8]}
     r : int, default 2
         Number of draws of columns and of rows.
     rows : sequence of int, default None
@@ -56,15 +60,7 @@ def cur(
     Solution
         Steps and answer. Parts: C, U, R, W, p, q, product, error_squared, columns, rows.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    svd : The best approximation.
-    eckart.CUR : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: svd, eckart.CUR}
 
     Examples
     --------
@@ -116,8 +112,8 @@ def cur(
     return Solution(tr("CUR of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, parts)
 
 
-def _probability_steps(a: Any, q: list[Any], p: list[Any]) -> tuple[Step, Step]:
-    def lines(name: str, vectors: list[Any], shares: list[Any]) -> tuple[Step, ...]:
+def _probability_steps(a: sp.Matrix, q: list[Value], p: list[Value]) -> tuple[Step, Step]:
+    def lines(name: str, vectors: list[Value], shares: list[Value]) -> tuple[Step, ...]:
         size = sp.expand(sum(entry * entry for entry in a))
         total = text_number(size) if size.is_Integer else f"({text_number(size)})"
         return written(
@@ -141,7 +137,7 @@ def _probability_steps(a: Any, q: list[Any], p: list[Any]) -> tuple[Step, Step]:
     )
 
 
-def cores(a: Any, w: object, taken: Drawn, kept: Drawn, kind: str) -> tuple[Any, Any]:
+def cores(a: sp.Matrix, w: object, taken: Drawn, kept: Drawn, kind: str) -> tuple[Value, Value]:
     """U and C U R. In the product every scale meets itself again, so it holds fractions only."""
     right, left = sp.diag(*taken.scales), sp.diag(*kept.scales)
     some_columns = a.extract(list(range(a.rows)), taken.indices)
@@ -178,14 +174,14 @@ def _core_step(w: object, taken: Drawn, kept: Drawn, middle: object, kind: str) 
                 _inverse_details(scaled))  # fmt: skip
 
 
-def _inverse_details(w: Any) -> Callable[[], tuple[Step, ...]] | None:
+def _inverse_details(w: sp.Matrix) -> Callable[[], tuple[Step, ...]] | None:
     """An invertible W: its pseudo-inverse is the inverse, found by row reduction of (W | I)."""
     if w.rows != w.cols or w.rows > 3 or w.rank() < w.rows:
         return None
     return partial(reduction_steps, sp.Matrix.hstack(w, sp.eye(w.rows)))
 
 
-def _error_steps(a: object, product: Any, error: object) -> tuple[Step, ...]:
+def _error_steps(a: object, product: sp.Matrix, error: object) -> tuple[Step, ...]:
     found = factors(a)
     k = product.rank()
     best = found.error_squared(k)

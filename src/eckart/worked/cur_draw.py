@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -12,6 +12,9 @@ from eckart.errors import ParameterError
 from eckart.worked.checks import argument, whole
 from eckart.worked.messages import tr
 from eckart.worked.solution import SolutionTable, Step
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 
 @dataclass(frozen=True)
@@ -21,16 +24,16 @@ class Drawn:
     draws: list[int]
     indices: list[int]
     times: list[int]
-    squares: list[Any]
-    chances: list[Any]
-    numbers: list[Any] | None = None
+    squares: list[Value]
+    chances: list[Value]
+    numbers: list[Value] | None = None
 
     @property
-    def scales(self) -> list[Any]:
+    def scales(self) -> list[Value]:
         return [sp.sqrt(square) for square in self.squares]
 
 
-def drawn(chances: list[Any], given: Sequence[int] | None, r: int, generator: Any, name: str) -> Drawn:
+def drawn(chances: list[Value], given: Sequence[int] | None, r: int, generator: Any, name: str) -> Drawn:
     """Draws with replacement, merged: column j drawn m times is multiplied by sqrt(m / (r q_j))."""
     if given is None:
         whole("r", r, 1, 20)
@@ -53,7 +56,7 @@ def drawn(chances: list[Any], given: Sequence[int] | None, r: int, generator: An
     return Drawn(draws, [j - 1 for j in indices], times, squares, chances, numbers)
 
 
-def place_of(u: object, chances: list[Any]) -> int:
+def place_of(u: object, chances: list[Value]) -> int:
     """The first place, from 1, whose running total of probabilities reaches u: a draw by hand.
 
     >>> place_of(sp.Rational(1, 2), [sp.Rational(1, 4), sp.Rational(1, 2), sp.Rational(1, 4)])

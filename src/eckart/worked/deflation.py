@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice
 from eckart.worked.matrices import square
@@ -19,9 +20,13 @@ from eckart.worked.spectral_steps import columns
 from eckart.worked.spectrum import Spectrum, spectrum
 from eckart.worked.svd import canonical
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 METHODS = ("auto", "hotelling", "wielandt")
 
 
+@document
 def deflation(given: object, *, method: str = "auto") -> Solution:
     """Find all eigenpairs one after another by deflation.
 
@@ -39,15 +44,11 @@ def deflation(given: object, *, method: str = "auto") -> Solution:
 
     Raises
     ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
+    {InputError [exact]}
     ParameterError
         If Hotelling's deflation is requested for a matrix that is not symmetric.
 
-    See Also
-    --------
-    power_iteration : The dominant eigenpair.
-    eigen : All eigenpairs from the characteristic polynomial.
+    {See Also: power_iteration, eigen}
 
     Examples
     --------
@@ -82,7 +83,7 @@ def _by_modulus(found: Spectrum) -> Spectrum:
     )
 
 
-def _hotelling(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
+def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], Any]:
     steps, rest = [], a
     for i, pair in enumerate(found.eigenpairs, 1):
         before, name = rest, "A" if i == 1 else f"B_{i - 1}"
@@ -104,7 +105,7 @@ def _hotelling(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
     return steps, [pair.value for pair in found.eigenpairs], columns([pair.unit for pair in found.eigenpairs], a.rows)
 
 
-def _wielandt(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
+def _wielandt(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], Any]:
     if any(not root.real for root in found.roots):
         raise InputError(
             tr("The matrix has complex eigenvalues; deflation by hand is shown for real ones. Ask for eigen.")
@@ -115,7 +116,7 @@ def _wielandt(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
         )
     exact = all(root.value.is_Rational for root in found.roots)
     work = a if exact else sp.N(a, GUARD)
-    chain: list[tuple[Any, Any, Any]] = []
+    chain: list[tuple[Value, Value, Value]] = []
     steps, values, vectors = [], [], []
     for i, pair in enumerate(found.eigenpairs, 1):
         vector = pair.direction if exact else sp.N(pair.unit, GUARD)
@@ -150,7 +151,9 @@ def _iterates(matrix: object, value: object, name: str) -> Callable[[], tuple[St
     return None
 
 
-def _round(i: int, value: Any, vector: Any, work: Any, chain: list[tuple[Any, Any, Any]]) -> tuple[Step, Any]:
+def _round(
+    i: int, value: sp.Expr, vector: sp.Matrix, work: sp.Matrix, chain: list[tuple[Value, Value, Value]]
+) -> tuple[Step, Value]:
     """One round: the eigenvector u of the deflated matrix, the way back to v, and the next matrix."""
     down = [vector]
     for earlier, u, x in chain:
@@ -194,6 +197,6 @@ def _round(i: int, value: Any, vector: Any, work: Any, chain: list[tuple[Any, An
     ), work
 
 
-def _clean(entry: Any) -> Any:
+def _clean(entry: sp.Expr) -> sp.Expr:
     entry = sp.expand(entry)
     return sp.Integer(0) if entry.has(sp.Float) and abs(entry) < sp.Float("1e-30") else entry

@@ -6,19 +6,24 @@ det A = det B / a_11^(n-2),   b_ij = a_11 a_(i+1)(j+1) - a_1(j+1) a_(i+1)1
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.determinant_expansion import chio_steps, expansion_steps
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
 from eckart.worked.solution import Equation, Solution, Step
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 RULE = "det(A) = det(B) / a_11^{n-2},  b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} a_{i+1,1}"
 
 
+@document
 def determinant(given: object) -> Solution:
     """Compute a determinant by condensation, with every matrix and every swap.
 
@@ -32,15 +37,7 @@ def determinant(given: object) -> Solution:
     Solution
         Steps and answer. Parts: determinant.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    rank : Row reduction.
-    eigen : Uses the determinant of M - lambda I.
+    {Raises: InputError [exact]; See Also: rank, eigen}
 
     Examples
     --------
@@ -79,7 +76,7 @@ def determinant(given: object) -> Solution:
     return _solution(a, steps, value, work)
 
 
-def condensed(a: Any) -> Any:
+def condensed(a: sp.Matrix) -> sp.Matrix:
     """Chio's matrix B, one row and one column smaller: 2 x 2 determinants that all hold the pivot.
 
     >>> condensed(sp.Matrix([[1, 2], [3, 4]]))
@@ -89,7 +86,7 @@ def condensed(a: Any) -> Any:
     return sp.Matrix(n, n, lambda i, j: sp.expand(a[0, 0] * a[i + 1, j + 1] - a[0, j + 1] * a[i + 1, 0]))
 
 
-def _last(work: Any, sign: int, divisor: object) -> tuple[Any, Step]:
+def _last(work: sp.Matrix, sign: int, divisor: object) -> tuple[Value, Step]:
     if work.rows == 1:
         small, formula = work[0, 0], "det(a) = a"
     else:
@@ -105,7 +102,7 @@ def _last(work: Any, sign: int, divisor: object) -> tuple[Any, Step]:
     )
 
 
-def _solution(a: Any, steps: list[Step], value: object, last: object) -> Solution:
+def _solution(a: sp.Matrix, steps: list[Step], value: object, last: object) -> Solution:
     if 3 <= a.rows <= 4:
         statement = tr("Check: the same determinant by Sarrus or by cofactors.")
         more = partial(expansion_steps, a, "det(A)")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eckart.worked.messages import tr
@@ -13,7 +11,7 @@ from eckart.worked.solution import Equation, Step
 _DEEPEST = 4
 
 
-def expansion_steps(m: Any, name: str = "det") -> tuple[Step, ...]:
+def expansion_steps(m: sp.Matrix, name: str = "det") -> tuple[Step, ...]:
     """The determinant by the rule that belongs to its size."""
     if m.rows == 1:
         return ()
@@ -24,7 +22,7 @@ def expansion_steps(m: Any, name: str = "det") -> tuple[Step, ...]:
     return _cofactors(m, name) if m.rows <= _DEEPEST else ()
 
 
-def _two(m: Any, name: str) -> Step:
+def _two(m: sp.Matrix, name: str) -> Step:
     line = f"{_factor(m[0, 0])} {_factor(m[1, 1])} - {_factor(m[0, 1])} {_factor(m[1, 0])}"
     value = sp.expand(m[0, 0] * m[1, 1] - m[0, 1] * m[1, 0])
     return Step(
@@ -32,7 +30,7 @@ def _two(m: Any, name: str) -> Step:
     )
 
 
-def _sarrus(m: Any, name: str) -> Step:
+def _sarrus(m: sp.Matrix, name: str) -> Step:
     """a11 a22 a33 + a12 a23 a31 + a13 a21 a32 - a13 a22 a31 - a11 a23 a32 - a12 a21 a33."""
     plus, minus = [(0, 1, 2), (1, 2, 0), (2, 0, 1)], [(2, 1, 0), (0, 2, 1), (1, 0, 2)]
     terms = []
@@ -46,7 +44,7 @@ def _sarrus(m: Any, name: str) -> Step:
     return Step(statement, f"{name} = {line}", (Equation(name, sp.expand(m.det(method="berkowitz"))),))
 
 
-def _cofactors(m: Any, name: str) -> tuple[Step, ...]:
+def _cofactors(m: sp.Matrix, name: str) -> tuple[Step, ...]:
     """Along the row with most zeros; the minors by Sarrus."""
     row = max(range(m.rows), key=lambda i: (sum(entry == 0 for entry in m[i, :]), -i))
     terms, steps = [], []
@@ -67,7 +65,7 @@ def _cofactors(m: Any, name: str) -> tuple[Step, ...]:
     return (first, *steps, Step(tr("Add them up."), numbers=(Equation(name, sp.expand(m.det(method="berkowitz"))),)))
 
 
-def chio_steps(a: Any) -> tuple[Step, ...]:
+def chio_steps(a: sp.Matrix) -> tuple[Step, ...]:
     """Every entry of Chio's matrix B as a 2 x 2 determinant with the pivot."""
     lines = []
     for i in range(a.rows - 1):
@@ -79,7 +77,7 @@ def chio_steps(a: Any) -> tuple[Step, ...]:
     return (Step(tr("Each entry of $B$ is a determinant of order two that contains the pivot."), numbers=tuple(lines)),)
 
 
-def product_steps(left: Any, right: Any, name: str, result: Any = None) -> tuple[Step, ...]:
+def product_steps(left: sp.Matrix, right: sp.Matrix, name: str, result: sp.Matrix | None = None) -> tuple[Step, ...]:
     """Every entry of a product of two matrices as a sum of products.
 
     `result` is the product in its simplest form, where it is known. Factors that are printed as decimals are rounded,

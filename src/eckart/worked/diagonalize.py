@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.checks import whole
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import square
@@ -19,7 +20,11 @@ from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Root, Spectrum, spectrum
 from eckart.worked.svd import canonical
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def diagonalize(given: object, power: int = 3) -> Solution:
     """Diagonalise a matrix as V D V^-1 and compute a power of it.
 
@@ -36,14 +41,7 @@ def diagonalize(given: object, power: int = 3) -> Solution:
         Steps and answer. Parts: V, D, V_inverse, power, diagonalizable. If the matrix cannot be diagonalised, the
         solution explains why.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    eigen : The eigenpairs.
+    {Raises: InputError [exact]; See Also: eigen}
 
     Examples
     --------
@@ -87,7 +85,7 @@ def diagonalize(given: object, power: int = 3) -> Solution:
     return Solution(title, steps, answer, parts)
 
 
-def factors_of(a: Any, found: Spectrum, symmetric: bool) -> tuple[Any, Any, Any]:
+def factors_of(a: sp.Matrix, found: Spectrum, symmetric: bool) -> tuple[Value, Value, Value]:
     """V, D and V^-1; V has unit columns if A is symmetric, whole numbers where possible if not."""
     d = sp.diag(*[pair.value for pair in found.eigenpairs])
     if symmetric:
@@ -98,19 +96,19 @@ def factors_of(a: Any, found: Spectrum, symmetric: bool) -> tuple[Any, Any, Any]
     return v, d, sp.Matrix.vstack(*[_inverse_rows(root, left[root.value]) for root in found.roots])
 
 
-def _inverse_rows(right: Root, left: Root) -> Any:
+def _inverse_rows(right: Root, left: Root) -> sp.Matrix:
     """The rows of V^-1 for one eigenvalue: left eigenvectors Y with Y X = I."""
     x = columns([pair.direction for pair in right.eigenpairs], 0)
     y = columns([pair.direction for pair in left.eigenpairs], 0).T
     return ((y * x).applyfunc(_plain).inv() * y).applyfunc(_plain)
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> sp.Expr:
     value = sp.expand(value)
     return sp.expand(sp.radsimp(value)) if is_exact(value) else value
 
 
-def raised_to(a: Any, found: Spectrum, power: int, d: Any, v: Any, inverse: Any) -> Any:
+def raised_to(a: sp.Matrix, found: Spectrum, power: int, d: sp.Matrix, v: sp.Matrix, inverse: sp.Matrix) -> sp.Matrix:
     """A^m as ∑ λ^m v y^T; for a symmetric matrix with the squared length of v inside, so that no root is left."""
     if a.is_symmetric():
         terms = [pair.outer(pair.entries, pair.entries) * pair.value**power for pair in found.eigenpairs]
@@ -119,7 +117,7 @@ def raised_to(a: Any, found: Spectrum, power: int, d: Any, v: Any, inverse: Any)
     return sum(terms, sp.zeros(*a.shape)).applyfunc(lambda value: canonical(_plain(value)))
 
 
-def _factor_step(v: Any, d: object, inverse: object, symmetric: bool) -> Step:
+def _factor_step(v: sp.Matrix, d: object, inverse: object, symmetric: bool) -> Step:
     if symmetric:
         statement = tr(
             "Put the unit eigenvectors in the columns of $V$. They are orthogonal, so the inverse is the transpose."
@@ -133,7 +131,7 @@ def _factor_step(v: Any, d: object, inverse: object, symmetric: bool) -> Step:
     return Step(statement, "A V = V D,  A = V D V^{-1}", numbers, more=more)
 
 
-def _power_step(a: Any, raised: object, power: int, more: Callable[[], tuple[Step, ...]]) -> Step:
+def _power_step(a: sp.Matrix, raised: object, power: int, more: Callable[[], tuple[Step, ...]]) -> Step:
     name = "V^T" if a.is_symmetric() else "V^{-1}"
     statement = tr(
         "Powers are now easy, because inner factors cancel: raise the eigenvalues to the power {power}.",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step
@@ -13,28 +12,18 @@ from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Spectrum, spectrum
 
 
+@document
 def eigen(given: object) -> Solution:
     """Find all eigenvalues and eigenvectors of a square matrix.
 
-    Parameters
-    ----------
-    given : str, list, array or sympy.Matrix
-        A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {Parameters: given [square]}
 
     Returns
     -------
     Solution
         Steps and answer. Parts: eigenvalues, eigenvectors, characteristic_polynomial, exact.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    diagonalize : The factorisation V D V^-1.
-    power_iteration : The dominant eigenpair by iteration.
+    {Raises: InputError [exact]; See Also: diagonalize, power_iteration}
 
     Examples
     --------
@@ -65,7 +54,7 @@ def eigen(given: object) -> Solution:
     )
 
 
-def check_step(m: Any, found: Spectrum) -> Step:
+def check_step(m: sp.Matrix, found: Spectrum) -> Step:
     """Sum and product of the eigenvalues against trace and determinant."""
     numbers = (Equation("tr(M)", m.trace()), Equation("det(M)", sp.expand(m.det())))
     statement = tr("Check: the eigenvalues add up to the trace, and their product is the determinant.")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.numerals import figure
@@ -14,14 +15,17 @@ from eckart.worked.pca import enough
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.svd import canonical, details, factors
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def energy(given: object, share: float = 0.9) -> Solution:
     """Find the smallest rank that explains a share of the energy.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [12 x 8]}
     share : float, default 0.9
         Share of the sum of squared singular values.
 
@@ -31,15 +35,7 @@ def energy(given: object, share: float = 0.9) -> Solution:
         Steps and answer. Parts: k, k_by_sum (the same with singular values that are not squared, a rule of some lecture
         notes), energy, singular_values.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    svd : The singular values.
-    eckart.choose_rank : Statistical rules for data.
+    {Raises: InputError [exact]; See Also: svd, eckart.choose_rank}
 
     Examples
     --------
@@ -96,7 +92,7 @@ def energy(given: object, share: float = 0.9) -> Solution:
     return Solution(tr("How many singular values hold {percent} of the energy", percent=percent), steps, answer, named)
 
 
-def _rows(values: list[Any], squares: list[Any]) -> list[tuple[Any, ...]]:
+def _rows(values: list[Value], squares: list[Value]) -> list[tuple[Value, ...]]:
     rows, total, whole = [], sum(squares), sum(values)
     for i in range(len(values)):
         part, plain = sum(squares[: i + 1]) / total, sp.N(sum(values[: i + 1]) / whole, 20)

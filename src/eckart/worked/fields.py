@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 from sympy.polys.polyerrors import CoercionFailed
 
 from eckart.worked.numerals import GUARD
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 Element = Any
 """A member of the field: it can be added, multiplied and divided."""
@@ -29,11 +32,11 @@ class Eigenpair:
     entries are roots, come from matrices of fractions.
     """
 
-    value: Any
+    value: sp.Expr
     entries: tuple[Element, ...]
     at_root: Callable[[Element], Any]
     real: bool = True
-    weights: tuple[Any, ...] | None = None
+    weights: tuple[Value, ...] | None = None
     lift: Callable[[Any], Element] = sp.QQ.from_sympy
 
     @cached_property
@@ -49,44 +52,44 @@ class Eigenpair:
         return sum(self.squares[1:], self.squares[0])
 
     @cached_property
-    def direction(self) -> Any:
+    def direction(self) -> sp.Matrix:
         """x as a column of numbers."""
         return sp.Matrix([self.at_root(entry) for entry in self.entries])
 
     @cached_property
-    def length(self) -> Any:
+    def length(self) -> sp.Expr:
         """‖x‖."""
         if self.real:
             return tidy_root(self.at_root(self.squared_length))
         return tidy_root(sp.expand(sum(sp.expand(x * sp.conjugate(x)) for x in self.direction)))
 
     @cached_property
-    def unit(self) -> Any:
+    def unit(self) -> sp.Matrix:
         """x / ‖x‖."""
         if not self.real:
             return self.direction.applyfunc(lambda x: sp.radsimp(sp.expand(x) / self.length))
         pairs, inverse = zip(self.entries, self.squares, strict=True), reciprocal(self.squared_length)
         return sp.Matrix([_signed_root(self.at_root(x), self.at_root(s * inverse)) for x, s in pairs])
 
-    def scaled(self, entries: Sequence[Element], squared: Element) -> Any:
+    def scaled(self, entries: Sequence[Element], squared: Element) -> sp.Matrix:
         """y / sqrt(s) for y and s of the field: each entry is the signed root of y_i^2 / s."""
         inverse = reciprocal(squared)
         return sp.Matrix([_signed_root(self.at_root(y), self.at_root(y * y * inverse)) for y in entries])
 
-    def through(self, matrix: object, squared: Element | None = None) -> Any:
+    def through(self, matrix: object, squared: Element | None = None) -> sp.Matrix:
         """A x / ‖x‖, or A x / sqrt(squared): scores, left singular vectors."""
         return self.scaled(self.image(matrix), self.squared_length if squared is None else squared)
 
-    def image(self, matrix: Any) -> list[Element]:
+    def image(self, matrix: sp.Matrix) -> list[Element]:
         """A x, in the field; A has rational entries, or the field's own."""
         return [self._dot(matrix[i, :]) for i in range(matrix.rows)]
 
-    def outer(self, left: Sequence[Element], right: Sequence[Element], squared: Element | None = None) -> Any:
+    def outer(self, left: Sequence[Element], right: Sequence[Element], squared: Element | None = None) -> sp.Matrix:
         """left right^T / s at the root: one term of A = ∑ σ u v^T."""
         inverse = reciprocal(self.squared_length if squared is None else squared)
         return sp.Matrix([[self.at_root(a * b * inverse) for b in right] for a in left])
 
-    def suited(self, matrix: Any) -> Eigenpair:
+    def suited(self, matrix: sp.Matrix) -> Eigenpair:
         """The pair for work with this matrix: in expressions, if the matrix has entries that the field lacks."""
         try:
             for entry in matrix:
@@ -99,7 +102,7 @@ class Eigenpair:
         """The same axis with the other sign."""
         return replace(self, entries=tuple(-entry for entry in self.entries))
 
-    def _dot(self, row: Any) -> Element:
+    def _dot(self, row: sp.Matrix) -> Element:
         zero = self.entries[0] - self.entries[0]
         return sum((x * self.lift(a) for a, x in zip(row, self.entries, strict=True)), zero)
 
@@ -117,12 +120,12 @@ def reciprocal(element: Element) -> Element:
     return element / element / element
 
 
-def polynomial_at(root: Any) -> Callable[[Element], Any]:
+def polynomial_at(root: sp.Expr) -> Callable[[Element], Any]:
     """Put a root into a polynomial modulo its minimal polynomial."""
 
     plain = bool(root.is_Float)
 
-    def evaluate(element: Element) -> Any:
+    def evaluate(element: Element) -> sp.Expr:
         listed = element.to_list() if hasattr(element, "to_list") else [element]
         value = sp.Integer(0)
         for coefficient in listed:
@@ -133,7 +136,7 @@ def polynomial_at(root: Any) -> Callable[[Element], Any]:
     return evaluate
 
 
-def tidy_root(square: Any) -> Any:
+def tidy_root(square: sp.Expr) -> sp.Expr:
     """sqrt(square), with nested roots undone where that is possible.
 
     >>> tidy_root(3 + 2 * sp.sqrt(2)), tidy_root(2 + sp.sqrt(5))
@@ -145,7 +148,7 @@ def tidy_root(square: Any) -> Any:
     return root if square.is_Rational else sp.radsimp(sp.sqrtdenest(root))
 
 
-def _signed_root(value: object, square: Any) -> Any:
+def _signed_root(value: object, square: sp.Expr) -> sp.Expr:
     if value == 0:
         return sp.Integer(0)
     if square.has(sp.Float):

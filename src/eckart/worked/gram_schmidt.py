@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
@@ -16,28 +17,22 @@ from eckart.worked.spectral_steps import columns
 from eckart.worked.svd import canonical
 from eckart.worked.written_out import dot_line, squares, written
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def gram_schmidt(given: object) -> Solution:
     """Orthonormalise the columns of a matrix: A = Q R.
 
-    Parameters
-    ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+    {Parameters: given [8 x 6]}
 
     Returns
     -------
     Solution
         Steps and answer. Parts: Q, R, rank, orthogonal. Dependent columns add no vector to Q.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    rank : The rank by row reduction.
+    {Raises: InputError [exact]; See Also: rank}
 
     Examples
     --------
@@ -50,7 +45,7 @@ def gram_schmidt(given: object) -> Solution:
     [0,  2/5]]))
     """
     a = matrix(given, "gram_schmidt", rows=8, columns=6)
-    orthogonal: list[Any] = []  # without roots: w_j, and q_j = w_j / ‖w_j‖
+    orthogonal: list[Value] = []  # without roots: w_j, and q_j = w_j / ‖w_j‖
     steps = [Step(tr("The matrix."), numbers=(Equation("A", a),))]
     for j in range(a.cols):
         rest = a[:, j]
@@ -81,12 +76,12 @@ def gram_schmidt(given: object) -> Solution:
     return Solution(title, tuple(steps), (Equation("Q", q), Equation("R", r)), parts)
 
 
-def _unit(w: Any) -> Any:
+def _unit(w: sp.Matrix) -> sp.Matrix:
     length = tidy_root(canonical(w.dot(w)))
     return w.applyfunc(lambda value: sp.radsimp(value / length))
 
 
-def _column_step(a: Any, before: list[Any], rest: Any, j: int) -> Step:
+def _column_step(a: sp.Matrix, before: list[Value], rest: sp.Matrix, j: int) -> Step:
     column = a[:, j]
     numbers = [Equation(f"a_{j + 1}", column)]
     terms = []
@@ -106,7 +101,7 @@ def _column_step(a: Any, before: list[Any], rest: Any, j: int) -> Step:
     return Step(statement, formula, tuple(numbers), more=partial(_products, column, before, rest, j + 1))
 
 
-def _products(column: Any, before: list[Any], rest: Any, j: int) -> tuple[Step, ...]:
+def _products(column: sp.Matrix, before: list[Value], rest: sp.Matrix, j: int) -> tuple[Step, ...]:
     """Every inner product of one column written out."""
     lines = []
     for i, w in enumerate(before, 1):

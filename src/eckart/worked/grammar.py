@@ -11,7 +11,6 @@ number  = digits ("." digits)? ("e" digits)?
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import sympy as sp
 
@@ -24,7 +23,7 @@ _LONGEST, _DEEPEST, _HIGHEST = 80, 8, 6
 _ALLOWED = mark("Entries may be whole numbers, decimals, fractions such as 1/3 and roots such as sqrt(2).")
 
 
-def number(text: str) -> Any:
+def number(text: str) -> sp.Expr:
     """The exact number that a text stands for.
 
     >>> number("1/3"), number("-0.1"), number("(1 + sqrt(5))/2"), number("2*sqrt(2)^3")
@@ -76,13 +75,13 @@ class _Reader:
         if token := self.token():
             raise self.refuse(tr("{sign} was not expected.", sign=repr(token)))
 
-    def sum(self) -> Any:
+    def sum(self) -> sp.Expr:
         value = self.product()
         while self.token() in {"+", "-"}:
             value = value + self.product() if self.take() == "+" else value - self.product()
         return value
 
-    def product(self) -> Any:
+    def product(self) -> sp.Expr:
         value = self.power()
         while (token := self.token()) in {"*", "/", "sqrt", "√", "("}:
             if token not in {"*", "/"} or self.take() == "*":
@@ -94,7 +93,7 @@ class _Reader:
             value = value / below
         return value
 
-    def power(self) -> Any:
+    def power(self) -> sp.Expr:
         if self.token() in {"-", "+"}:
             return -self.power() if self.take() == "-" else self.power()
         value = self.atom()
@@ -106,7 +105,7 @@ class _Reader:
             value = value ** int(exponent)
         return value
 
-    def atom(self) -> Any:
+    def atom(self) -> sp.Expr:
         token = self.take()
         if token in {"sqrt", "√"}:
             if token == "√" and self.token() != "(":
@@ -122,18 +121,18 @@ class _Reader:
             )
         return self.literal(token)
 
-    def literal(self, token: str) -> Any:
+    def literal(self, token: str) -> sp.Expr:
         digits, _, exponent = token.lower().partition("e")
         if len(digits) > 30 or abs(int(exponent or 0)) > 30:
             raise self.refuse(tr("It has more than 30 digits."))
         return sp.Rational(token)
 
-    def root(self, value: object) -> Any:
+    def root(self, value: object) -> sp.Expr:
         if sp.N(value) < 0:
             raise self.refuse(tr("It has the root of a negative number, and matrices here are real."))
         return sp.sqrt(value)
 
-    def inside(self) -> Any:
+    def inside(self) -> sp.Expr:
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self.refuse(tr("Brackets are more than {most} deep.", most=_DEEPEST))

@@ -5,7 +5,7 @@ With few roots the work is done exactly in the field that they span. Otherwise i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
@@ -13,6 +13,9 @@ from sympy.polys.matrices import DomainMatrix
 from eckart.worked.fields import Eigenpair, tidy_root
 from eckart.worked.numerals import GUARD, is_exact
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum, factor_roots, kernel, oriented
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 _LARGEST_FIELD = 4
 
@@ -23,7 +26,7 @@ def irrational_spectrum(matrix: object, symmetric: bool) -> Spectrum:
     return found or numeric_spectrum(matrix, symmetric)
 
 
-def _exact_spectrum(matrix: Any, symmetric: bool) -> Spectrum | None:
+def _exact_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum | None:
     roots = sorted({root for entry in matrix for root in entry.atoms(sp.Pow)}, key=str)
     if len(roots) > 3:
         return None
@@ -45,7 +48,7 @@ def _exact_spectrum(matrix: Any, symmetric: bool) -> Spectrum | None:
     return Spectrum(sp.Poly(polynomial.as_expr(), LAMBDA), factors, tuple(order))
 
 
-def _values(factor: Any) -> list[Any]:
+def _values(factor: sp.Poly) -> list[Value]:
     coefficients = [sp.expand(c) for c in factor.monic().all_coeffs()]
     if all(c.is_Rational for c in coefficients):
         return factor_roots(sp.Poly(coefficients, LAMBDA))
@@ -56,7 +59,7 @@ def _values(factor: Any) -> list[Any]:
     return [sp.expand((-b + width) / 2), sp.expand((-b - width) / 2)]
 
 
-def _root(over: Any, roots: list[Any], value: Any, factor: object, times: int, symmetric: bool) -> Root | None:
+def _root(over: Any, roots: list[Value], value: sp.Expr, factor: object, times: int, symmetric: bool) -> Root | None:
     """The eigenvectors of one eigenvalue, in the field of the entries and the eigenvalue."""
     more = [root for root in value.atoms(sp.Pow) if root not in roots]
     field = sp.QQ.algebraic_field(*roots, *more)
@@ -64,7 +67,7 @@ def _root(over: Any, roots: list[Any], value: Any, factor: object, times: int, s
         return None
     shifted = over.convert_to(field) - DomainMatrix.eye(over.shape[0], field) * field.from_sympy(value)
 
-    def at_root(element: object) -> Any:
+    def at_root(element: object) -> sp.Expr:
         return _number(field, element)
 
     eigenpairs = tuple(
@@ -73,11 +76,11 @@ def _root(over: Any, roots: list[Any], value: Any, factor: object, times: int, s
     return Root(value, factor, times, eigenpairs)
 
 
-def _number(field: Any, element: Any) -> Any:
+def _number(field: Any, element: Any) -> sp.Expr:
     return sp.expand(sp.radsimp(sp.expand(field.to_sympy(element))))
 
 
-def numeric_spectrum(matrix: Any, symmetric: bool) -> Spectrum:
+def numeric_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum:
     """Eigenpairs to many digits."""
     import mpmath  # type: ignore[import-untyped]
 
@@ -102,7 +105,7 @@ def numeric_spectrum(matrix: Any, symmetric: bool) -> Spectrum:
     return Spectrum(polynomial, tuple((root.factor, 1) for root in roots), tuple(roots))
 
 
-def _same(entry: object) -> Any:
+def _same(entry: object) -> sp.Expr:
     return entry
 
 
@@ -110,7 +113,7 @@ def _real(value: object) -> bool:
     return bool(sp.im(value) == 0)
 
 
-def _sympy(number: object) -> Any:
+def _sympy(number: object) -> sp.Expr:
     """An mpmath number as a SymPy one; real if the imaginary part is rounding."""
     import mpmath
 

@@ -7,10 +7,11 @@ classical scaling; with path lengths it unfolds a curve.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix
@@ -23,7 +24,11 @@ from eckart.worked.spectrum import spectrum
 from eckart.worked.written_out import squares as sum_of_squares
 from eckart.worked.written_out import written
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     """Compute Isomap coordinates of a few points.
 
@@ -47,10 +52,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
         If the matrix is too large for exact steps, or an entry cannot be read.
         Also if the graph of neighbours is not connected.
 
-    See Also
-    --------
-    kernel_pca : Another nonlinear method.
-    eckart.Isomap : The same in floating point, for data of any size.
+    {See Also: kernel_pca, eckart.Isomap}
 
     Examples
     --------
@@ -111,7 +113,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     return Solution(title, steps, answer, parts, figures=figures)
 
 
-def neighbour_graph(distances: Any, count: int) -> set[tuple[int, int]]:
+def neighbour_graph(distances: sp.Matrix, count: int) -> set[tuple[int, int]]:
     """Pairs (i < j) of which one is among the nearest `count` of the other; equally near ones are all taken.
 
     >>> sorted(neighbour_graph(sp.Matrix([[0, 1, 3], [1, 0, 2], [3, 2, 0]]), 1))
@@ -125,7 +127,7 @@ def neighbour_graph(distances: Any, count: int) -> set[tuple[int, int]]:
     return edges
 
 
-def shortest_paths(distances: Any, edges: set[tuple[int, int]]) -> tuple[Any, dict[tuple[int, int], list[int]]]:
+def shortest_paths(distances: sp.Matrix, edges: set[tuple[int, int]]) -> tuple[Value, dict[tuple[int, int], list[int]]]:
     """Floyd and Warshall: the shortest way through vertices 1 to m, for m = 1 to n; and the vertices on each way."""
     n = distances.rows
     joined = {**dict.fromkeys(edges, True), **{(j, i): True for i, j in edges}}
@@ -141,13 +143,13 @@ def shortest_paths(distances: Any, edges: set[tuple[int, int]]) -> tuple[Any, di
     return length, routes
 
 
-def _centred(squares: Any) -> Any:
+def _centred(squares: sp.Matrix) -> sp.Matrix:
     n = squares.rows
     j = sp.eye(n) - sp.ones(n, n) / n
     return (-(j * squares * j) / 2).applyfunc(sp.expand)
 
 
-def _distances(table: Any, straight: Any) -> tuple[Step, ...]:
+def _distances(table: sp.Matrix, straight: sp.Matrix) -> tuple[Step, ...]:
     return written(
         f"d_{{{i + 1},{j + 1}}} = sqrt({sum_of_squares(table[i, :] - table[j, :])}) = {text_number(straight[i, j])}"
         for i in range(table.rows)
@@ -155,7 +157,7 @@ def _distances(table: Any, straight: Any) -> tuple[Step, ...]:
     )
 
 
-def _centring(squares: Any, b: Any) -> tuple[Step, ...]:
+def _centring(squares: sp.Matrix, b: sp.Matrix) -> tuple[Step, ...]:
     """b_ij = -1/2 (d_ij^2 - m_i - m_j + m) with the row means m_i and the overall mean m."""
     n = squares.rows
     means = [sp.expand(sum(squares[i, :]) / n) for i in range(n)]
@@ -169,7 +171,7 @@ def _centring(squares: Any, b: Any) -> tuple[Step, ...]:
     return written(lines)
 
 
-def _neighbour_step(edges: set[tuple[int, int]], straight: Any, count: int) -> Step:
+def _neighbour_step(edges: set[tuple[int, int]], straight: sp.Matrix, count: int) -> Step:
     rows = tuple((f"{i + 1} - {j + 1}", straight[i, j]) for i, j in sorted(edges))
     statement = trn(
         "Join each point to its {n} nearest neighbour (ties are all joined); an edge counts in both directions.",
@@ -179,7 +181,7 @@ def _neighbour_step(edges: set[tuple[int, int]], straight: Any, count: int) -> S
     return Step(statement, numbers=(SolutionTable((tr("edge"), tr("length")), rows),))
 
 
-def _path_step(paths: Any, routes: dict[tuple[int, int], list[int]]) -> Step:
+def _path_step(paths: sp.Matrix, routes: dict[tuple[int, int], list[int]]) -> Step:
     longer = [(pair, route) for pair, route in sorted(routes.items()) if pair[0] < pair[1] and len(route) > 2]
     rows = tuple((" - ".join(str(v + 1) for v in route), paths[pair]) for pair, route in longer)
     numbers: tuple[Equation | SolutionTable, ...] = (Equation("D", paths),)

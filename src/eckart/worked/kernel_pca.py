@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.checks import whole
@@ -30,6 +31,7 @@ FORMULAS = {
 }
 
 
+@document
 def kernel_pca(
     given: object,
     k: int | None = None,
@@ -64,15 +66,9 @@ def kernel_pca(
     Solution
         Steps and answer. Parts: K, centred, eigenvalues, weights, scores.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
+    {Raises: InputError [exact]}
 
-    See Also
-    --------
-    pca : The linear case.
-    eckart.KernelPCA : The same in floating point, for data of any size.
+    {See Also: pca, eckart.KernelPCA}
 
     Examples
     --------
@@ -130,7 +126,7 @@ def kernel_pca(
     )
 
 
-def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: object, degree: int) -> Any:
+def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: object, degree: int) -> sp.Expr:
     """The kernel of two points; exact where it is a fraction or a root, else to 40 digits."""
     product = sp.expand((x * y.T)[0])
     if kernel == "linear":
@@ -148,7 +144,7 @@ def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: object, degree: int)
     return sp.N(sp.tanh(gamma * product + coef0), GUARD)
 
 
-def _pairs(points: list[Any], gram: Any, kernel: str) -> tuple[Step, ...]:
+def _pairs(points: list[Any], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
     """What the kernel is computed from, pair by pair: the inner product, or the squared distance for rbf."""
     lines = []
     for i in range(len(points)):
@@ -164,7 +160,7 @@ def _pairs(points: list[Any], gram: Any, kernel: str) -> tuple[Step, ...]:
     return written(lines)
 
 
-def centring(gram: Any) -> tuple[Any, Any, Any, Any]:
+def centring(gram: sp.Matrix) -> tuple[Any, Any, Any, Any]:
     """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix of entries 1/n.
 
     >>> centring(sp.Matrix([[2, 0], [0, 2]]))[3]
@@ -204,7 +200,7 @@ def _scale_step(weights: object, scores: object) -> Step:
 
 
 def _new_step(
-    point: Any, points: list[Any], gram: Any, eigenpairs: list[Eigenpair], lengths: list[Any], settings: Any
+    point: sp.Matrix, points: list[Any], gram: sp.Matrix, eigenpairs: list[Eigenpair], lengths: list[Any], settings: Any
 ) -> tuple[Step, Any]:
     row = sp.Matrix([[between(point, other, *settings) for other in points]])
     n = gram.rows

@@ -33,7 +33,7 @@ REMEDIES = {
 """For each exact solution, what does the same on large data."""
 
 
-def matrix(given: object, task: str, *, rows: int, columns: int) -> Any:
+def matrix(given: object, task: str, *, rows: int, columns: int) -> sp.Matrix:
     """The exact matrix, at most rows x columns.
 
     >>> matrix("1 2; 1/3 sqrt(2)", "svd", rows=9, columns=9)
@@ -62,7 +62,7 @@ def matrix(given: object, task: str, *, rows: int, columns: int) -> Any:
     return sp.Matrix([[_entry(cell) for cell in row] for row in cells])
 
 
-def square(given: object, task: str, *, side: int) -> Any:
+def square(given: object, task: str, *, side: int) -> sp.Matrix:
     """The exact matrix, and square."""
     found = matrix(given, task, rows=side, columns=side)
     if found.rows != found.cols:
@@ -79,7 +79,7 @@ def square(given: object, task: str, *, side: int) -> Any:
     return found
 
 
-def vector(given: object, name: str, length: int, *, per_row: bool = False) -> Any:
+def vector(given: object, name: str, length: int, *, per_row: bool = False) -> sp.Matrix:
     """A column of this length."""
     cells = [cell for row in _cells(given) for cell in row]
     if len(cells) != length:
@@ -174,7 +174,7 @@ def _split(line: str) -> list[str]:
     return [cell for cell in [*cells, line[start:]] if cell]
 
 
-def _entry(cell: object) -> Any:
+def _entry(cell: object) -> sp.Expr:
     if isinstance(cell, str):
         if not cell.strip():
             raise MissingValuesError(

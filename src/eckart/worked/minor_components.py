@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.options import check_choice
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
@@ -14,6 +15,7 @@ from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.svd import canonical, check_k
 
 
+@document
 def minor_components(
     given: object, k: int = 1, *, center: bool = True, scale: bool = False, divide: str = "n-1"
 ) -> Solution:
@@ -21,30 +23,19 @@ def minor_components(
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The table, at most 40 rows and 6 columns; rows are observations.
-    k : int, default 1
-        Number of components.
+    {given [table], k [1]}
     center : bool, default True
         Subtract the column means.
     scale : bool, default False
         Divide each column by its standard deviation.
-    divide : {'n-1', 'n', '1'}, default 'n-1'
-        Divisor that turns cross-products into covariances; '1' leaves them as they are.
+    {divide}
 
     Returns
     -------
     Solution
         Steps and answer. Parts: eigenvalues, axes, scores, variances.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    pca : The components of largest variance.
+    {Raises: InputError [exact]; See Also: pca}
 
     Examples
     --------

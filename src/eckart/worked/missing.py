@@ -6,11 +6,12 @@ data (M step), and the new fill makes the residual of the unknown entries zero (
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix, text_cells
@@ -20,11 +21,15 @@ from eckart.worked.pca_data import prepared
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 UNKNOWN = ("?", "na", "nan", ".", "")
 _SHOWN = 10
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+@document
 def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     """Impute missing entries by expectation-maximisation with k components.
 
@@ -32,8 +37,7 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     ----------
     given : str, list, array or sympy.Matrix
         The table, at most 20 rows and 5 columns; rows are observations. Missing entries are written `?` or NaN.
-    k : int, default 1
-        Number of components.
+    {k [1]}
     iterations : int, default 100
         Number of iterations. The first is exact, the others are numerical.
 
@@ -42,14 +46,7 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     Solution
         Steps and answer. Parts: start, first, filled, values, objective.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    eckart.fill_missing : The same for data of any size, with standard errors.
+    {Raises: InputError [exact]; See Also: eckart.fill_missing}
 
     Examples
     --------
@@ -104,10 +101,10 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     return Solution(tr("Missing entries by EM with principal components"), steps, answer, parts)
 
 
-def _cells(given: object) -> list[list[Any]]:
+def _cells(given: object) -> list[list[Value]]:
     """The cells, None where an entry is missing."""
     if isinstance(given, str):
-        rows: list[list[Any]] = [list(row) for row in text_cells(given)]
+        rows: list[list[Value]] = [list(row) for row in text_cells(given)]
     elif isinstance(given, sp.MatrixBase):
         rows = given.tolist()
     else:
@@ -121,7 +118,7 @@ def _is_unknown(cell: object) -> bool:
     return cell is None or (isinstance(cell, float) and cell != cell) or cell is sp.nan
 
 
-def _check(table: Any, holes: list[tuple[int, int]], k: int, iterations: int) -> None:
+def _check(table: sp.Matrix, holes: list[tuple[int, int]], k: int, iterations: int) -> None:
     if not holes:
         raise InputError(tr('No entry is missing. Write ? where one is, such as "1 2; 2 ?; 3 6".'))
     whole("iterations", iterations, 1, 10_000)
@@ -138,7 +135,7 @@ def _check(table: Any, holes: list[tuple[int, int]], k: int, iterations: int) ->
             )
 
 
-def _known_means(table: Any, holes: list[tuple[int, int]]) -> list[Any]:
+def _known_means(table: sp.Matrix, holes: list[tuple[int, int]]) -> list[Value]:
     means = []
     for j in range(table.cols):
         known = [table[i, j] for i in range(table.rows) if (i, j) not in holes]
@@ -154,7 +151,9 @@ def step(x: Array, k: int) -> Array:
     return near
 
 
-def _run(start: Any, holes: list[tuple[int, int]], k: int, iterations: int) -> tuple[list[tuple[Any, float]], Any]:
+def _run(
+    start: sp.Matrix, holes: list[tuple[int, int]], k: int, iterations: int
+) -> tuple[list[tuple[Value, float]], Any]:
     x = np.array(start.tolist(), dtype=float)
     known = np.ones(x.shape, dtype=bool)
     indices = tuple(np.array(holes).T)
@@ -171,7 +170,7 @@ def _run(start: Any, holes: list[tuple[int, int]], k: int, iterations: int) -> t
     return history, filled
 
 
-def _rounds_step(history: list[tuple[Any, float]], holes: list[tuple[int, int]]) -> Step:
+def _rounds_step(history: list[tuple[Value, float]], holes: list[tuple[int, int]]) -> Step:
     last = len(history) - 1
     shown = [*range(min(_SHOWN, last) + 1), *([last] if last > _SHOWN else [])]
     rows = tuple((sp.Integer(t), *[sp.Float(x, 17) for x in history[t][0]], sp.Float(history[t][1], 17)) for t in shown)
@@ -184,6 +183,6 @@ def _rounds_step(history: list[tuple[Any, float]], holes: list[tuple[int, int]])
     )
 
 
-def _shown(table: Any, holes: list[tuple[int, int]]) -> SolutionTable:
+def _shown(table: sp.Matrix, holes: list[tuple[int, int]]) -> SolutionTable:
     rows = tuple(tuple("?" if (i, j) in holes else table[i, j] for j in range(table.cols)) for i in range(table.rows))
     return SolutionTable(tuple(f"x_{j + 1}" for j in range(table.cols)), rows)

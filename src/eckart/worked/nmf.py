@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.checks import whole
@@ -35,6 +36,7 @@ OBJECTIVES = {
 }
 
 
+@document
 def nmf(
     given: object,
     k: int | None = None,
@@ -69,14 +71,9 @@ def nmf(
     Solution
         Steps and answer. Parts: W, H, objective, history, first_W, first_H.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
+    {Raises: InputError [exact]}
 
-    See Also
-    --------
-    eckart.NMF : The same in floating point, for data of any size.
+    {See Also: eckart.NMF}
 
     Examples
     --------
@@ -130,7 +127,7 @@ def nmf(
     )
 
 
-def _round_details(a: Any, w: Any, h: Any, new: Any, loss: str) -> tuple[Step, ...]:
+def _round_details(a: sp.Matrix, w: sp.Matrix, h: sp.Matrix, new: sp.Matrix, loss: str) -> tuple[Step, ...]:
     """Numerator and denominator of both updates, each multiplied out."""
     for_w: tuple[Equation, ...]
     for_h: tuple[Equation, ...]
@@ -159,7 +156,7 @@ def _round_details(a: Any, w: Any, h: Any, new: Any, loss: str) -> tuple[Step, .
     return Step(statement, numbers=for_w), Step(second, numbers=for_h)
 
 
-def _shares(a: Any, near: Any) -> Any:
+def _shares(a: sp.Matrix, near: sp.Matrix) -> sp.Matrix:
     return sp.Matrix(*a.shape, lambda i, j: a[i, j] / near[i, j] if near[i, j] else 0)
 
 
@@ -202,7 +199,7 @@ def _ratio(above: Array, below: Array) -> Array:
     return np.where(below == 0, 0, above / safe)
 
 
-def _run(a: Any, w: Any, h: Any, loss: str, iterations: int) -> tuple[list[float], Array, Array]:
+def _run(a: sp.Matrix, w: sp.Matrix, h: sp.Matrix, loss: str, iterations: int) -> tuple[list[float], Array, Array]:
     data, left, right = (np.array(m.tolist(), dtype=float) for m in (a, w, h))
     history = [objective(data, left, right, loss)]
     for _ in range(iterations):
@@ -211,11 +208,11 @@ def _run(a: Any, w: Any, h: Any, loss: str, iterations: int) -> tuple[list[float
     return history, left, right
 
 
-def _objects(m: Any) -> Array:
+def _objects(m: sp.Matrix) -> Array:
     return np.array(m.tolist(), dtype=object)
 
 
-def _start(a: Any, k: int, seed: int, w: Any, h: Any) -> tuple[Any, Any]:
+def _start(a: sp.Matrix, k: int, seed: int, w: sp.Matrix | None, h: sp.Matrix | None) -> tuple[Any, Any]:
     generator = np.random.Generator(np.random.Philox(seed))
     first = (
         sp.Matrix(generator.integers(1, 4, (a.rows, k)).tolist()) if w is None else matrix(w, "nmf", rows=8, columns=8)
@@ -239,14 +236,14 @@ def _start(a: Any, k: int, seed: int, w: Any, h: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _check(a: Any, k: Any, iterations: object) -> None:
+def _check(a: sp.Matrix, k: Any, iterations: object) -> None:
     if any(entry < 0 for entry in a):
         raise InputError(tr("The matrix has a negative entry, and non-negative factors cannot make one. Use svd."))
     whole("k", k, 1, min(a.shape))
     whole("iterations", iterations, 1, 10_000)
 
 
-def _saving(a: Any, k: int) -> str:
+def _saving(a: sp.Matrix, k: int) -> str:
     stored, whole = (a.rows + a.cols) * k, a.rows * a.cols
     notes = tr(
         "Many notes put observations in columns: then the columns of $W$ are the dictionary and "

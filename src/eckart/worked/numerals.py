@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import sympy as sp
 
@@ -38,7 +37,7 @@ def is_readable(value: object) -> bool:
     """
     if isinstance(value, sp.MatrixBase):
         return all(is_readable(entry) for entry in value)
-    number: Any = sp.sympify(value)
+    number: sp.Expr = sp.sympify(value)
     if not is_exact(number) or number.free_symbols:
         return is_exact(number)
     shown = text_number(number)
@@ -78,7 +77,7 @@ def relation(value: object) -> str:
     return "=" if all(_is_short_decimal(entry) for entry in entries) else "≈"
 
 
-def _is_short_decimal(value: Any) -> bool:
+def _is_short_decimal(value: sp.Expr) -> bool:
     parts = value.as_real_imag()
     return all(bool(part.is_Rational) and sp.Rational(f"{float(part):.{DIGITS}g}") == part for part in parts)
 
@@ -142,12 +141,12 @@ def latex_number(value: object) -> str:
     return re.sub(r"(?<![\d.])(\d+)\^\{\\frac\{2\}\{3\}\}", lambda m: rf"\sqrt[3]{{{int(m[1]) ** 2}}}", text)
 
 
-def _order(value: Any) -> str | None:
+def _order(value: sp.Expr) -> str | None:
     """Numbers as they are read, 2 + √3; polynomials from the highest power."""
     return None if value.free_symbols else "none"
 
 
-def without_dust(matrix: Any) -> Any:
+def without_dust(matrix: sp.Matrix) -> sp.Matrix:
     """Decimals at the level of rounding errors of the largest entry are shown as 0."""
     if is_exact(matrix):
         return matrix
@@ -155,7 +154,7 @@ def without_dust(matrix: Any) -> Any:
     return matrix.applyfunc(lambda entry: entry if abs(complex(sp.N(entry))) > limit else sp.Integer(0))
 
 
-def latex_matrix(matrix: Any, *, decimals: bool = False) -> str:
+def latex_matrix(matrix: sp.Matrix, *, decimals: bool = False) -> str:
     """Square brackets, one line."""
     show, matrix = (latex_decimal, without_dust(matrix)) if decimals else (latex_number, matrix)
     rows = r" \\ ".join(" & ".join(show(matrix[i, j]) for j in range(matrix.cols)) for i in range(matrix.rows))

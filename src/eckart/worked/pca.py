@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.options import check_choice
 from eckart.worked.checks import argument
@@ -22,7 +23,11 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import canonical, check_k
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def pca(
     given: object,
     k: int | None = None,
@@ -38,16 +43,14 @@ def pca(
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The table, at most 40 rows and 6 columns; rows are observations.
+    {given [table]}
     k : int, default None
         Number of components to keep. None keeps as many as explain `share`.
     center : bool, default True
         Subtract the column means.
     scale : bool, default False
         Divide each column by its standard deviation.
-    divide : {'n-1', 'n', '1'}, default 'n-1'
-        Divisor that turns cross-products into covariances; '1' leaves them as they are.
+    {divide}
     share : float, default 0.9
         Share of the variance to explain if `k` is None.
     route : {'variance', 'reconstruction', 'svd'}, default 'variance'
@@ -61,16 +64,7 @@ def pca(
         Steps and answer. Parts: means, centred, cross_products, covariance, eigenvalues, variances, axes, scores, k,
         pve, reconstruction, error_squared, error.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    minor_components : The components of smallest variance.
-    svd : The decomposition behind PCA.
-    eckart.PCA : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: minor_components, svd, eckart.PCA}
 
     Examples
     --------
@@ -98,7 +92,7 @@ def pca(
     return Solution(_title(table, center, scale), steps, tuple(_answer(data, k)), _parts(data, k), figures=figures)
 
 
-def _title(table: Any, center: bool, scale: bool) -> str:
+def _title(table: sp.Matrix, center: bool, scale: bool) -> str:
     size = {"rows": table.rows, "cols": table.cols}
     if scale:
         return tr("Principal components of a {rows} x {cols} table, scaled", **size)
@@ -169,7 +163,7 @@ def variance_step(data: Prepared, divide: str) -> Step:
     )
 
 
-def enough(values: Sequence[Any], share: float) -> int:
+def enough(values: Sequence[Value], share: float) -> int:
     """The fewest leading values that carry the share of the sum."""
     if not 0 < share <= 1:
         raise ParameterError(
@@ -222,7 +216,7 @@ def _answer(data: Prepared, k: int) -> list[Equation]:
     return [*values, Equation("V", data.vectors), Equation("T", data.scores), Equation("k", sp.Integer(k))]
 
 
-def _parts(data: Prepared, k: int) -> dict[str, Any]:
+def _parts(data: Prepared, k: int) -> dict[str, Value]:
     values = [pair.value for pair in data.eigenpairs]
     total = canonical(sum(values))
     dropped = canonical(sum(values[k:], sp.Integer(0)))

@@ -33,19 +33,19 @@ class Prepared:
     flip: tuple[int, ...] = ()
 
     @cached_property
-    def raw(self) -> Any:
+    def raw(self) -> sp.Matrix:
         """Cross-products of the centred columns."""
         return (self.centred.T * self.centred).applyfunc(sp.expand)
 
     @cached_property
-    def used(self) -> Any:
+    def used(self) -> sp.Matrix:
         """The matrix whose cross-products are taken: centred, and scaled if asked."""
         if self.variances is None:
             return self.centred
         return self.centred * sp.diag(*[1 / sp.sqrt(v) for v in self.variances])
 
     @cached_property
-    def cross_products(self) -> Any:
+    def cross_products(self) -> sp.Matrix:
         if self.variances is None or all(variance.is_Rational for variance in self.variances):
             return (self.used.T * self.used).applyfunc(sp.expand)
         # s_ij / sqrt(v_i v_j): with roots in the variances, the products of `used` would be sums of nested roots.
@@ -89,18 +89,18 @@ class Prepared:
         return spectrum(inverse * self.raw, weights=self.variances)
 
     @property
-    def vectors(self) -> Any:
+    def vectors(self) -> sp.Matrix:
         return columns([pair.unit for pair in self.eigenpairs], self.table.cols)
 
     @property
-    def scores(self) -> Any:
+    def scores(self) -> sp.Matrix:
         return columns([pair.through(self.seen_by(pair)) for pair in self.eigenpairs], self.table.rows)
 
-    def seen_by(self, pair: Eigenpair) -> Any:
+    def seen_by(self, pair: Eigenpair) -> sp.Matrix:
         """An axis with weights works on the columns before scaling: X D^-1/2 (D^1/2 w) = X w."""
         return self.centred if pair.weights is not None else self.working
 
-    def projected(self, k: int) -> Any:
+    def projected(self, k: int) -> sp.Matrix:
         """∑ X v v^T over the first k axes, in the units of PCA."""
         total = sp.zeros(*self.table.shape)
         for pair in self.eigenpairs[:k]:
@@ -111,7 +111,7 @@ class Prepared:
             )
         return total.applyfunc(canonical)
 
-    def reconstruction(self, k: int) -> Any:
+    def reconstruction(self, k: int) -> sp.Matrix:
         """The rows from k axes, in the units of the table, mean added again."""
         near = self.projected(k)
         if self.variances is not None:
@@ -119,7 +119,7 @@ class Prepared:
         return (near + sp.ones(self.table.rows, 1) * self.means).applyfunc(canonical)
 
 
-def prepared(table: Any, *, center: bool, scale: bool, divide: str, flip: tuple[int, ...] = ()) -> Prepared:
+def prepared(table: sp.Matrix, *, center: bool, scale: bool, divide: str, flip: tuple[int, ...] = ()) -> Prepared:
     """Centre and scale as asked.
 
     >>> prepared(sp.Matrix([[1, 3], [0, 2], [0, 0], [3, 3]]), center=True, scale=False, divide="n-1").cross_products

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -11,6 +11,9 @@ from eckart.worked.messages import tr
 from eckart.worked.pca_data import Prepared
 from eckart.worked.solution import Equation, SolutionTable, Step
 from eckart.worked.svd import canonical
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 ROUTES = ("variance", "reconstruction", "svd")
 
@@ -75,7 +78,7 @@ def _variance(data: Prepared) -> tuple[Step, ...]:
 def _reconstruction(data: Prepared) -> tuple[Step, ...]:
     """The loss of each axis alone, and of the coordinate axes for comparison."""
     total = canonical(data.cross_products.trace())
-    rows: list[tuple[Any, ...]] = [
+    rows: list[tuple[Value, ...]] = [
         (tr("component {i}", i=i), pair.value, canonical(total - pair.value))
         for i, pair in enumerate(data.eigenpairs, 1)
     ]
@@ -106,7 +109,7 @@ def _svd(data: Prepared) -> tuple[Step, ...]:
     return (Step(statement, "σ_i = sqrt(λ_i),  u_i = X v_i / σ_i,  T = X V = U Σ", (*numbers, Equation("U", left))),)
 
 
-def _unit_scores(data: Prepared, pair: Any, value: object) -> Any:
+def _unit_scores(data: Prepared, pair: Any, value: object) -> sp.Matrix:
     image = pair.image(data.seen_by(pair))
     squares = [y * y for y in image]
     return pair.scaled(image, sum(squares[1:], squares[0]))

@@ -16,6 +16,7 @@ from eckart.worked.numerals import comma
 from eckart.worked.numerals import figure as shown
 
 if TYPE_CHECKING:
+    import sympy as sp
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -176,7 +177,7 @@ def graph(given: object, edges: tuple[tuple[int, int], ...]) -> Figure:
     return _localised(figure)
 
 
-def unfolded(given: Any, scores: Any) -> Figure:
+def unfolded(given: sp.Matrix, scores: sp.Matrix) -> Figure:
     """Points of a two-column table and their first two scores, in two panels."""
     figure = _figure(8, 3.8)
     panels = ((tr("the points"), _numbers(given), "column"), (tr("scores"), np.array(scores.tolist(), float), "score"))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Step
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
-def plsa(w: Any, h: Any) -> tuple[Any, Any, Any, Any]:
+
+def plsa(w: sp.Matrix, h: sp.Matrix) -> tuple[Value, Value, Value, Value]:
     """Topics, terms given topics, documents given topics, and the total: all sums are 1.
 
     >>> plsa(sp.Matrix([[1, 0], [1, 2]]), sp.Matrix([[1, 1], [0, 3]]))[0]
@@ -25,7 +28,7 @@ def plsa(w: Any, h: Any) -> tuple[Any, Any, Any, Any]:
     return topics, terms, documents, total
 
 
-def plsa_steps(w: Any, h: Any) -> tuple[Step, ...]:
+def plsa_steps(w: sp.Matrix, h: sp.Matrix) -> tuple[Step, ...]:
     """Both directions, with the sums checked."""
     topics, terms, documents, total = plsa(w, h)
     numbers = (Equation("P(t)", topics), Equation("P(m|t)", terms), Equation("P(d|t)", documents))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.worked.checks import argument, whole
 from eckart.worked.matrices import square, vector
@@ -16,6 +17,9 @@ from eckart.worked.numerals import figure, text_number
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectrum import Root, Spectrum, spectrum
 from eckart.worked.written_out import dot_line, squares, written
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 _SHOWN = 8
 Vector = np.ndarray[Any, np.dtype[np.float64]]
@@ -32,13 +36,13 @@ class Run:
     converged: bool
 
 
+@document
 def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, most: int = 200) -> Solution:
     """Find the dominant eigenpair by power iteration.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [square]}
     start : str, list or array, default None
         Starting vector. None uses ones.
     eps : float, default 1e-6
@@ -54,15 +58,11 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
 
     Raises
     ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
+    {InputError [exact]}
     ParameterError
         If `eps` is not positive.
 
-    See Also
-    --------
-    deflation : The other eigenpairs.
-    eigen : All eigenpairs exactly.
+    {See Also: deflation, eigen}
 
     Examples
     --------
@@ -130,7 +130,7 @@ def iteration_table(run: Run, name: str = "A") -> SolutionTable:
     """The first iterates and the last two: entries, Rayleigh quotient, change."""
     size, last = len(run.iterates[0]), len(run.iterates) - 1
     indices = [*range(min(_SHOWN, last) + 1), *[i for i in (last - 1, last) if i > _SHOWN]]
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[Value, ...]] = []
     for before, i in zip([-1, *indices], indices, strict=False):
         if before >= 0 and i > before + 1:
             rows.append(("$…$",) * (size + 3))
@@ -152,7 +152,7 @@ def _iteration_step(a: object, start: object, run: Run, eps: float) -> Step:
     return Step(statement, formula, (iteration_table(run),), remark, more=lambda: _first_multiplication(a, start))
 
 
-def _first_multiplication(a: Any, start: Any) -> tuple[Step, ...]:
+def _first_multiplication(a: sp.Matrix, start: sp.Matrix) -> tuple[Step, ...]:
     """A x_0 entry by entry, its length, and x_1; nothing if A x_0 = 0."""
     image = a * start
     if image.is_zero_matrix:
@@ -229,7 +229,7 @@ def leaders(found: Spectrum) -> list[Root]:
     return [root for root, size in zip(found.roots, sizes, strict=True) if size >= max(sizes) * (1 - 1e-12)]
 
 
-def is_blind(a: Any, start: object, root: Root) -> bool:
+def is_blind(a: sp.Matrix, start: object, root: Root) -> bool:
     """No left eigenvector of this eigenvalue meets the start."""
     same = next(r for r in spectrum(a.T, symmetric=False).roots if abs(complex(sp.N(r.value - root.value))) < 1e-12)
     return all(abs(complex(sp.N((pair.direction.T * start)[0], 20))) < 1e-15 for pair in same.eigenpairs)

@@ -6,6 +6,7 @@ from functools import partial
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import matrix
@@ -19,17 +20,16 @@ from eckart.worked.svd import canonical, check_k
 from eckart.worked.written_out import squares, written
 
 
+@document
 def project(given: object, new: object, k: int = 1) -> Solution:
     """Project new rows on the components of a table.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The table, at most 40 rows and 6 columns; rows are observations.
+    {given [table]}
     new : str, list, array or sympy.Matrix
         New rows with the same columns, at most 20.
-    k : int, default 1
-        Number of components.
+    {k [1]}
 
     Returns
     -------
@@ -37,14 +37,7 @@ def project(given: object, new: object, k: int = 1) -> Solution:
         Steps and answer. Parts: scores, reconstruction, distances (squared distances to the space of the components),
         components.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    pca : The components.
+    {Raises: InputError [exact]; See Also: pca}
 
     Examples
     --------

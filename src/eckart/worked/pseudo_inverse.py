@@ -10,38 +10,33 @@ so that only the squares of L and R are needed, which are fractions where L and 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.svd import details, factors
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def pseudo_inverse(given: object) -> Solution:
     """Compute the pseudo-inverse through the singular value decomposition.
 
-    Parameters
-    ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {Parameters: given [8 x 8]}
 
     Returns
     -------
     Solution
         Steps and answer. Parts: pseudo_inverse, singular_values.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    svd : The decomposition.
+    {Raises: InputError [exact]; See Also: svd}
 
     Examples
     --------
@@ -87,7 +82,7 @@ def pseudo_inverse(given: object) -> Solution:
     )
 
 
-def core(a: Any, left: list[Any] | None = None, right: list[Any] | None = None) -> Any:
+def core(a: sp.Matrix, left: list[Value] | None = None, right: list[Value] | None = None) -> sp.Matrix:
     """P of the formula above; without scaling it is A^+. `left` and `right` hold the squares of the diagonals."""
     reduced, pivots = a.rref(simplify=True)
     if not pivots:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
@@ -15,14 +16,17 @@ from eckart.worked.messages import mark, tr
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.svd import canonical, check_k, details, factors
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
+
+@document
 def query(given: object, q: object, k: int | None = None) -> Solution:
     """Map a new row to the concepts of a matrix and find similar rows.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [12 x 8]}
     q : str, list or array
         The new row.
     k : int, default None
@@ -33,15 +37,7 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
     Solution
         Steps and answer. Parts: concepts, back (the row reconstructed from its concepts), V, cosines.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    svd : The decomposition behind the concepts.
-    eckart.concepts : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: svd, eckart.concepts}
 
     Examples
     --------
@@ -102,7 +98,7 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
     return Solution(tr("A query in concept space"), steps, answer, named)
 
 
-def cosine(first: Any, second: Any, projector: Any) -> Any:
+def cosine(first: sp.Matrix, second: sp.Matrix, projector: sp.Matrix) -> sp.Expr | None:
     """The cosine between two rows in concept space, where V V^T is the projector; None if one of them is 0 there.
 
     >>> cosine(sp.Matrix([[4, 0]]), sp.Matrix([[3, 0]]), sp.eye(2))
@@ -115,7 +111,7 @@ def cosine(first: Any, second: Any, projector: Any) -> Any:
     return canonical(sp.radsimp(product / tidy_root(canonical(lengths[0] * lengths[1]))))
 
 
-def _suggestion(row: Any, back: Any) -> str:
+def _suggestion(row: sp.Matrix, back: sp.Matrix) -> str:
     open_places = [j for j in range(row.cols) if row[j] == 0 and sp.N(back[j]) > 1e-9]
     if not open_places:
         return tr("No column that is 0 in the query gains anything: there is nothing to suggest.")
@@ -124,7 +120,7 @@ def _suggestion(row: Any, back: Any) -> str:
     return tr("Of the columns that are 0 in the query, suggest {words}.", words=words)
 
 
-def _table(cosines: list[Any]) -> SolutionTable:
+def _table(cosines: list[Value]) -> SolutionTable:
     rows = [
         (sp.Integer(i), *((tr("none"), tr("none")) if c is None else (c, canonical(1 - c))))
         for i, c in enumerate(cosines, 1)

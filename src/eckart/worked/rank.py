@@ -7,12 +7,14 @@ from typing import Any
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
 from eckart.worked.row_reduction import minus, reduction_steps
 from eckart.worked.solution import Equation, Solution, Step
 
 
+@document
 def rank(given: object) -> Solution:
     """Find the rank of a matrix and rows that form a basis.
 
@@ -27,15 +29,7 @@ def rank(given: object) -> Solution:
         Steps and answer. Parts: rank, basis, basis_rows (counted from 1), coordinates (each row in terms of the basis),
         echelon.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    determinant : Another use of row reduction.
-    gram_schmidt : An orthonormal basis.
+    {Raises: InputError [exact]; See Also: determinant, gram_schmidt}
 
     Examples
     --------
@@ -88,7 +82,7 @@ def rank(given: object) -> Solution:
     return Solution(tr("Rank of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, tuple(answer), parts)
 
 
-def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
+def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], Any, list[int]]:
     """Row echelon form, one step for each pivot."""
     work, steps, pivots, row = a.copy(), [], [], 0
     for column in range(a.cols):
@@ -124,7 +118,7 @@ def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
     return tuple(steps), work, pivots
 
 
-def _closing(a: Any, echelon: object, count: int) -> tuple[Step, ...]:
+def _closing(a: sp.Matrix, echelon: object, count: int) -> tuple[Step, ...]:
     zero = a.rows - count
     remark = ""
     if zero:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
@@ -13,16 +13,19 @@ from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
 from eckart.worked.solution import Equation, Step
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 
 @dataclass(frozen=True)
 class Reduction:
     """The operations of one pivot, and the matrix after them."""
 
     operations: tuple[str, ...]
-    matrix: Any
+    matrix: sp.Matrix
 
 
-def reduced(a: Any) -> tuple[list[Reduction], Any, list[int]]:
+def reduced(a: sp.Matrix) -> tuple[list[Reduction], Any, list[int]]:
     """Reduced row echelon form, its pivot columns, and how it was reached.
 
     >>> steps, form, pivots = reduced(sp.Matrix([[2, 4], [1, 3]]))
@@ -67,7 +70,7 @@ def reduction_steps(a: object) -> tuple[Step, ...]:
     )
 
 
-def null_space_steps(shifted: Any, unknown: str = "x") -> tuple[Step, ...]:
+def null_space_steps(shifted: sp.Matrix, unknown: str = "x") -> tuple[Step, ...]:
     """(M - λ I) x = 0 as equations, reduced, with the free unknowns named and the general solution."""
     system = Step(tr("Written out as a system of equations."), numbers=tuple(_equations(shifted, unknown)))
     _, form, pivots = reduced(shifted)
@@ -81,7 +84,7 @@ def null_space_steps(shifted: Any, unknown: str = "x") -> tuple[Step, ...]:
     return (system, *reduction_steps(shifted), solved)
 
 
-def _equations(a: Any, unknown: str) -> list[Equation]:
+def _equations(a: sp.Matrix, unknown: str) -> list[Equation]:
     lines = []
     for i in range(a.rows):
         terms = [_term(a[i, j], f"{unknown}_{j + 1}") for j in range(a.cols) if a[i, j] != 0]
@@ -89,7 +92,7 @@ def _equations(a: Any, unknown: str) -> list[Equation]:
     return lines
 
 
-def _term(factor: Any, name: str) -> tuple[bool, str]:
+def _term(factor: sp.Expr, name: str) -> tuple[bool, str]:
     """Whether it is subtracted, and the term without its sign."""
     real, imaginary = sp.sympify(factor).as_real_imag() if not factor.free_symbols else (0, 0)
     negative = bool(sp.N(real) < 0) or (real == 0 and bool(sp.N(imaginary) < 0))
@@ -117,7 +120,7 @@ def minus(factor: object) -> str:
     return f"{'+' if negative else '-'} {term.strip()} ".replace("-  ", "- ").replace("+  ", "+ ")
 
 
-def _entries(a: Any) -> tuple[list[list[Any]], Callable[[Any], Any], Callable[[Any], Any]]:
+def _entries(a: sp.Matrix) -> tuple[list[list[Value]], Callable[[Any], Any], Callable[[Any], Any]]:
     """The rows of a matrix, what simplifies a result of arithmetic, and what turns an entry into a SymPy number.
 
     With more than one root SymPy's `radsimp` may take minutes. In the field that the roots span, every number has one
@@ -131,9 +134,9 @@ def _entries(a: Any) -> tuple[list[list[Any]], Callable[[Any], Any], Callable[[A
     return over.to_list(), lambda value: value, lambda value: sp.expand(field.to_sympy(value))
 
 
-def _as_matrix(rows: list[list[Any]], shown: Callable[[Any], Any]) -> Any:
+def _as_matrix(rows: list[list[Value]], shown: Callable[[Any], Any]) -> sp.Matrix:
     return sp.Matrix([[shown(entry) for entry in row] for row in rows])
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> sp.Expr:
     return sp.expand(sp.radsimp(sp.expand(value)))

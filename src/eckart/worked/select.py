@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.wording import either
 from eckart.worked.checks import whole
@@ -16,6 +15,7 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.written_out import dot_line, written
 
 
+@document
 def select(given: object, target: object, *, count: int | None = None, threshold: float | None = None) -> Solution:
     """Select the columns that correlate most with a target.
 
@@ -37,14 +37,11 @@ def select(given: object, target: object, *, count: int | None = None, threshold
 
     Raises
     ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
+    {InputError [exact]}
     ParameterError
         If both `count` and `threshold` are given.
 
-    See Also
-    --------
-    eckart.CorrelationFilter : Remove columns that correlate with each other.
+    {See Also: eckart.CorrelationFilter}
 
     Examples
     --------
@@ -118,9 +115,9 @@ def _rule(count: int | None, limit: float) -> str:
     return tr("Correlate each column with the target and keep those with $|r| ≥ {limit}$.", limit=figure(limit))
 
 
-def _centred(column: Any) -> Any:
+def _centred(column: sp.Matrix) -> sp.Matrix:
     return (column - sp.ones(column.rows, 1) * (sum(column) / column.rows)).applyfunc(sp.expand)
 
 
-def _correlation(product: Any, square: Any, own: Any) -> Any:
+def _correlation(product: sp.Expr, square: sp.Expr, own: sp.Expr) -> sp.Expr:
     return sp.Integer(0) if square == 0 else sp.radsimp(product / sp.sqrt(sp.expand(square * own)))

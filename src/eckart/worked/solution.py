@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from eckart.displays import html_page
+from eckart.documentation import document
 from eckart.options import check_choice
 from eckart.worked.messages import current, language
 
@@ -204,18 +205,11 @@ class Solution:
                 shown += [(f"{number}.{place}", inner) for place, inner in enumerate(step.more(), 1)]
         return shown
 
+    @document
     def text(self, width: int = 80) -> str:
         """Format as plain text.
 
-        Parameters
-        ----------
-        width : int, default 80
-            Maximum line length.
-
-        Returns
-        -------
-        str
-            The text.
+        {Parameters: width; Returns: str [text]}
         """
         from eckart.worked.as_text import text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -18,6 +18,9 @@ from eckart.worked.row_reduction import null_space_steps
 from eckart.worked.solution import Equation, Step
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum
 from eckart.worked.written_out import squares, trace_steps
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 _WIDEST = 6
 """Systems of at most so many unknowns are written out."""
@@ -47,7 +50,7 @@ def spectral_steps(
     )
 
 
-def _polynomial_step(m: Any, found: Spectrum, name: str) -> Step:
+def _polynomial_step(m: sp.Matrix, found: Spectrum, name: str) -> Step:
     shifted = m - LAMBDA * sp.eye(m.rows)
     expanded = found.polynomial.as_expr()
     numbers = [Equation(f"{name} - λ I", shifted)] if m.rows <= _WIDEST else []
@@ -113,7 +116,7 @@ def _more_about_vectors(shifted: object, eigenpairs: tuple[Eigenpair, ...]) -> t
     return tuple(steps)
 
 
-def _unsolvable(factor: Any) -> str:
+def _unsolvable(factor: sp.Poly) -> str:
     shown = f"${text_number(factor.as_expr())}$"
     if factor.degree() > 4:
         return tr(
@@ -132,7 +135,7 @@ def _root_formula(found: Spectrum) -> str:
     return "λ^2 + b λ + c = 0  →  λ = (-b ± sqrt(b^2 - 4 c)) / 2" if quadratic else ""
 
 
-def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
+def _vector_step(m: sp.Matrix, root: Root, found: Spectrum, name: str) -> Step:
     first = 1 + sum(r.multiplicity for r in found.roots[: found.roots.index(root)])
     numbers: list[Equation] = []
     exact = root.exact and is_exact(m)
@@ -171,7 +174,7 @@ def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
     return Step(statement, numbers=tuple(numbers), remark=remark, more=_vector_details(m, root, name))
 
 
-def _vector_details(m: Any, root: Root, name: str) -> Callable[[], tuple[Step, ...]] | None:
+def _vector_details(m: sp.Matrix, root: Root, name: str) -> Callable[[], tuple[Step, ...]] | None:
     """The system, by row reduction where roots can be written, else with λ as a letter."""
     if not root.real or m.rows > _WIDEST or not is_exact(m) or any(pair.weights for pair in root.eigenpairs):
         return None
@@ -207,6 +210,6 @@ def _is_short(value: object) -> bool:
     return len(text_number(value)) < 40
 
 
-def columns(vectors: list[Any], rows: int) -> Any:
+def columns(vectors: list[Value], rows: int) -> sp.Matrix:
     """Vectors side by side."""
     return sp.Matrix.hstack(*vectors) if vectors else sp.zeros(rows, 0)

@@ -7,7 +7,7 @@ The characteristic polynomial is split into irreducible factors over the fractio
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mpmath  # type: ignore[import-untyped]
 import sympy as sp
@@ -16,6 +16,9 @@ from sympy.polys.matrices import DomainMatrix
 from eckart.worked.fields import Eigenpair, polynomial_at, tidy_root
 from eckart.worked.numerals import GUARD, is_exact
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 LAMBDA = sp.Symbol("lambda")
 
 
@@ -23,8 +26,8 @@ LAMBDA = sp.Symbol("lambda")
 class Root:
     """A root of the characteristic polynomial: how often, with which eigenvectors."""
 
-    value: Any
-    factor: Any
+    value: sp.Expr
+    factor: sp.Poly
     multiplicity: int
     eigenpairs: tuple[Eigenpair, ...]
 
@@ -41,8 +44,8 @@ class Root:
 class Spectrum:
     """All roots, largest first."""
 
-    polynomial: Any
-    factors: tuple[tuple[Any, int], ...]
+    polynomial: sp.Poly
+    factors: tuple[tuple[Value, int], ...]
     roots: tuple[Root, ...]
 
     @property
@@ -50,7 +53,7 @@ class Spectrum:
         return tuple(pair for root in self.roots for pair in root.eigenpairs)
 
     @property
-    def values(self) -> tuple[Any, ...]:
+    def values(self) -> tuple[Value, ...]:
         """Each eigenvalue as often as it is a root."""
         return tuple(root.value for root in self.roots for _ in range(root.multiplicity))
 
@@ -59,7 +62,7 @@ class Spectrum:
         return all(root.exact for root in self.roots)
 
 
-def spectrum(matrix: Any, *, symmetric: bool | None = None, weights: tuple[Any, ...] | None = None) -> Spectrum:
+def spectrum(matrix: sp.Matrix, *, symmetric: bool | None = None, weights: tuple[Value, ...] | None = None) -> Spectrum:
     """The eigenpairs of a square matrix; for a symmetric one the vectors of each eigenvalue are orthogonal.
 
     With weights, the matrix is D^-1 S for a symmetric S and D = diag(weights); the axes are those of D^-1/2 S D^-1/2.
@@ -80,7 +83,7 @@ def spectrum(matrix: Any, *, symmetric: bool | None = None, weights: tuple[Any, 
     return Spectrum(polynomial, factors, tuple(sorted(roots, key=lambda root: _rank(root, symmetric))))
 
 
-def factor_roots(factor: Any) -> list[Any]:
+def factor_roots(factor: sp.Poly) -> list[Value]:
     """Roots of an irreducible polynomial over the fractions, by square roots if these suffice, else to 40 digits."""
     coefficients = factor.monic().all_coeffs()
     if len(coefficients) == 2:
@@ -104,7 +107,7 @@ def _numeric_roots(factor: Any) -> list[Any]:
         return [root.evalf(GUARD) for root in factor.all_roots(radicals=False)]
 
 
-def kernel(matrix: Any, symmetric: bool, weights: tuple[Any, ...] | None = None) -> list[tuple[Any, ...]]:
+def kernel(matrix: Any, symmetric: bool, weights: tuple[Value, ...] | None = None) -> list[tuple[Value, ...]]:
     """A basis of the null space over the matrix's field, scaled to start simply; orthogonal if asked."""
     reduced = matrix.to_field().rref()
     basis = matrix.to_field().nullspace() if reduced[1] else None
@@ -125,7 +128,7 @@ def oriented(pair: Eigenpair) -> Eigenpair:
     return pair.negated() if sp.re(sp.N(pair.direction[first], 15)) < 0 else axis
 
 
-def _family(over: Any, factor: Any, times: int, symmetric: bool, weights: tuple[Any, ...] | None) -> list[Root]:
+def _family(over: Any, factor: sp.Poly, times: int, symmetric: bool, weights: tuple[Value, ...] | None) -> list[Root]:
     """All roots of one factor, with their eigenvectors from one computation in the field of the factor."""
     field, generator = sp.QQ, None
     if factor.degree() == 1:
@@ -143,7 +146,7 @@ def _family(over: Any, factor: Any, times: int, symmetric: bool, weights: tuple[
     return found
 
 
-def _whole(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+def _whole(entries: tuple[Value, ...]) -> tuple[Value, ...]:
     """Times the common denominator, over the common divisor, of all coefficients."""
     lists = [entry.to_list() if hasattr(entry, "to_list") else [entry] for entry in entries]
     if any(isinstance(c, sp.Basic) for row in lists for c in row):
@@ -155,9 +158,9 @@ def _whole(entries: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(entry * scale for entry in entries)
 
 
-def _orthogonal(vectors: list[tuple[Any, ...]], weights: list[Any]) -> list[tuple[Any, ...]]:
+def _orthogonal(vectors: list[tuple[Value, ...]], weights: list[Value]) -> list[tuple[Value, ...]]:
     """Gram and Schmidt without roots: x - (x.y / y.y) y."""
-    done: list[tuple[Any, ...]] = []
+    done: list[tuple[Value, ...]] = []
     for vector in vectors:
         rest = list(vector)
         for other in done:
@@ -167,12 +170,12 @@ def _orthogonal(vectors: list[tuple[Any, ...]], weights: list[Any]) -> list[tupl
     return done
 
 
-def _dot(first: Any, second: Any, weights: list[Any]) -> Any:
+def _dot(first: Any, second: Any, weights: list[Value]) -> Any:
     terms = [a * b * w for a, b, w in zip(first, second, weights, strict=True)]
     return sum(terms[1:], terms[0])
 
 
-def _identity(matrix: Any) -> list[list[Any]]:
+def _identity(matrix: Any) -> list[list[Value]]:
     return DomainMatrix.eye(matrix.shape[1], matrix.to_field().domain).to_list()  # type: ignore[no-any-return]
 
 
@@ -180,7 +183,7 @@ def _is_real(value: object) -> bool:
     return bool(sp.im(value) == 0)
 
 
-def _real_if_real(value: Any) -> Any:
+def _real_if_real(value: sp.Expr) -> sp.Expr:
     return value if value.is_real else sp.Add(sp.re(value), sp.im(value) * sp.I)
 
 

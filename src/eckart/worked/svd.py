@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.determinant_expansion import product_steps
@@ -21,46 +22,49 @@ from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Spectrum, spectrum
 from eckart.worked.written_out import inner_steps
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 
 @dataclass(frozen=True)
 class Factors:
     """The SVD of A in its field-wise form; axes belong to the singular values that are not zero."""
 
-    a: Any
+    a: sp.Matrix
     found: Spectrum
     eigenpairs: tuple[Eigenpair, ...]
 
     @property
-    def values(self) -> list[Any]:
+    def values(self) -> list[Value]:
         return [tidy_root(pair.value) for pair in self.eigenpairs]
 
     @property
-    def right(self) -> Any:
+    def right(self) -> sp.Matrix:
         return columns([pair.unit for pair in self.eigenpairs], self.a.cols)
 
     @property
-    def left(self) -> Any:
+    def left(self) -> sp.Matrix:
         """u_i = A x / ‖A x‖, with ‖A x‖^2 = x^T A^T A x."""
         return columns([pair.scaled(*_image(pair, self.a)) for pair in self.eigenpairs], self.a.rows)
 
-    def approximation(self, k: int) -> Any:
+    def approximation(self, k: int) -> sp.Matrix:
         """∑ σ_i u_i v_i^T over the first k, that is ∑ A v_i v_i^T."""
         total = sp.zeros(*self.a.shape)
         for pair in self.eigenpairs[:k]:
             total += pair.outer(pair.image(self.a), pair.entries)
         return total.applyfunc(canonical)
 
-    def error_squared(self, k: int) -> Any:
+    def error_squared(self, k: int) -> sp.Expr:
         return canonical(sum((pair.value for pair in self.eigenpairs[k:]), sp.Integer(0)))
 
 
-def factors(a: Any) -> Factors:
+def factors(a: sp.Matrix) -> Factors:
     """The SVD of an exact matrix."""
     found = spectrum(a.T * a, symmetric=True)
     return Factors(a, found, tuple(pair.suited(a) for pair in found.eigenpairs if pair.value != 0))
 
 
-def canonical(value: Any) -> Any:
+def canonical(value: sp.Expr) -> sp.Expr:
     """Sums of conjugates come out whole: rounding that is left at 1e-30 is taken away.
 
     >>> canonical(sp.Float("2.9999999999999999999999999999999999999999", 40))
@@ -75,13 +79,13 @@ def canonical(value: Any) -> Any:
     return near if abs(value - near) < sp.Float("1e-30") * (1 + abs(value)) else value
 
 
+@document
 def svd(given: object, k: int | None = None, *, form: str = "compact") -> Solution:
     """Compute the singular value decomposition of a matrix.
 
     Parameters
     ----------
-    given : str, list, array or sympy.Matrix
-        The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    {given [12 x 8]}
     k : int, default None
         Rank of a truncated decomposition, with its error. None truncates nothing.
     form : {'compact', 'full'}, default 'compact'
@@ -92,16 +96,7 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
     Solution
         Steps and answer. Parts: U, S, V, singular_values, rank; with `k` also approximation and error_squared.
 
-    Raises
-    ------
-    InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-
-    See Also
-    --------
-    bounds : The error of the truncation compared with others.
-    pseudo_inverse : An application.
-    eckart.TruncatedSVD : The same in floating point, for data of any size.
+    {Raises: InputError [exact]; See Also: bounds, pseudo_inverse, eckart.TruncatedSVD}
 
     Examples
     --------
@@ -150,7 +145,7 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
     )
 
 
-def _factor_steps(parts: Factors, values: list[Any], left: Any) -> list[Step]:
+def _factor_steps(parts: Factors, values: list[Value], left: sp.Matrix) -> list[Step]:
     rank = len(values)
     zero = parts.a.cols - rank
     remark = trn("{n} of them is not zero, so the rank is {n}.", "{n} of them are not zero, so the rank is {n}.", rank)
@@ -186,16 +181,16 @@ def details(a: object) -> tuple[Step, ...]:
     return inner_steps(svd(a))
 
 
-def _image(pair: Eigenpair, a: object) -> tuple[list[Any], Any]:
+def _image(pair: Eigenpair, a: object) -> tuple[list[Value], Any]:
     image = pair.image(a)
     squares = [y * y for y in image]
     return image, sum(squares[1:], squares[0])
 
 
-def full(a: Any, left: Any, right: Any, values: list[Any]) -> tuple[Any, Any, Any]:
+def full(a: sp.Matrix, left: sp.Matrix, right: sp.Matrix, values: list[Value]) -> tuple[Value, Value, Value]:
     """U m x m, Σ m x n, V n x n: the vectors that the compact form leaves out come from the null spaces."""
 
-    def rest(matrix: Any) -> list[Any]:
+    def rest(matrix: sp.Matrix) -> list[Value]:
         return [pair.unit for pair in spectrum(matrix * matrix.T, symmetric=True).eigenpairs if pair.value == 0]
 
     sigma = sp.zeros(*a.shape)
@@ -204,7 +199,7 @@ def full(a: Any, left: Any, right: Any, values: list[Any]) -> tuple[Any, Any, An
     return sp.Matrix.hstack(left, *rest(a)), sigma, sp.Matrix.hstack(right, *rest(a.T))
 
 
-def _full_step(whole: tuple[Any, Any, Any]) -> Step:
+def _full_step(whole: tuple[Value, Value, Value]) -> Step:
     statement = tr(
         "The full form: fill up $U$ and $V$ with unit vectors orthogonal to those found, and $Σ$ with zeros."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -11,13 +11,16 @@ from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
 from eckart.worked.solution import Equation, Solution, Step
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 
 def written(lines: Iterable[str]) -> tuple[Step, ...]:
     """Formulas, one below the other."""
     return (Step(tr("Written out."), numbers=tuple(Equation("", f"${line}$") for line in lines)),)
 
 
-def dot_line(name: str, x: Iterable[Any], y: Iterable[Any]) -> str:
+def dot_line(name: str, x: Iterable[Value], y: Iterable[Value]) -> str:
     """An inner product.
 
     >>> dot_line("x · y", [1, 2], [3, -1])
@@ -28,7 +31,7 @@ def dot_line(name: str, x: Iterable[Any], y: Iterable[Any]) -> str:
     return f"{name} = {' + '.join(f'({text_number(a)}) ({text_number(b)})' for a, b in pairs)} = {text_number(value)}"
 
 
-def squares(entries: Iterable[Any]) -> str:
+def squares(entries: Iterable[Value]) -> str:
     """A sum of squares.
 
     >>> squares([1, -2])
@@ -42,7 +45,7 @@ def inner_steps(solution: Solution) -> tuple[Step, ...]:
     return tuple(step for _, step in solution.at("full").outline()[1:])
 
 
-def trace_steps(m: Any, name: str) -> tuple[Step, ...]:
+def trace_steps(m: sp.Matrix, name: str) -> tuple[Step, ...]:
     """The characteristic polynomial λ^n + c_1 λ^{n-1} + … + c_n by Faddeev and LeVerrier.
 
     N_1 = M, c_1 = -tr(N_1); N_k = M (N_{k-1} + c_{k-1} I), c_k = -tr(N_k) / k.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from eckart.arrays import Array, empty_rows, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, empty_rows, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends import orthogonal
 from eckart.engine.backends.tall import inner, times
 
@@ -189,18 +189,18 @@ class Backend(ABC):
     def fast_float64(self) -> bool:
         """Whether products in float64 cost no more than in float32."""
 
-    def take_rows(self, matrix: Any, indices: np.ndarray) -> Any:
+    def take_rows(self, matrix: Matrix, indices: np.ndarray) -> Matrix:
         """A[places, :]."""
         if is_numpy(matrix) or is_sparse(matrix):
             return matrix[indices]
         return namespace(matrix).take(matrix, from_numpy(np.asarray(indices), matrix), axis=0)
 
-    def take_columns(self, matrix: Any, indices: np.ndarray) -> Any:
+    def take_columns(self, matrix: Matrix, indices: np.ndarray) -> Matrix:
         """A[:, places]; no place comes twice."""
         if is_numpy(matrix) or is_sparse(matrix):
             return matrix[:, indices]
         return namespace(matrix).take(matrix, from_numpy(np.asarray(indices), matrix), axis=1)
 
-    def rows_between(self, matrix: Any, start: int, stop: int) -> Any:
+    def rows_between(self, matrix: Matrix, start: int, stop: int) -> Matrix:
         """Rows start..stop, entries shared."""
         return matrix[start:stop, :]

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from eckart.arrays import Array, Matrix
 
 COMPILE_FROM = 2**18
 """Stored entries from which on compiled loops pay for the time it takes to compile them."""
@@ -24,32 +27,34 @@ def loops(entries: int) -> ModuleType:
     return sys.modules[__name__]
 
 
-def normal(indptr: Any, indices: Any, data: Any, right: Any, start: int, stop: int, result: np.ndarray) -> None:
+def normal(indptr: Array, indices: Array, data: Array, right: Array, start: int, stop: int, result: np.ndarray) -> None:
     """result += A[start:stop]^T (A[start:stop] right)."""
     rows = _rows(indptr, indices, data, start, stop, right.shape[0])
     result += rows.T @ (rows @ right)
 
 
-def multiply(indptr: Any, indices: Any, data: Any, right: Any, start: int, stop: int, result: np.ndarray) -> None:
+def multiply(
+    indptr: Array, indices: Array, data: Array, right: Array, start: int, stop: int, result: np.ndarray
+) -> None:
     """result[i] = A[i] right for the rows start..stop."""
     result[start:stop] = _rows(indptr, indices, data, start, stop, right.shape[0]) @ right
 
 
 def multiply_transposed(
-    indptr: Any, indices: Any, data: Any, left: Any, start: int, stop: int, result: np.ndarray
+    indptr: Array, indices: Array, data: Array, left: Array, start: int, stop: int, result: np.ndarray
 ) -> None:
     """result += A[start:stop]^T left[start:stop]."""
     result += _rows(indptr, indices, data, start, stop, result.shape[0]).T @ left[start:stop]
 
 
-def gram(indptr: Any, indices: Any, data: Any, first: int, last: int, result: np.ndarray) -> None:
+def gram(indptr: Array, indices: Array, data: Array, first: int, last: int, result: np.ndarray) -> None:
     """Rows first..last of the upper triangle of A^T A, added to `result`."""
     rows = _rows(indptr, indices, data, 0, indptr.shape[0] - 1, result.shape[0]).astype(np.float64)
     result[first:last] += np.triu((rows[:, first:last].T @ rows).toarray(), first)
 
 
 def column_sums(
-    indptr: Any, indices: Any, data: Any, roots: np.ndarray, start: int, stop: int, result: np.ndarray
+    indptr: Array, indices: Array, data: Array, roots: np.ndarray, start: int, stop: int, result: np.ndarray
 ) -> None:
     """result[j] += (u^T A, sum of squares, weight of the stored entries) of column j; no u means ones.
 
@@ -68,14 +73,15 @@ def column_sums(
 
 
 def column_squares(
-    indptr: Any, indices: Any, data: Any, roots: np.ndarray, mean: np.ndarray, start: int, stop: int, result: np.ndarray
+    indptr: Array, indices: Array, data: Array, roots: np.ndarray, mean: np.ndarray, start: int, stop: int,
+    result: np.ndarray,
 ) -> None:  # fmt: skip
     """result[j, 0] += sum over stored entries of (a - u mean)^2, rows start..stop."""
     columns, values, root = _entries(indptr, indices, data, roots, start, stop)
     result[:, 0] += np.bincount(columns, (values - root * mean[columns]) ** 2, result.shape[0])
 
 
-def _rows(indptr: Any, indices: Any, data: Any, start: int, stop: int, columns: int) -> Any:
+def _rows(indptr: Array, indices: Array, data: Array, start: int, stop: int, columns: int) -> Matrix:
     """Rows start..stop as a matrix of their own."""
     from scipy import sparse
 
@@ -88,7 +94,7 @@ def _rows(indptr: Any, indices: Any, data: Any, start: int, stop: int, columns: 
 
 
 def _entries(
-    indptr: Any, indices: Any, data: Any, roots: np.ndarray, start: int, stop: int
+    indptr: Array, indices: Array, data: Array, roots: np.ndarray, start: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(columns, values in float64, roots of the weights) of the stored entries."""
     first, last = int(indptr[start]), int(indptr[stop])

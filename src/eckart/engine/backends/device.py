@@ -6,7 +6,7 @@ Our kernels (`cuda/`) are compiled by CuPy. Without CuPy, and where they do not 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -84,12 +84,12 @@ class DeviceBackend(Backend):
         largest = float(xp.max(xp.abs(data[::stride, :])))
         return largest if low < largest < high else float(xp.max(xp.abs(data)))
 
-    def varying(self, rows: Any, reference: np.ndarray) -> np.ndarray:
+    def varying(self, rows: Array, reference: np.ndarray) -> np.ndarray:
         if isinstance(rows, DeviceCsr):
             return differing_stored(rows.to_host(), reference)
         return to_numpy(namespace(rows).any(rows != from_numpy(reference, rows), axis=0))
 
-    def digest(self, data: Any, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
+    def digest(self, data: Array, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
         if not isinstance(data, DeviceCsr) and dtype_name(data) not in ("float32", "float64"):
             data = astype(data, namespace(data).float64)  # as the products see it
         if cuda_digest.usable(self.prototype):
@@ -99,17 +99,17 @@ class DeviceBackend(Backend):
             return lambda: digest.stored_sums(data.data, data.indices, rows, data.shape[1], first)
         return lambda: digest.dense_sums(data, first)
 
-    def take_rows(self, matrix: Any, indices: np.ndarray) -> Any:
+    def take_rows(self, matrix: Array, indices: np.ndarray) -> Array:
         return (
             gather.take_rows(matrix, indices) if isinstance(matrix, DeviceCsr) else super().take_rows(matrix, indices)
         )
 
-    def take_columns(self, matrix: Any, indices: np.ndarray) -> Any:
+    def take_columns(self, matrix: Array, indices: np.ndarray) -> Array:
         if isinstance(matrix, DeviceCsr):
             return gather.take_columns(matrix, indices)
         return super().take_columns(matrix, indices)
 
-    def rows_between(self, matrix: Any, start: int, stop: int) -> Any:
+    def rows_between(self, matrix: Array, start: int, stop: int) -> Array:
         if isinstance(matrix, DeviceCsr):
             return gather.rows_between(matrix, start, stop)
         return super().rows_between(matrix, start, stop)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import itertools
 import sys
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_numpy, is_sparse, namespace
+from eckart.arrays import Array, Matrix, from_numpy, is_numpy, is_sparse, namespace
 from eckart.engine.parallel import fold
 
 ROW_MULTIPLIER = 0xBF58476D1CE4E5B9
@@ -141,7 +140,7 @@ def added(total: tuple[int, int], part: tuple[int, int]) -> tuple[int, int]:
 # Host memory, by compiled loops
 
 
-def host_sums(data: Any, first: int, workers: int | None) -> tuple[int, int]:
+def host_sums(data: Matrix, first: int, workers: int | None) -> tuple[int, int]:
     """Both sums over a NumPy array or a SciPy CSR matrix."""
     if is_sparse(data):
         return _of_csr(data, first, workers)
@@ -185,7 +184,7 @@ def _of_dense(data: np.ndarray, first: int, workers: int | None) -> tuple[int, i
     return fold(step, _pieces(rows, max(_ROW_CHUNKS, data.nbytes >> 22)), added, workers=workers)
 
 
-def _of_csr(data: Any, first: int, workers: int | None) -> tuple[int, int]:
+def _of_csr(data: Matrix, first: int, workers: int | None) -> tuple[int, int]:
     values = _as_float(data.data)
     if values.nbytes < _COMPILE_FROM and "numba" not in sys.modules:
         owner = np.repeat(np.arange(data.shape[0]), np.diff(data.indptr))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import Array, is_sparse, to_numpy
+from eckart.arrays import Array, Matrix, is_sparse, to_numpy
 from eckart.engine.backends import host_csr
 from eckart.engine.backends.base import Backend, Costs, Result, Speculation
 from eckart.engine.backends.csr import CsrProducts
@@ -72,8 +72,8 @@ class HostBackend(Backend):
         pieces = (whole[i : i + _ROWS].astype(np.float64) for i in range(0, whole.shape[0], _ROWS))
         return max(float(np.fmax.reduce(np.abs(piece), axis=None, initial=0.0)) for piece in pieces)
 
-    def varying(self, rows: Any, reference: np.ndarray) -> np.ndarray:
+    def varying(self, rows: Matrix, reference: np.ndarray) -> np.ndarray:
         return differing_stored(rows, reference) if is_sparse(rows) else differing(to_numpy(rows), reference)
 
-    def digest(self, data: Any, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
+    def digest(self, data: Matrix, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
         return lambda: host_sums(data if is_sparse(data) else to_numpy(data), first, workers)

@@ -19,6 +19,7 @@ from eckart.engine.parallel import each, fold
 from eckart.engine.threads import threads
 
 if TYPE_CHECKING:
+    from eckart.arrays import Matrix
     from eckart.engine.rows import RowBlocks
 
 _SEGMENTS = 8
@@ -32,7 +33,7 @@ _MIRRORED = 256
 """Rows of a triangle that are mirrored at a time."""
 
 
-def as_csr(matrix: Any) -> Any:
+def as_csr(matrix: Matrix) -> Matrix:
     """A canonical CSR array: sorted, without duplicates. The caller's matrix is left as it was."""
     from scipy import sparse
 
@@ -43,7 +44,7 @@ def as_csr(matrix: Any) -> Any:
     return result
 
 
-def scale_rows(matrix: Any, factors: np.ndarray) -> Any:
+def scale_rows(matrix: Matrix, factors: np.ndarray) -> Matrix:
     """diag(u) A with the pattern shared."""
     from scipy import sparse
 
@@ -51,7 +52,7 @@ def scale_rows(matrix: Any, factors: np.ndarray) -> Any:
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def scale_columns(matrix: Any, factors: np.ndarray) -> Any:
+def scale_columns(matrix: Matrix, factors: np.ndarray) -> Matrix:
     """A diag(f) with the pattern shared."""
     from scipy import sparse
 
@@ -59,7 +60,7 @@ def scale_columns(matrix: Any, factors: np.ndarray) -> Any:
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def times_power_of_two(matrix: Any, exponent: Exponent) -> Any:
+def times_power_of_two(matrix: Matrix, exponent: Exponent) -> Matrix:
     """2^e A, with one e or one for each column; the pattern is shared."""
     from scipy import sparse
 
@@ -67,26 +68,26 @@ def times_power_of_two(matrix: Any, exponent: Exponent) -> Any:
     return sparse.csr_array((np.ldexp(matrix.data, each_entry), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def largest(matrix: Any) -> float:
+def largest(matrix: Matrix) -> float:
     """The largest modulus."""
     return float(np.fmax.reduce(np.abs(matrix.data), initial=0.0))  # missing values have no size
 
 
-def on_host(matrix: Any) -> Any:
+def on_host(matrix: Matrix) -> Matrix:
     return matrix
 
 
-def dense_rows(matrix: Any, index: slice) -> np.ndarray:
+def dense_rows(matrix: Matrix, index: slice) -> np.ndarray:
     """A few rows, densified."""
     return np.asarray(matrix[index].toarray(), dtype=np.float64)
 
 
-def whole(matrix: Any) -> np.ndarray:
+def whole(matrix: Matrix) -> np.ndarray:
     """All of a small matrix."""
     return np.asarray(matrix.toarray(), dtype=np.float64)
 
 
-def transposed(matrix: Any) -> Any:
+def transposed(matrix: Matrix) -> Matrix:
     """A^T, rows first."""
     return as_csr(matrix.T)
 
@@ -144,7 +145,7 @@ def _gram_of_product(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     return total
 
 
-def _gram_rows(matrix: Any, count: int) -> list[tuple[int, int]]:
+def _gram_rows(matrix: Matrix, count: int) -> list[tuple[int, int]]:
     """Ranges of rows of the upper triangle of A^T A with about equal work."""
     columns, csr = matrix.shape[1], loops(matrix.nnz)
     if count <= 1 or not hasattr(csr, "gram_work"):  # small: one range
@@ -188,7 +189,9 @@ def squares_about_mean(op: RowBlocks, moments_and_product: MomentsAndProduct) ->
     return np.asarray(metadata + absent * mean**2)
 
 
-def squares_about(matrix: Any, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool) -> np.ndarray:
+def squares_about(
+    matrix: Matrix, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
+) -> np.ndarray:
     """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column."""
     from scipy import sparse
 
@@ -199,19 +202,19 @@ def squares_about(matrix: Any, left: np.ndarray, right: np.ndarray, factor: np.n
     return np.asarray(sparse.csr_array((entries, indices, matrix.indptr), shape=matrix.shape).sum(axis=1))
 
 
-def longest_sums(matrix: Any) -> tuple[int, int]:
+def longest_sums(matrix: Matrix) -> tuple[int, int]:
     """(most stored entries in a row, most in a column)."""
     counts = np.bincount(matrix.indices, minlength=1)
     return int(np.diff(matrix.indptr).max(initial=0)), int(counts.max(initial=0))
 
 
-def stored_counts(matrix: Any, counted: np.ndarray | None = None) -> np.ndarray:
+def stored_counts(matrix: Matrix, counted: np.ndarray | None = None) -> np.ndarray:
     """Stored entries of each column, in all rows or in those `counted`."""
     weights = None if counted is None else np.repeat(counted, np.diff(matrix.indptr))
     return np.bincount(matrix.indices, weights=weights, minlength=matrix.shape[1])
 
 
-def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:
+def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Matrix:
     """diag(u) (A - 1 c^T) where c is zero but on full columns: the pattern stays as it is.
 
     Entries are shifted before they are weighted: a weighted entry is rounded, and a large mean would bring it to light.
@@ -242,7 +245,7 @@ def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...]) ->
     return np.ascontiguousarray(sums.T)
 
 
-def segments(matrix: Any, count: int | None = None) -> list[tuple[int, int]]:
+def segments(matrix: Matrix, count: int | None = None) -> list[tuple[int, int]]:
     """Row ranges with equal numbers of stored entries, one for small matrices."""
     rows = matrix.shape[0]
     count = min(_SEGMENTS, max(1, int(matrix.nnz) // _SEGMENT_ENTRIES)) if count is None else count
@@ -283,7 +286,7 @@ def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
     return total.astype(np.float64, copy=False)
 
 
-def _accumulators(matrix: Any) -> int:
+def _accumulators(matrix: Matrix) -> int:
     """How many segments have a sum of their own: as many as have work enough to pay for clearing and adding it."""
     if matrix.nnz < COMPILE_FROM:
         return 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.arrays import Array, is_array, is_host, is_sparse
+from eckart.arrays import Array, Matrix, is_array, is_host, is_sparse
 from eckart.engine.backends.base import Backend
 from eckart.engine.backends.cuda.device_rows import DeviceCsr, as_device_csr
 from eckart.engine.backends.host import HostBackend
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eckart.engine.backends.cuda.transfer import DeviceTransfer
 
 
-def backend_of(data: Any) -> Backend:
+def backend_of(data: Matrix) -> Backend:
     """The backend of a dense array, a SciPy sparse matrix, or CSR rows on a GPU."""
     if type(data) is np.ndarray:
         return _made(HostBackend, data.dtype)
@@ -35,12 +35,12 @@ def backend_of(data: Any) -> Backend:
 
 
 @lru_cache(maxsize=16)
-def _made(kind: type[Backend], dtype: np.dtype[Any]) -> Backend:
+def _made(kind: type[Backend], dtype: np.dtype) -> Backend:
     """The backend of NumPy's arrays, which every fit asks for several times: it depends on the dtype only."""
     return kind(np.empty((0, 0), dtype))
 
 
-def _prototype(data: Any) -> Array:
+def _prototype(data: Matrix) -> Array:
     if is_sparse(data):
         return np.empty(0)
     if isinstance(data, DeviceCsr):
@@ -48,12 +48,12 @@ def _prototype(data: Any) -> Array:
     return data[:0, :0] if len(data.shape) == 2 else data[:0]
 
 
-def is_csr(rows: Any) -> bool:
+def is_csr(rows: Matrix) -> bool:
     """Whether rows in memory are CSR, in any place."""
     return is_sparse(rows) or isinstance(rows, DeviceCsr)
 
 
-def stored_elsewhere(data: Any) -> Any:
+def stored_elsewhere(data: Matrix) -> Any:
     """Sparse matrices of CuPy and of PyTorch on a GPU as CSR rows; None for everything else."""
     return as_device_csr(data)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from eckart.arrays import Array
+from eckart.arrays import Array, Matrix
 
 
 class Transfer(Protocol):
@@ -19,11 +19,11 @@ class Transfer(Protocol):
     threads: int
     """Threads that read and send them."""
 
-    def load(self, block: Any) -> Any:
+    def load(self, block: Matrix) -> Matrix:
         """Begin to take a block over; runs in the threads that read."""
         ...
 
-    def accept(self, loaded: Any) -> Any:
+    def accept(self, loaded: Matrix) -> Matrix:
         """What `load` gave, ready to be worked on."""
         ...
 
@@ -36,8 +36,8 @@ class Stay:
     threads: int
     depth, threads = 2, 1
 
-    def load(self, block: Any) -> Any:
+    def load(self, block: Matrix) -> Matrix:
         return block
 
-    def accept(self, loaded: Any) -> Any:
+    def accept(self, loaded: Matrix) -> Matrix:
         return loaded

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.checkpoint_files import (
     cannot,
     damaged,
@@ -58,7 +59,7 @@ class Journal:
     written: float = field(default_factory=time.monotonic)
 
     @staticmethod
-    def open(path: str | os.PathLike[str], run: dict[str, Any], matrix: object) -> Journal:
+    def open(path: str | os.PathLike[str], run: JsonObject, matrix: object) -> Journal:
         """The checkpoint of this run of `matrix`, new or as it was left; that of another run is refused."""
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
@@ -164,7 +165,7 @@ def _foreign(name: str) -> bool:
     return name not in NAMES and not (name.startswith(f".{_RECORD}.") and name.endswith(".tmp"))
 
 
-def _opened(folder: Path, run: dict[str, Any], matrix: Any, lock: FolderLock) -> Journal:
+def _opened(folder: Path, run: JsonObject, matrix: Any, lock: FolderLock) -> Journal:
     blocks, data = len(matrix.edges) - 1, matrix.source.fingerprint()
     record = read_record(folder / _RECORD)
     if record is None:
@@ -202,7 +203,7 @@ def _digests(folder: Path, identity: str) -> dict[int, str]:
         raise damaged(folder / _DIGESTS, "its content is not a list of digests") from error
 
 
-def _refuse_other_run(folder: Path, record: dict[str, Any], run: dict[str, Any]) -> None:
+def _refuse_other_run(folder: Path, record: JsonObject, run: JsonObject) -> None:
     before = record["run"]
     keys = [key for key in sorted({*before, *run}) if before.get(key) != run.get(key)]
     if keys:
@@ -216,7 +217,7 @@ def _words(key: str) -> str:
     return f"other {key}" if key != "eckart" else "another version of Eckart"
 
 
-def _refuse_other_data(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+def _refuse_other_data(folder: Path, before: JsonObject, now: JsonObject) -> None:
     if before["content"] == now["content"]:
         return
     what = "their content differs"

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.errors import CheckpointError
 from eckart.files import new_file
 
@@ -130,7 +131,7 @@ def _read_part(path: Path, file: IO[bytes], identity: str) -> Part:
         raise damaged(path, "its content is not what Eckart writes") from error
 
 
-def write_record(path: Path, record: dict[str, Any]) -> None:
+def write_record(path: Path, record: JsonObject) -> None:
     """Write `run.json`, complete or not at all."""
     document = {"format": _MAGIC.strip(), "version": VERSION, "sha256": _checksum(record), **record}
     content = json.dumps(document, indent=1).encode()
@@ -141,7 +142,7 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
         raise _explained(path, error, len(content)) from error
 
 
-def read_record(path: Path) -> dict[str, Any] | None:
+def read_record(path: Path) -> JsonObject | None:
     """The content of `run.json`; None if there is none."""
     try:
         with _opened(path) as file:
@@ -164,7 +165,7 @@ def read_record(path: Path) -> dict[str, Any] | None:
     return record
 
 
-def _checksum(record: dict[str, Any]) -> str:
+def _checksum(record: JsonObject) -> str:
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 

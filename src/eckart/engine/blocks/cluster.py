@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
+from eckart.arrays import DType
 from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.reading import Reading
 from eckart.engine.blocks.worker import Span, Sums, add_parts, make_work, run_blocks, run_chunk
@@ -41,7 +43,7 @@ class _Shared:
 
     original: Any
     source: Any
-    content: dict[str, Any] | None
+    content: JsonObject | None
     token: str
     folders: list[Any]
 
@@ -242,7 +244,7 @@ class _Shape:
     """What remains of a Dask array when its graph stays with the client."""
 
     shape: tuple[int, int]
-    dtype: Any
+    dtype: DType
 
     def __init__(self, array: Any) -> None:
         object.__setattr__(self, "shape", tuple(int(size) for size in array.shape))

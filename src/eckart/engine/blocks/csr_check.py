@@ -6,16 +6,19 @@ memory exactly when indptr starts at 0, never falls and ends within `data` and `
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.errors import InputError
 
+if TYPE_CHECKING:
+    from eckart.arrays import Array, Matrix
+
 _INT32 = np.iinfo(np.int32).max
 
 
-def csr_fault(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> str | None:
+def csr_fault(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> str | None:
     """What makes these arrays unsafe as a CSR matrix of `shape`, or None."""
     parts = {"data": data, "indices": indices, "indptr": indptr}
     for name, part in parts.items():
@@ -36,7 +39,7 @@ def csr_fault(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> s
     return _range_fault(indices, shape[1])
 
 
-def _range_fault(indices: Any, bound: int) -> str | None:
+def _range_fault(indices: Array, bound: int) -> str | None:
     if not len(indices):
         return None
     least, most = int(indices.min()), int(indices.max())
@@ -45,7 +48,7 @@ def _range_fault(indices: Any, bound: int) -> str | None:
     return None
 
 
-def csr_block(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Any:
+def csr_block(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Matrix:
     """A csr_array of checked arrays; indices of 32 bits where all of them fit, else of 64. Raises ValueError."""
     from scipy import sparse
 
@@ -59,7 +62,7 @@ def csr_block(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: 
     return sparse.csr_array(arrays, shape=shape)
 
 
-def check_sparse(matrix: Any) -> None:
+def check_sparse(matrix: Matrix) -> None:
     """Refuse a SciPy matrix with an index outside its shape, before any conversion follows it."""
     fault = None
     if matrix.format == "csr":

@@ -5,13 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
+
+if TYPE_CHECKING:
+    from eckart.arrays import Matrix
 
 _ALIGNMENT = 64
 
@@ -36,7 +40,7 @@ class DaskRows:
         return self.edges[-1], int(self.array.shape[1])
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.array.dtype == np.float32 else np.float64)
 
     @property
@@ -61,7 +65,7 @@ class DaskRows:
         rows = self.array.blocks[chunk, 0][max(start, first) - first : min(stop, last) - first]
         return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         # Names of arrays differ between processes where Dask cannot hash what they are made of.
         return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
 
@@ -90,7 +94,7 @@ def dask_rows(data: Any) -> DaskRows:
     return DaskRows(data, edges, metadata, sparse, density)
 
 
-def as_block(chunk: Any, dtype: np.dtype[Any]) -> Block:
+def as_block(chunk: Matrix, dtype: np.dtype) -> Block:
     """A chunk as rows: a NumPy array or a CSR array of floats."""
     if isinstance(chunk, np.ndarray):
         return _aligned(np.ascontiguousarray(chunk, dtype=dtype))

@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.errors import CheckpointError
 
+if TYPE_CHECKING:
+    from eckart.arrays import Array
 
-def digest_of(block: Any) -> str:
+
+def digest_of(block: Array) -> str:
     """SHA-256 of a block: its shape and its numbers, to the last bit."""
     digest = hashlib.sha256(f"{block.shape} {block.dtype}".encode())
     if isinstance(block, np.ndarray):

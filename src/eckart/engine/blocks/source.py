@@ -8,10 +8,13 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.notes import Note
 
 Block = Any
 """Consecutive rows: a 2-D floating NumPy array, or a scipy.sparse CSR array."""
+DataSource = Any
+"""A `Source`, a `RowSource`, or an array that needs no source."""
 
 
 @runtime_checkable
@@ -22,7 +25,7 @@ class Source(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     @property
-    def dtype(self) -> np.dtype[Any]: ...
+    def dtype(self) -> np.dtype: ...
 
     @property
     def sparse(self) -> bool: ...
@@ -46,7 +49,7 @@ class RowSource(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         """float32 or float64: what `read` gives."""
         ...
 
@@ -69,7 +72,7 @@ class RowSource(Protocol):
         """Rows at which reading may start at little cost (row groups, chunks); empty when any row will do."""
         ...
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         """{"content": what must agree for a run to be resumed, "state": what touching or copying a file changes}."""
         ...
 
@@ -93,21 +96,27 @@ class Metadata:
     """Roles of columns that are neither analysed nor labels: "row names", "identifier", "weights"."""
 
 
-@dataclass(frozen=True)
-class MemorySource:
-    """A matrix that is already in memory, seen as a source."""
+class OfMatrix:
+    """What has its rows in `matrix`."""
 
     matrix: Block
-    metadata: Metadata = field(default_factory=Metadata)
 
     @property
     def shape(self) -> tuple[int, int]:
         rows, columns = self.matrix.shape
         return int(rows), int(columns)
 
+
+@dataclass(frozen=True)
+class MemorySource(OfMatrix):
+    """A matrix that is already in memory, seen as a source."""
+
+    matrix: Block
+    metadata: Metadata = field(default_factory=Metadata)
+
     @property
-    def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = np.dtype(self.matrix.dtype)
+    def dtype(self) -> np.dtype:
+        dtype: np.dtype = np.dtype(self.matrix.dtype)
         return dtype
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, DType, Matrix, is_sparse, namespace, to_numpy
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.products import MOST_SEGMENTS
@@ -68,7 +68,7 @@ class StackedBlocks:
         return np.empty((0, 0))
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         return self.source.dtype
 
     @property
@@ -124,7 +124,7 @@ class StackedBlocks:
 
     # Rows
 
-    def rows(self, index: Any) -> Any:
+    def rows(self, index: Array) -> Matrix:
         """Some rows, as they are stored: each block is read once."""
         wanted = np.arange(self.shape[0])[index]
         order = np.argsort(wanted, kind="stable")
@@ -269,7 +269,7 @@ class StackedBlocks:
             blocks.close()  # type: ignore[attr-defined]
         return total
 
-    def _read(self, span: tuple[int, int]) -> Any:
+    def _read(self, span: tuple[int, int]) -> Matrix:
         block = self.source.read(*span)
         if self.reading.journal is not None:
             self.reading.journal.digests.take(*span, block)
@@ -321,7 +321,7 @@ class StackedBlocks:
             return np.zeros(self.shape[1])
         return np.asarray(backend_of(counted).varying(counted, task.reference), np.float64)
 
-    def _counted(self, matrix: object, start: int, stop: int) -> Any:
+    def _counted(self, matrix: object, start: int, stop: int) -> Matrix:
         """Those of the rows start..stop that have a weight; None where none has."""
         counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
         if counted is None or counted.size == stop - start:
@@ -393,7 +393,7 @@ class StackedBlocks:
         return block
 
 
-def _stack(pieces: list[Any]) -> Any:
+def _stack(pieces: list[Matrix]) -> Matrix:
     from scipy import sparse
 
     return np.concatenate(pieces) if isinstance(pieces[0], np.ndarray) else sparse.vstack(pieces, format="csr")

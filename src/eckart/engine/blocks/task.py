@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eckart.arrays import astype, from_numpy, is_numpy, namespace
+from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace
 from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.measured import measured_rows
@@ -89,7 +89,7 @@ def add_parts(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> l
     return total
 
 
-def counted_only(matrix: object, weights: np.ndarray | None, start: int, stop: int) -> Any:
+def counted_only(matrix: object, weights: np.ndarray | None, start: int, stop: int) -> Array:
     """The rows start..stop, with zeros for those of weight 0: powers of two that suit the others may overflow them."""
     counted = None if weights is None else weights[start:stop] > 0.0
     if counted is None or counted.all():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.dask_rows import as_block
 from eckart.engine.blocks.digests import digest_of
 from eckart.errors import ClusterError, FileError, InputError, require
@@ -50,7 +51,7 @@ class Work:
     task: BlockTask
     version: str
     token: str
-    content: dict[str, Any] | None
+    content: JsonObject | None
     """Fingerprint of the client's files; None for data that are not in files."""
     digests: bool
     """Whether the digests of the blocks are wanted, for a checkpoint."""
@@ -124,7 +125,7 @@ def _source(work: Work) -> RowSource:
     return _sources[work.token]
 
 
-def _refuse_other_files(wanted: dict[str, Any], found: dict[str, Any]) -> None:
+def _refuse_other_files(wanted: JsonObject, found: JsonObject) -> None:
     if wanted == found:
         return
     sizes = (found.get("bytes"), wanted.get("bytes"))

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import linalg, special
 
+from eckart.arrays import Floats
+
 if TYPE_CHECKING:
     from eckart.engine.lanczos.basis import Basis
 
@@ -38,9 +40,9 @@ SHARP_SIZE = 160
 class ProbeRun:
     """The projected problem of a probe run; R is nonzero in the last columns of N only."""
 
-    projected: np.ndarray
-    residual_gram: np.ndarray
-    coordinates: np.ndarray
+    projected: Floats
+    residual_gram: Floats
+    coordinates: Floats
     """C: its rows belong to the first columns of N, the others are zero."""
     error: float = 0.0
     """eta."""

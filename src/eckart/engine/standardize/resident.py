@@ -177,7 +177,7 @@ def _shifted(block: np.ndarray, shift: np.ndarray | None, into: np.ndarray) -> n
     return into
 
 
-def _add(first: Any, second: Any) -> Any:
+def _add(first: Any, second: Any) -> Array:
     return first[0] + second[0], np.add(first[1], second[1], out=first[1])
 
 

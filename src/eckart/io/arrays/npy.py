@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from eckart.engine.blocks.source import Block, MemorySource, Metadata
+from eckart.engine.blocks.source import Block, MemorySource, Metadata, OfMatrix
 from eckart.environment import check_fits, free_memory, say_bytes
 from eckart.errors import FileError
 from eckart.io.bytes import OpenedFile
@@ -61,17 +61,12 @@ class Header:
 
 
 @dataclass(frozen=True)
-class ConvertingSource:
+class ConvertingSource(OfMatrix):
     """A mapped matrix of other numbers, turned into doubles one block at a time."""
 
     matrix: np.ndarray
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        rows, columns = self.matrix.shape
-        return int(rows), int(columns)
 
     @property
     def dtype(self) -> np.dtype:

@@ -33,15 +33,19 @@ def read_npz(opened: OpenedFile, key: str | None = None) -> MemorySource | Conve
         return _dense(archive, members, opened, key)
 
 
+def _check_names(names: list[str], title: str) -> None:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise FileError(f"{title} has the member {listed(twice)} more than once, so it is ambiguous.")
+    others = [name for name in names if not name.endswith(".npy")]
+    if others or not names:
+        raise FileError(f"{title} is not an .npz archive: it contains {listed(others) if others else 'nothing'}.")
+
+
 def members_of(archive: zipfile.ZipFile, opened: OpenedFile, *, whole: bool = True) -> dict[str, zipfile.ZipInfo]:
     """Members by key, after the checks that need no unpacking."""
     entries = archive.infolist()
     names = [entry.filename for entry in entries]
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise FileError(f"{opened.name} has the member {listed(twice)} more than once, so it is ambiguous.")
-    others = [name for name in names if not name.endswith(".npy")]
-    if others or not names:
-        raise FileError(f"{opened.name} is not an .npz archive: it contains {listed(others) if others else 'nothing'}.")
+    _check_names(names, opened.name)
     if any(entry.flag_bits & 1 for entry in entries):
         raise FileError(f"{opened.name} is encrypted. Write it without a password.")
     expanded = sum(entry.file_size for entry in entries)

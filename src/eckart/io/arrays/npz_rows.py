@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
+from eckart.aliases import JsonObject, Keywords
 from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece
@@ -21,7 +22,7 @@ from eckart.io.arrays.npz import array_of, format_of, header_of, members_of
 from eckart.io.arrays.sparse import broken, shape_of, whole_numbers
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading, reads_rows
-from eckart.io.rows import FileState
+from eckart.io.rows import FileState, OfStored
 
 _CHUNK = 1 << 20
 _SKIP = 1 << 20
@@ -79,7 +80,7 @@ class Unpacking:
 
 
 @dataclass(frozen=True)
-class NpzRows:
+class NpzRows(OfStored):
     """Row pointers in memory; values and column indices on disk."""
 
     state: FileState
@@ -91,11 +92,7 @@ class NpzRows:
     """Bytes of the headers of the members `data` and `indices`."""
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = True
-    _readers: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
+    _readers: Keywords = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def entries(self) -> int:
@@ -125,10 +122,10 @@ class NpzRows:
         found: Unpacking = self._readers[member]
         return found
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {**self.__dict__, "_readers": {}}
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         return fingerprint([self.state], shape=list(self.shape))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 
+from eckart.aliases import JsonObject, Keywords
 from eckart.engine.blocks.source import Metadata
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.npy import precision_notes, refuse_shape
@@ -18,11 +18,11 @@ from eckart.io.arrays.npz import header_of, matrix_key, members_of
 from eckart.io.arrays.npz_rows import Unpacking
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading, reads_rows
-from eckart.io.rows import FileState
+from eckart.io.rows import FileState, OfStored, WholeRows
 
 
 @dataclass(frozen=True)
-class NpzTableRows:
+class NpzTableRows(OfStored, WholeRows):
     """The array `key` of an archive, stored row by row; `start` is the byte of the member where its numbers begin."""
 
     state: FileState
@@ -32,18 +32,7 @@ class NpzTableRows:
     start: int
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
-    _readers: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
-
-    @property
-    def entries(self) -> int:
-        return self.shape[0] * self.shape[1]
-
-    def cuts(self) -> Sequence[int]:
-        return ()
+    _readers: Keywords = field(default_factory=dict, compare=False, repr=False)
 
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
@@ -57,10 +46,10 @@ class NpzTableRows:
             numbers = reader.read(start * columns, stop * columns)
         return np.asarray(numbers.reshape(-1, columns), dtype=self.dtype)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {**self.__dict__, "_readers": {}}
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         return fingerprint([self.state], key=self.key, shape=list(self.shape))
 
 

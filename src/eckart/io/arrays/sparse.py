@@ -10,13 +10,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from eckart.arrays import Matrix
 from eckart.environment import check_fits
 from eckart.errors import FileError
 
 Arrays = dict[str, np.ndarray]
 
 
-def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Any:
+def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Matrix:
     """A csr_array in canonical form: sorted, duplicates summed, no stored zeros."""
     from scipy import sparse
 
@@ -25,7 +26,7 @@ def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Any:
     check_fits(pointers * 8, name, f"a sparse matrix of shape {shape}")
     data = _numbers(_take(arrays, "data", name))
     if kind == "coo":
-        matrix: Any = sparse.coo_array((data, _coordinates(arrays, data, shape, name)), shape=shape)
+        matrix: Matrix = sparse.coo_array((data, _coordinates(arrays, data, shape, name)), shape=shape)
     elif kind == "dia":
         matrix = sparse.dia_array((data, _offsets(arrays, data, shape, name)), shape=shape)
     else:
@@ -34,7 +35,7 @@ def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Any:
     return canonical(matrix)
 
 
-def canonical(matrix: Any) -> Any:
+def canonical(matrix: Matrix) -> Matrix:
     """Any sparse matrix as a csr_array of floats in canonical form."""
     from scipy import sparse
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject, Keywords
 from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece, free_memory
@@ -109,10 +110,10 @@ class StoredRows:
     def _container(self) -> Container:
         return self._opened.get("container") or kept_container(self.state, self.kind)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {**self.__dict__, "_opened": {}}
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         return fingerprint([self.state], place=self.place, shape=list(self.shape))
 
 
@@ -183,12 +184,7 @@ def _check_chunk(array: Any, name: str, memory: int | None) -> None:
         check_piece(size, name, f"one chunk of {' x '.join(map(str, array.chunks))} values", memory)
 
 
-def _sparse(
-    state: FileState, kind: str, place: str, container: Container, group: Any, memory: int | None
-) -> StoredRows:
-    name = Path(state.path).name
-    attributes = dict(group.attrs)
-    encoding = str(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
+def _check_encoding(encoding: str, name: str, place: str) -> None:
     if "csc" in encoding:
         raise FileError(
             f"{name}, {place!r} is stored by columns ({encoding}), and rows cannot be read from it in blocks. "
@@ -199,14 +195,26 @@ def _sparse(
             f"{name}, {place!r} is a group of the encoding {quoted(encoding)}, and only arrays and CSR matrices can be "
             f"read. Write it as CSR, or name another array with {KEY}"
         )
+
+
+def _check_part(found: Any, name: str, place: str, part: str) -> None:
+    allowed = "fiub" if part == "data" else "iu"
+    if len(found.shape) != 1 or np.dtype(found.dtype).kind not in allowed:
+        raise FileError(f"{name}, {place!r}: {part!r} is not a list of numbers. Write it again as CSR.")
+
+
+def _sparse(
+    state: FileState, kind: str, place: str, container: Container, group: Any, memory: int | None
+) -> StoredRows:
+    name = Path(state.path).name
+    attributes = dict(group.attrs)
+    _check_encoding(str(attributes.get("encoding-type", attributes.get("h5sparse_format", ""))), name, place)
     parts = {part: container.get(group, part) for part in ("data", "indices", "indptr")}
     missing = [part for part, found in parts.items() if found is None or _is_group(found)]
     if missing:
         raise FileError(f"{name}, {place!r} is a group without {', '.join(missing)}; it is not a CSR matrix.")
     for part, found in parts.items():
-        allowed = "fiub" if part == "data" else "iu"
-        if len(found.shape) != 1 or np.dtype(found.dtype).kind not in allowed:
-            raise FileError(f"{name}, {place!r}: {part!r} is not a list of numbers. Write it again as CSR.")
+        _check_part(found, name, place, part)
         container.check(found, f"{place}/{part}")
         _check_chunk(found, name, memory)
     shape = _shape(attributes.get("shape", attributes.get("h5sparse_shape", ())))

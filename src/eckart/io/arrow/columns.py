@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +12,15 @@ from eckart.errors import NotFiniteError
 from eckart.io.roles import EXACT, Text, listed, quoted
 from eckart.notes import Note
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _TILE = 64
 """Columns that are written at a time."""
 TRUTHS = "true and false: used as 1 and 0"
 
 
-def kind_of(arrow_type: Any) -> str:
+def kind_of(arrow_type: pa.DataType) -> str:
     """number, truth, text, date, empty or other."""
     from pyarrow import types
 
@@ -34,7 +37,7 @@ def kind_of(arrow_type: Any) -> str:
     return "empty" if types.is_null(arrow_type) else "other"
 
 
-def text_of(name: str, column: Any, kind: str = "text") -> Text:
+def text_of(name: str, column: pa.ChunkedArray, kind: str = "text") -> Text:
     """A column as strings, one per row, missing ones empty. Equal strings are one object."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -74,7 +77,7 @@ def matrix_of(columns: Sequence[Any], rows: int, name: str) -> np.ndarray:
     return out
 
 
-def _plain(column: Any, target: Any) -> np.ndarray:
+def _plain(column: Any, target: pa.DataType) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -87,7 +90,7 @@ def _plain(column: Any, target: Any) -> np.ndarray:
     return stored_numbers(column)
 
 
-def stored_numbers(column: Any) -> np.ndarray:
+def stored_numbers(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     """Numbers without gaps as they lie in memory.
 
     `to_numpy` and `pa.scalar` of Arrow would import pandas: 50 MB, and half a second of a first call.
@@ -100,7 +103,7 @@ def stored_numbers(column: Any) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, column.type.to_pandas_dtype()), *parts])
 
 
-def _stored(array: Any) -> np.ndarray:
+def _stored(array: pa.Array) -> np.ndarray:
     dtype = np.dtype(array.type.to_pandas_dtype())
     if not len(array):
         return np.empty(0, dtype)

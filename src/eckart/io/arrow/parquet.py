@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits, check_whole
@@ -16,6 +16,9 @@ from eckart.io.guard import reading
 from eckart.io.roles import refuse_empty
 from eckart.notes import Note
 from eckart.wording import AS_PARQUET
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ENTRIES_NOTE = Note(
     "entries",
@@ -101,21 +104,21 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
     return _source(columns, table.num_rows, roles, opened.name)
 
 
-def _input(opened: OpenedFile) -> Any:
+def _input(opened: OpenedFile) -> pa.BufferReader | pa.OSFile:
     """Read, not mapped: a file that is cut off while it is mapped would end the process."""
     import pyarrow as pa
 
     return pa.BufferReader(opened.content) if opened.path is None else pa.OSFile(opened.path)
 
 
-def selection(schema: Any, wanted: Sequence[int]) -> list[str] | None:
+def selection(schema: pa.Schema, wanted: Sequence[int]) -> list[str] | None:
     """Names that select these columns of a Parquet file; None (all) where a name would select others as well."""
     names = schema.names
     plain = len(set(names)) == len(names) and not any("." in name for name in names)
     return [names[j] for j in wanted] if plain else None
 
 
-def taken(table: Any, schema: object, wanted: Sequence[int]) -> dict[int, Any]:
+def taken(table: pa.RecordBatch | pa.Table, schema: object, wanted: Sequence[int]) -> dict[int, Any]:
     """The columns of what was read by `selection`, by position, once they are known to be sound."""
     chosen = selection(schema, wanted)
     positions = range(len(wanted)) if chosen is not None else wanted

@@ -12,7 +12,7 @@ import mmap
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.footer import batch_heads
 from eckart.io.arrow.parquet import selection, taken
 from eckart.io.rows import FileState
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _BATCH_BYTES, _WIDE_BATCH_BYTES, _WIDE_BATCH_ROWS = 1 << 22, 1 << 24, 1 << 10
 """Decoded at a time; of many columns more, because each costs time of its own in every batch."""
@@ -127,7 +130,7 @@ class ParquetPieces:
         self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=False)
         self._group, self._place, self._rest = group, 0, None
 
-    def _next(self) -> Any:
+    def _next(self) -> pa.Table:
         import pyarrow as pa
 
         if self._rest is not None:
@@ -205,7 +208,7 @@ class ArrowPieces:
             return self._decoded(group)
         return {j: batch.column(j) for j in self.wanted}
 
-    def _validate(self, column: Any) -> None:
+    def _validate(self, column: pa.Array) -> None:
         """What validate(full=True) checks; of a mapped column the numbers need not be touched for that."""
         import pyarrow as pa
 
@@ -217,14 +220,14 @@ class ArrowPieces:
             if len(column) - bits.true_count != column.null_count:
                 raise ValueError(f"{column.null_count} missing values are declared, but the number stored differs")
 
-    def _in_file(self, array: Any) -> bool:
+    def _in_file(self, array: pa.Array) -> bool:
         start = self._buffer.address
         buffers = [buffer for buffer in array.buffers() if buffer is not None]
         return _is_fixed(array.type) and all(
             start <= buffer.address and buffer.address + buffer.size <= start + self._buffer.size for buffer in buffers
         )
 
-    def _stored(self, stream: Any, array: Any, first: int, count: int) -> Any:
+    def _stored(self, stream: Any, array: pa.Array, first: int, count: int) -> pa.Array:
         """Rows of one column, read from its place in the file: the pages of the map are not touched."""
         import pyarrow as pa
 

@@ -6,12 +6,15 @@ database, which ADBC sends as text of the opaque type "numeric", become doubles.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def width_of(kind: Any) -> int:
+
+def width_of(kind: pa.DataType) -> int:
     """Length of the lists of a column of fixed-size lists of numbers; 0 for every other type."""
     import pyarrow as pa
 
@@ -34,7 +37,7 @@ def place_names(name: str, width: int) -> list[str]:
     return [f"{name}[{place}]" for place in range(width)]
 
 
-def expanded_schema(schema: Any) -> Any:
+def expanded_schema(schema: pa.Schema) -> pa.Schema:
     """The schema with one field for each place of a fixed-size list."""
     import pyarrow as pa
 
@@ -51,14 +54,14 @@ def expanded_schema(schema: Any) -> Any:
     return pa.schema(fields, schema.metadata)
 
 
-def _number_type(kind: Any) -> Any:
+def _number_type(kind: pa.DataType) -> pa.DataType:
     import pyarrow as pa
 
     kind = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
     return pa.float32() if kind.value_type in (pa.float32(), pa.float16()) else pa.float64()
 
 
-def expanded_batch(batch: Any, schema: Any) -> Any:
+def expanded_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The same rows under `schema`, which is `expanded_schema` of theirs."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -76,7 +79,7 @@ def expanded_batch(batch: Any, schema: Any) -> Any:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def list_matrix(column: Any) -> np.ndarray:
+def list_matrix(column: pa.Array) -> np.ndarray:
     """rows x width, a missing list as a row of NaN."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from eckart.engine.blocks.source import MemorySource
 from eckart.io.arrow.columns import kind_of, number_notes, text_of, truth_roles
 from eckart.io.roles import Parts, Text, assemble, check_row_names, listed, unique_names
 from eckart.notes import Note
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Roles:
         return all(kind == pa.float32() for kind in self.types)
 
 
-def roles_of(schema: Any, name: str, row_names: str | None = "auto") -> Roles:
+def roles_of(schema: pa.Schema, name: str, row_names: str | None = "auto") -> Roles:
     """The index that pandas left in the metadata names the rows; it is never a measurement."""
     names, notes = unique_names(schema.names)
     check_row_names(row_names, names, name)
@@ -99,7 +102,7 @@ def _truth_note(roles: Roles) -> list[Note]:
     return number_notes(names, [Typed(kind) for kind in roles.types], empty_matrix(roles))
 
 
-def _pandas_index(schema: Any) -> str | None:
+def _pandas_index(schema: pa.Schema) -> str | None:
     """The one column that was the index of a pandas frame."""
     try:
         index = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))["index_columns"]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject, Keywords
 from eckart.engine.blocks.source import Metadata
 from eckart.environment import MAX_EXPANSION, check_piece
 from eckart.errors import FileError
@@ -96,10 +97,10 @@ class ArrowRows:
             self._readers["number"], self._readers["reader"] = number, reader
         return self._readers["reader"]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {**self.__dict__, "_readers": {}}
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         names = [self.metadata.column_names[j] for j in range(len(self.columns))] if self.metadata.column_names else []
         return fingerprint(self.files, shape=list(self.shape), columns=[list(self.columns), names])
 

@@ -6,10 +6,11 @@ Arrow parses the entries. SciPy's reader is not used, because a stray byte in th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from eckart.arrays import Matrix
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits, check_whole
 from eckart.errors import FileError, NotFiniteError
@@ -18,6 +19,9 @@ from eckart.io.arrow.columns import stored_numbers
 from eckart.io.bytes import OpenedFile
 from eckart.io.text.layout import align
 from eckart.io.text.records import Records
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
@@ -72,6 +76,13 @@ def read_sizes(opened: OpenedFile) -> Sizes:
     return _sizes(bytes(head), opened.name)
 
 
+def _refuse_character(body: bytes, name: str, line: int) -> NoReturn:
+    """Name the first character that is not part of a number."""
+    place = next(i for i in range(len(body)) if body[i] not in _LETTERS)
+    wrong = f"the character {chr(body[place])!r} is not part of a number"
+    _refuse(name, body.count(b"\n", 0, place) + line, wrong)
+
+
 def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[np.ndarray]:
     """The numbers of whole lines, the first of them line `line` of the file: one array per word of a line.
 
@@ -80,9 +91,7 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[np.nd
     import pyarrow as pa
 
     if body.translate(None, _LETTERS):
-        place = next(i for i in range(len(body)) if body[i] not in _LETTERS)
-        wrong = f"the character {chr(body[place])!r} is not part of a number"
-        _refuse(name, body.count(b"\n", 0, place) + line, wrong)
+        _refuse_character(body, name, line)
     if sizes.whole and body.translate(None, _DIGITS):
         _refuse_line(body, sizes, name, line)
     try:
@@ -128,7 +137,7 @@ def mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, sizes: Size
     return [column[mirror], row[mirror], sign * value[mirror]]
 
 
-def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
+def _table(body: bytes, mark: str, sizes: Sizes) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -167,7 +176,7 @@ def _is_entry(kind: str, word: str) -> bool:
     return kind == "value" or abs(number) < 2**63
 
 
-def _sparse(entries: list[np.ndarray], sizes: Sizes, name: str) -> Any:
+def _sparse(entries: list[np.ndarray], sizes: Sizes, name: str) -> Matrix:
     from scipy import sparse
 
     from eckart.io.arrays.sparse import canonical
@@ -196,9 +205,10 @@ def _refuse(name: str, line: int, what: str) -> NoReturn:
     raise FileError(f"{name}, line {line}: {what}. Write the file again, for example with scipy.io.mmwrite.")
 
 
-def _sizes(data: bytes, name: str) -> Sizes:
+def _banner(data: bytes, name: str) -> list[str]:
+    """Layout, field and symmetry from the first line."""
     banner = data[: data.find(b"\n") if b"\n" in data[:1000] else 1000].decode("latin-1").lower().split()
-    if len(banner) != 5 or banner[0] != "%%matrixmarket" or banner[1] != "matrix":
+    if len(banner) != 5 or banner[:2] != ["%%matrixmarket", "matrix"]:
         _refuse(name, 1, "the first line should be '%%MatrixMarket matrix ...', so this is not a Matrix Market file")
     layout, field, symmetry = banner[2:]
     if field == "complex":
@@ -207,6 +217,17 @@ def _sizes(data: bytes, name: str) -> Sizes:
         _refuse(name, 1, "an array cannot be a pattern")
     if layout not in ("coordinate", "array") or field not in _FIELDS or symmetry not in _SYMMETRIES:
         _refuse(name, 1, f"the kind '{layout} {field} {symmetry}' is not known"[:200])
+    return banner[2:]
+
+
+def _array_entries(rows: int, columns: int, symmetry: str) -> int:
+    """Numbers that an array of this kind stores: all, or one triangle with or without the diagonal."""
+    diagonal = -1 if symmetry == "skew-symmetric" else 1
+    return rows * columns if symmetry == "general" else rows * (rows + diagonal) // 2
+
+
+def _sizes(data: bytes, name: str) -> Sizes:
+    layout, field, symmetry = _banner(data, name)
     line, start, text = _size_line(data)
     words = text.split()
     coordinate = layout == "coordinate"
@@ -216,11 +237,7 @@ def _sizes(data: bytes, name: str) -> Sizes:
     if symmetry != "general" and rows != columns:
         _refuse(name, line, f"a {symmetry} matrix cannot have {rows} rows and {columns} columns")
     refuse_shape((rows, columns), name)
-    if coordinate:
-        stored = entries[0]
-    else:
-        diagonal = -1 if symmetry == "skew-symmetric" else 1
-        stored = rows * columns if symmetry == "general" else rows * (rows + diagonal) // 2
+    stored = entries[0] if coordinate else _array_entries(rows, columns, symmetry)
     return Sizes(rows, columns, stored, coordinate, field == "pattern", symmetry, start, "integer" in field)
 
 

@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.source import Metadata
 from eckart.environment import MAX_EXPANSION
 from eckart.errors import ClusterError, FileError
@@ -37,7 +37,7 @@ class SpooledRows(TemporaryRows[NpzRows]):
     def pointers(self) -> Iterator[np.ndarray]:
         return self.rows.pointers()
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         """Of the file that was given: the sorted copy is another one in every run."""
         return fingerprint([self.original], shape=list(self.shape))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from eckart.io.entries.matrix_market import (
 )
 from eckart.io.guard import reading
 from eckart.io.text.records import MAX_RECORD, refuse_long
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _PIECE = 1 << 22
 _BATCH = 1 << 18
@@ -119,7 +122,7 @@ def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Ent
     return (rows, columns), blocks
 
 
-def _table_block(batch: Any, name: str, seen: int) -> Entries:
+def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
     import pyarrow as pa
 
     batch.validate(full=True)

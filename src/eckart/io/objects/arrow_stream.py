@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,11 +23,14 @@ from eckart.io.objects.collected import CollectedRows, Collector
 from eckart.io.roles import MOST_NAMES, listed
 from eckart.notes import Note
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _BATCH_ROWS = 65_536
 _BLOCK_BYTES = 1 << 23
 
 
-def arrow_reader(data: object) -> Any:
+def arrow_reader(data: object) -> pa.RecordBatchReader | None:
     """A pyarrow.RecordBatchReader of the rows of `data`; None for what has none."""
     module = type(data).__module__.partition(".")[0]
     if module in ("duckdb", "_duckdb"):
@@ -47,7 +50,7 @@ def arrow_reader(data: object) -> Any:
     return None
 
 
-def _capsule_reader(data: object) -> Any:
+def _capsule_reader(data: object) -> pa.RecordBatchReader:
     import pyarrow as pa
 
     try:
@@ -74,7 +77,7 @@ def _ibis_reader(table: Any) -> Any:
     return pa.RecordBatchReader.from_batches(reader.schema, itertools.chain(first, reader))
 
 
-def _duckdb_reader(data: object) -> Any:
+def _duckdb_reader(data: object) -> pa.RecordBatchReader:
     """A relation or a connection with a result; older versions call the method fetch_record_batch."""
     for name in ("to_arrow_reader", "fetch_record_batch"):
         if hasattr(data, name):
@@ -100,7 +103,7 @@ def _lazy_reader(frame: Any) -> Any:
     return pa.RecordBatchReader.from_batches(schema, parts())
 
 
-def interchange_table(data: object) -> Any:
+def interchange_table(data: object) -> pa.Table | None:
     """A pyarrow.Table of what has `__dataframe__` only; None for what has not."""
     if not hasattr(data, "__dataframe__"):
         return None
@@ -113,7 +116,7 @@ def interchange_table(data: object) -> Any:
 
 
 def reader_source(
-    reader: Any, name: str, row_names: str | None = "auto", memory: int | None = None
+    reader: pa.RecordBatchReader, name: str, row_names: str | None = "auto", memory: int | None = None
 ) -> MemorySource | CollectedRows:
     """The rows of a RecordBatchReader, read once."""
     schema = expanded_schema(reader.schema)
@@ -135,7 +138,9 @@ def reader_source(
     return _assembled(collector, roles, texts, name)
 
 
-def _take(batch: Any, schema: object, roles: Roles, collector: Collector, texts: dict[int, list[Any]]) -> None:
+def _take(
+    batch: pa.RecordBatch, schema: object, roles: Roles, collector: Collector, texts: dict[int, list[Any]]
+) -> None:
     batch = expanded_batch(batch, schema)
     step = max(1, _BLOCK_BYTES // (8 * max(1, len(roles.numbers))))
     for start in range(0, batch.num_rows, step):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from eckart.io.objects.arrow_stream import reader_source
 from eckart.io.objects.collected import CollectedRows, Collector
 from eckart.io.objects.records import record_table
 from eckart.io.objects.tensors import plain_array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ROWS = 4096
 
@@ -56,7 +59,7 @@ def _values(row: object) -> Any:
     return tuple(row.values()) if isinstance(row, Mapping) else row
 
 
-def _number_schema(schema: Any) -> Any:
+def _number_schema(schema: pa.Schema) -> pa.Schema:
     """Numbers of the first rows may be whole and later ones not; a column that begins with gaps may hold numbers."""
     import pyarrow as pa
 

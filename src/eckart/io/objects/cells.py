@@ -35,18 +35,23 @@ def _name(data: object, layer: str | None, key: str | None) -> str:
     return f"AnnData {place}" if file is None else f"{file.name} {place}"
 
 
+def _member(data: Any, key: str) -> tuple[Any, tuple[str, ...] | None]:
+    """The matrix at "layers/..." or "obsm/..."."""
+    group, _, member = key.partition("/")
+    if group == "layers":
+        return _matrix(data, member, None)
+    if group != "obsm" or member not in data.obsm:
+        raise InputError(f"AnnData has no {key!r}. It has X, {_listed(data)}.")
+    found = data.obsm[member]
+    return (found.to_numpy(), tuple(map(str, found.columns))) if hasattr(found, "columns") else (found, None)
+
+
 def _matrix(data: Any, layer: str | None, key: str | None) -> tuple[Any, tuple[str, ...] | None]:
     """(matrix, names of its columns)."""
     if layer is not None and key is not None:
         raise InputError("Give layer=... or key=..., not both: each of them names a matrix.")
     if key is not None and key != "X":
-        group, _, member = key.partition("/")
-        if group == "layers":
-            return _matrix(data, member, None)
-        if group != "obsm" or member not in data.obsm:
-            raise InputError(f"AnnData has no {key!r}. It has X, {_listed(data)}.")
-        found = data.obsm[member]
-        return (found.to_numpy(), tuple(map(str, found.columns))) if hasattr(found, "columns") else (found, None)
+        return _member(data, key)
     if layer is None:
         return data.X, _names(data.var_names)
     if layer not in data.layers:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.source import Block, MemorySource, Metadata
 from eckart.environment import free_memory
 from eckart.errors import FileError, InputError, MemoryBudgetError
@@ -29,7 +30,7 @@ _NOTE = Note("spooled", "The rows came as a stream and were kept in a temporary 
 class CollectedRows(TemporaryRows[NpyRows]):
     """Rows of a stream in a temporary file, which is removed with this object."""
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         """A digest of the numbers: the file is another one in every run."""
         with Path(self.rows.state.path).open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -18,6 +18,12 @@ def is_stored(data: object) -> bool:
     return module in ("h5py", "zarr") and (hasattr(data, "shape") or hasattr(data, "keys"))
 
 
+def _only_table(data: Any, names: list[str]) -> str | None:
+    """X, or the only member of two dimensions."""
+    tables = [name for name in names if len(getattr(data[name], "shape", ())) == 2]
+    return "X" if "X" in names else tables[0] if len(tables) == 1 else None
+
+
 def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
     if hasattr(data, "shape"):
@@ -26,9 +32,7 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     if key is None and "indptr" in names:
         path, kind, inside = _place(data)
         return stored_rows(path, kind, inside, memory)
-    if key is None:
-        tables = [name for name in names if len(getattr(data[name], "shape", ())) == 2]
-        key = "X" if "X" in names else tables[0] if len(tables) == 1 else None
+    key = _only_table(data, names) if key is None else key
     if key is None or key not in data:
         raise InputError(f"The group contains {', '.join(map(repr, names[:20])) or 'nothing'}. Choose one with {KEY}")
     return stored_object(data[key], None, memory)

@@ -57,13 +57,11 @@ def _numbers(data: Any) -> Any:
 
 def _dataset(data: Any, key: str | None, row_names: str | None) -> Any:
     names = [str(name) for name in data.data_vars]
-    if key is not None:
-        if key not in data:
-            raise InputError(f"The Dataset has no variable {key!r}. It has {listed(names)}.")
-        return labelled_source(data[key])
-    tables = [name for name in names if data[name].ndim == 2]
-    if len(tables) == 1 and len(names) == 1:
-        return labelled_source(data[tables[0]])
+    if key is not None and key not in data:
+        raise InputError(f"The Dataset has no variable {key!r}. It has {listed(names)}.")
+    only = names[0] if key is None and len(names) == 1 and data[names[0]].ndim == 2 else key
+    if only is not None:
+        return labelled_source(data[only])
     dimensions = {data[name].dims for name in names}
     if len(dimensions) != 1 or len(next(iter(dimensions))) != 1:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from eckart.io.guard import reason
 from eckart.io.roles import listed, quoted
 from eckart.wording import KEY
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def record_table(names: Sequence[str], columns: Sequence[Sequence[Any]], schema: Any = None) -> Any:
+
+def record_table(names: Sequence[str], columns: Sequence[Sequence[Any]], schema: pa.Schema | None = None) -> pa.Table:
     """A pyarrow.Table of columns of Python values; None and NaN are missing."""
     import pyarrow as pa
 
@@ -28,16 +31,19 @@ def record_table(names: Sequence[str], columns: Sequence[Sequence[Any]], schema:
     return pa.table(made, names=[str(name) for name in names])
 
 
+def _one_per_row(name: str, values: np.ndarray) -> np.ndarray:
+    """An array as Arrow takes it: one value for each row, masked ones as None, and no half precision."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(object), None)
+    if values.ndim != 1:
+        raise InputError(f"The column {quoted(name)} is an array of shape {values.shape}. Give one value for each row.")
+    return values.astype(np.float32) if values.dtype == np.float16 else values
+
+
 def _column(name: str, values: Any, kind: object) -> Any:
     import pyarrow as pa
 
-    values = to_numpy(values) if is_array(values) else values
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(object), None)
-    if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise InputError(f"The column {quoted(name)} is an array of shape {values.shape}. Give one value for each row.")
-    if isinstance(values, np.ndarray) and values.dtype == np.float16:
-        values = values.astype(np.float32)
+    values = _one_per_row(name, to_numpy(values)) if is_array(values) else values
     try:
         if kind is not None and not isinstance(values, np.ndarray) and pa.types.is_floating(kind):
             values = [None if value is None else float(value) for value in values]
@@ -50,18 +56,17 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     """What a mapping holds: the array `key`, its only array of two dimensions, or a table of its columns."""
     if not data:
         raise InputError("The mapping is empty: it has no columns.")
+    names = listed([str(name) for name in data])
+    if key is not None and key not in data:
+        raise InputError(f"The mapping has no {key!r}. It has {names}.")
     if key is not None:
-        if key not in data:
-            raise InputError(f"The mapping has no {key!r}. It has {listed([str(name) for name in data])}.")
         return data[key]
-    tables = [name for name, value in data.items() if _dimensions(value) == 2]
-    if len(tables) == 1 and len(data) == 1:
-        return data[tables[0]]
-    if tables:
-        raise InputError(
-            f"The mapping contains several arrays: {listed([str(n) for n in data])}. Choose one with {KEY}"
-        )
-    if all(_dimensions(value) == 0 for value in data.values()):
+    dimensions = {_dimensions(value) for value in data.values()}
+    if dimensions == {2} and len(data) == 1:
+        return next(iter(data.values()))
+    if 2 in dimensions:
+        raise InputError(f"The mapping contains several arrays: {names}. Choose one with {KEY}")
+    if dimensions == {0}:
         raise InputError(
             "The mapping contains single values. Give a column of values under each name, or a list of rows."
         )
@@ -85,7 +90,7 @@ def _dimensions(value: object) -> int:
     return 1 if hasattr(value, "__len__") and not isinstance(value, Mapping) else 0
 
 
-def records_table(rows: Sequence[Mapping[Any, Any]]) -> Any:
+def records_table(rows: Sequence[Mapping[Any, Any]]) -> pa.Table:
     """A list of dicts: one column for each key that occurs; a key that a row lacks is missing there."""
     names: dict[Any, None] = {}
     for row in rows:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.dask_rows import as_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
@@ -49,7 +50,7 @@ class SlicedRows:
         with self._lock:  # HDF5 libraries are not safe with threads
             return as_block(self.array[start:stop], self.dtype)
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         name = str(getattr(self.array, "name", ""))
         return {"content": {"shape": list(self.shape), "dtype": str(self.dtype), "name": name}, "state": ""}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import to_numpy
+from eckart.arrays import Matrix, to_numpy
 
 
-def plain_array(data: object) -> Any:
+def plain_array(data: object) -> Matrix:
     """Tensors without gradients, half precision as float32 (exact), sparse CPU tensors as CSR; JAX arrays as NumPy's.
 
     JAX has no float64 unless it is switched on for the whole process, so its arrays are worked on by NumPy.
@@ -24,7 +24,7 @@ def plain_array(data: object) -> Any:
     return data
 
 
-def _tensor(data: Any, torch: Any) -> Any:
+def _tensor(data: Any, torch: Any) -> Matrix:
     data = data.detach() if data.requires_grad else data
     if data.dtype in (torch.float16, torch.bfloat16):
         data = data.to(torch.float32)

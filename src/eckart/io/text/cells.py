@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eckart.wording import DECIMAL_COMMA
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None", "?", "-", ".")
 """What files write where a value is missing."""
@@ -89,7 +92,7 @@ def meant_as_numbers(trimmed: object) -> int:
     return int(pc.sum(pc.or_(pc.or_(meant[0], meant[1]), meant[2])).as_py() or 0)
 
 
-def to_numbers(cells: object, decimal: str) -> Any:
+def to_numbers(cells: object, decimal: str) -> pa.ChunkedArray:
     """Arrow text cells, all of them numbers, as float64."""
     import pyarrow as pa
     import pyarrow.compute as pc

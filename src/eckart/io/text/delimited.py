@@ -6,7 +6,7 @@ The fast path never reads lines one by one. Only when something is wrong is the 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from eckart.io.text.layout import Layout, TextOptions, sniff
 from eckart.io.text.records import Records
 from eckart.notes import Note
 from eckart.wording import DECIMAL_COMMA
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 WIDE = 10_000
 """Beyond this many columns Arrow's cost per column outweighs its parser; rows are then read one by one."""
@@ -182,7 +185,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
 
 
-def _parse(page: Page, naming: list[str]) -> Any:
+def _parse(page: Page, naming: list[str]) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -209,7 +212,7 @@ def _parse(page: Page, naming: list[str]) -> Any:
     raise FileError(f"{page.name} could not be parsed: {fault}. Check its quotes and its line ends.")
 
 
-def _possibly_hexadecimal(table: Any, page: Page) -> list[str]:
+def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:
     """Columns of integers that must be read as text: Arrow takes 0x1F for 31, and it is an identifier."""
     import pyarrow as pa
 
@@ -219,7 +222,7 @@ def _possibly_hexadecimal(table: Any, page: Page) -> list[str]:
     return [field.name for field in table.schema if pa.types.is_integer(field.type)]
 
 
-def _resolved(page: Page, name: str, cells: Any) -> tuple[Any, str]:
+def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[Any, str]:
     """A text column after all numbers, truly text, or numbers spoilt by some cell, which is refused."""
     import pyarrow.compute as pc
 

@@ -54,6 +54,15 @@ class Layout:
     notes: list[Note] = field(default_factory=list)
 
 
+def _notes(comma: bool, comments: int) -> list[Note]:
+    """What was found out in the text: a decimal comma, comments before the table."""
+    notes = [Note("decimal_comma", "Numbers are written with a decimal comma.")] if comma else []
+    if comments:
+        skipped = f"{comments} line(s) beginning with '#' before the table were not read as data."
+        notes.append(Note("comments_skipped", skipped))
+    return notes
+
+
 def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
     start, mark, comments = _preamble(data)
     records = sample_records(data, start, name)
@@ -67,18 +76,7 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         records = sample_records(data, start, name)
     rows = [split(record, delimiter) for record in records]
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
-    notes = (
-        [Note("decimal_comma", "Numbers are written with a decimal comma.")]
-        if decimal == "," and options.decimal is None
-        else []
-    )
-    if comments:
-        notes.append(
-            Note(
-                "comments_skipped",
-                f"{len(comments)} line(s) beginning with '#' before the table were not read as data.",
-            )
-        )
+    notes = _notes(decimal == "," and options.decimal is None, len(comments))
     if has_header(rows, decimal) if options.header is None else options.header:
         body = min(record_end(data, start) + 1, len(data))
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
@@ -158,8 +156,9 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     """A comma is the decimal sign where some cell allows no other reading; 1,234 alone is refused, not guessed."""
     if delimiter == ",":
         return "."
-    commas = [cell.strip() for row in rows for cell in row if "," in cell and is_number(cell, ",")]
-    grouped = [cell.strip() for row in rows for cell in row if "," in cell and is_grouped(cell)]
+    cells = [cell.strip() for row in rows for cell in row if "," in cell]
+    commas = [cell for cell in cells if is_number(cell, ",")]
+    grouped = [cell for cell in cells if is_grouped(cell)]
     if any(not re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", cell) for cell in commas):
         return ","
     if not commas or len(grouped) > len(commas):
@@ -181,15 +180,21 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     if not body:
         return all(words)
     columns = [[row[j] for row in body if j < len(row) and not is_missing(row[j])] for j in range(len(first))]
-    numeric = [2 * sum(is_value(cell, decimal) for cell in column) > len(column) > 0 for column in columns]
-    if not any(numeric):
+    numeric = [j for j, column in enumerate(columns) if _is_numeric(column, decimal)]
+    if not numeric:
         return any(words)
-    above = [word for word, number in zip(words, numeric, strict=True) if number]
-    rest = [j for j, number in enumerate(numeric) if number and not words[j] and not is_missing(first[j])]
+    above = sum(words[j] for j in numeric)
+    rest = [j for j in numeric if not words[j] and not is_missing(first[j])]
     names = [first[j] for j in rest]
-    if any(above) and (2 * sum(above) >= len(above) or (len(names) > 2 and _counts_up(names))):
+    counts_up = _counts_up(names)
+    if above and (2 * above >= len(numeric) or (len(names) > 2 and counts_up)):
         return True
-    return _counts_up(names) and (_corner(first, columns, len(body)) or _unlike(names, [columns[j] for j in rest]))
+    return counts_up and (_corner(first, columns, len(body)) or _unlike(names, [columns[j] for j in rest]))
+
+
+def _is_numeric(column: list[str], decimal: str) -> bool:
+    """Whether more than half of the cells are numbers."""
+    return 2 * sum(is_value(cell, decimal) for cell in column) > len(column) > 0
 
 
 def _corner(first: list[str], columns: list[list[str]], rows: int) -> bool:

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 
+from eckart.aliases import JsonObject
 from eckart.engine.blocks.source import Metadata
 from eckart.errors import FileError, NotFiniteError
 from eckart.fingerprint import fingerprint
@@ -140,7 +141,7 @@ class DelimitedRows:
         table = csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
         return matrix_of(table.columns, table.num_rows, self.metadata.name)
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> JsonObject:
         # The layout belongs to it: the same bytes mean other numbers with another delimiter or decimal mark.
         layout = [self.delimiter, self.decimal, list(self.columns), list(self.numbers)]
         return fingerprint([self.state], shape=list(self.shape), layout=layout)

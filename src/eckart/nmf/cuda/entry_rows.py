@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.arrays import Array
 from eckart.nmf.cuda.kernels import cupy, device_limits, kernel, real_name
 from eckart.nmf.cuda.teams import Class, padded
 
@@ -19,9 +20,10 @@ _SCRATCH_BYTES = 2**31
 
 
 def entry_rows(
-    classes: list[Class], csr: Any, other: Any, begin: Any, old: Any, sums: Any, *, divergence: bool, observed: bool,
-    lasso: float, ridge: float, floor: float, sweeps: int, share: float, extrapolation: object, score: bool,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+    classes: list[Class], csr: Any, other: Array, begin: Array, old: Array, sums: Array, *, divergence: bool,
+    observed: bool, lasso: float, ridge: float, floor: float, sweeps: int, share: float,
+    extrapolation: object, score: bool,
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """(new, ahead, [objective if `score`, projected gradients before the first step]) for all rows, as CuPy arrays.
 
     `csr` has data, indices (int32) and indptr (int64); the factors are C-ordered, in the dtype of the data; `sums` is

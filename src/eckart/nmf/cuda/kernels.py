@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from eckart.arrays import Array
 from eckart.engine.backends.cuda.arrays import seen_by_cupy
 from eckart.errors import require
 
@@ -14,7 +15,7 @@ def cupy() -> Any:
     return require("cupy", purpose="NMF on a GPU")
 
 
-def contiguous(array: object) -> Any:
+def contiguous(array: object) -> Array:
     """The array as CuPy sees it, C-ordered."""
     return cupy().ascontiguousarray(seen_by_cupy(array))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from eckart.arrays import Array
 from eckart.nmf.cuda.kernels import cupy, device_limits
 
 NEAR_TEAMS: tuple[tuple[int, int], ...] = (
@@ -23,7 +23,7 @@ _WARP_BYTES = 100_000
 class Class:
     """Rows of about the same length, and the team that takes them."""
 
-    order: Any
+    order: Array
     """Their numbers, as int32 on the device; long ones first."""
     longest: int
     team: int
@@ -42,7 +42,7 @@ def padded(k: int, itemsize: int) -> int:
     return -(-k // several) * several
 
 
-def classes_of(indptr: Any, k: int, itemsize: int) -> list[Class]:
+def classes_of(indptr: Array, k: int, itemsize: int) -> list[Class]:
     """The rows of a CSR matrix by their lengths, for factors with k columns; made once for all steps."""
     with indptr.device:
         lengths = cupy().diff(indptr)

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, Underflow, localcontext
+from itertools import chain
 
 from eckart.errors import InputError
 from eckart.worked.messages import tr
@@ -235,9 +236,9 @@ def _gathered(rows: list[list[Entry]]) -> Entry:
     if len(rows) == 1 and len(rows[0]) == 1:
         return rows[0][0]
     entries = [entry for row in rows for entry in row]
-    if all(isinstance(entry, Grid) and 1 in entry.shape for entry in entries):
-        lines = [tuple(x for row in entry.rows for x in row) for entry in entries if isinstance(entry, Grid)]
-        return _grid(lines)
+    vectors = [entry for entry in entries if isinstance(entry, Grid) and 1 in entry.shape]
+    if len(vectors) == len(entries):
+        return _grid([tuple(chain.from_iterable(vector.rows)) for vector in vectors])
     if not all(isinstance(entry, Typed) for entry in entries):
         raise InputError(tr("A bracket has numbers and brackets side by side."))
     return _grid([tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows])

@@ -46,11 +46,9 @@ def names(text: str) -> list[str]:
     columns = [place for place, cell in enumerate(rows[0]) if _HEADINGS.fullmatch(cell)]
     if columns:
         found = [" ".join(row[place] for place in columns if place < len(row)) for row in rows[1:]]
-    elif delimiter == ",":  # Surname, Name
-        found = lines
-    else:
-        found = [" ".join(cell for cell in row if cell) for row in rows]
-    return [name.strip() for name in found if name.strip()]
+    else:  # with commas: Surname, Name
+        found = lines if delimiter == "," else [" ".join(filter(None, row)) for row in rows]
+    return list(filter(None, map(str.strip, found)))
 
 
 def file_words(students: Sequence[str]) -> list[str]:

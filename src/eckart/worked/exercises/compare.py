@@ -95,7 +95,7 @@ def _decimal(value: object) -> Decimal:
     return Decimal(str(sp.N(value, DIGITS)))
 
 
-def close(given: Typed, true: Any) -> bool:
+def close(given: Typed, true: sp.Expr) -> bool:
     """Exactly equal, or a decimal that is rounded or cut off in its last place, and within a per cent.
 
     What is computed with rounded decimals may be off by their errors.
@@ -123,7 +123,7 @@ def number(part: Part, target: Target) -> Verdict:
     return right() if close(given, target.value) else Verdict(WRONG, number_slip(given, target.value))
 
 
-def number_slip(given: Typed, true: Any) -> str:
+def number_slip(given: Typed, true: sp.Expr) -> str:
     """The likeliest slip behind one wrong number."""
     true = sp.sympify(true)
     if true != 0:
@@ -229,11 +229,11 @@ def wrong_shape(given: Grid, true: Any) -> Verdict:
     return Verdict(WRONG, tr("The answer is {given}, and a {true} matrix is asked for.", **shapes), misfits=1)
 
 
-def _same(given: Grid, true: Any) -> bool:
+def _same(given: Grid, true: sp.Matrix) -> bool:
     return all(close(given.rows[i][j], true[i, j]) for i in range(true.rows) for j in range(true.cols))
 
 
-def _matrix_slip(given: Grid, true: Any) -> str:
+def _matrix_slip(given: Grid, true: sp.Matrix) -> str:
     a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
     if np.abs(a).max() > 0 and np.abs(b).max() > 0:
         ratio = float((a * b).sum() / (b * b).sum())

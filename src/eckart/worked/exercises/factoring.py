@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -24,6 +24,9 @@ from eckart.worked.messages import mark
 from eckart.worked.nmf import step
 from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 SHARES = ("0.7", "0.75", "0.8", "0.85", "0.9", "0.95")
 
@@ -93,7 +96,7 @@ def _query(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     matrix = sp.Matrix(left.tolist()) * sp.Matrix(groups)
     q = [0] * cols
     q[int(rng.integers(cols))] = int(rng.integers(1, 6))
-    arguments: dict[str, Any] = {"q": q} | ({"k": 2} if dropped else {})
+    arguments: dict[str, Value] = {"q": q} | ({"k": 2} if dropped else {})
     return Problem(matrix, arguments, (Equation("q", sp.Matrix([q])),), values={"k": 2, "rank": count})
 
 

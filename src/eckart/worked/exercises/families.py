@@ -7,12 +7,15 @@ m_j ‖t_j‖ ‖v_j‖, and c I + ∑ m_j v_j v_j^T the eigenvalues c + m_j ‖
 from __future__ import annotations
 
 from math import gcd
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
 
 from eckart.worked.exercises.problem import Random
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 _COPRIME = tuple((a, b) for a in range(1, 6) for b in range(1, 6) if gcd(a, b) == 1)
 _SMALL = tuple(pair for pair in _COPRIME if max(pair) <= 4)
@@ -41,7 +44,7 @@ def contrasts(n: int, *, constant: bool) -> list[list[int]]:
     >>> contrasts(4, constant=False)
     [[-3, -1, 1, 3], [1, -1, -1, 1], [-1, 3, -3, 1]]
     """
-    done: list[Any] = []
+    done: list[Value] = []
     for power in range(min(n, 4)):
         vector = sp.Matrix([sp.Integer(i) ** power for i in range(n)])
         for other in done:
@@ -52,12 +55,12 @@ def contrasts(n: int, *, constant: bool) -> list[list[int]]:
     return [[int(entry) for entry in vector] for vector in done[0 if constant else 1 :]]
 
 
-def whole(rng: Random, rows: int, cols: int, most: int) -> Any:
+def whole(rng: Random, rows: int, cols: int, most: int) -> sp.Matrix:
     """Whole entries from -most to most."""
     return sp.Matrix(rng.integers(-most, most + 1, (rows, cols)).tolist())
 
 
-def unimodular(rng: Random, side: int) -> Any:
+def unimodular(rng: Random, side: int) -> sp.Matrix:
     """A whole matrix with a whole inverse: unit triangles, multiplied."""
     most = 2 if side == 2 else 1
     entries = rng.integers(-most, most + 1, (2, side, side))
@@ -76,7 +79,7 @@ def apart(rng: Random, count: int, most: int, *, moduli: bool = False) -> list[i
     return sorted(values, key=lambda value: (-abs(value), -value))
 
 
-def real_roots(rng: Random, side: int, *, moduli: bool = False) -> Any:
+def real_roots(rng: Random, side: int, *, moduli: bool = False) -> sp.Matrix:
     """P D P^-1: whole entries, whole eigenvalues, not symmetric as a rule."""
     if side == 2:
         return _two_roots(rng, moduli=moduli)
@@ -84,7 +87,7 @@ def real_roots(rng: Random, side: int, *, moduli: bool = False) -> Any:
     return p * sp.diag(*apart(rng, side, 8 if side == 2 else 5, moduli=moduli)) * p.inv()
 
 
-def _two_roots(rng: Random, *, moduli: bool) -> Any:
+def _two_roots(rng: Random, *, moduli: bool) -> sp.Matrix:
     """b I + (a - b) v w^T / (w · v), with w orthogonal to the other eigenvector: eigenvalues a and b, all whole."""
     while True:
         a, b = apart(rng, 2, 9, moduli=moduli)
@@ -96,7 +99,7 @@ def _two_roots(rng: Random, *, moduli: bool) -> Any:
             return sp.eye(2) * b + sp.Matrix(2, 2, [x // below for x in numerators])
 
 
-def symmetric(rng: Random, side: int) -> Any:
+def symmetric(rng: Random, side: int) -> sp.Matrix:
     """c I + ∑ m v v^T over orthogonal whole vectors v: whole eigenvalues c + m ‖v‖^2."""
     multiples = rng.choice([-4, -3, -2, -1, 1, 2, 3, 4], side, replace=False)
     matrix = sp.eye(side) * int(rng.integers(-20, 21))
@@ -106,7 +109,7 @@ def symmetric(rng: Random, side: int) -> Any:
     return matrix
 
 
-def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None = None) -> Any:
+def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None = None) -> sp.Matrix:
     """∑ m_j t_j v_j^T over orthogonal t and v, rows shuffled, plus whole means if centred."""
     eigenpairs = frame(rng, cols, 3 if centred else 5)
     rng.shuffle(eigenpairs)
@@ -124,21 +127,21 @@ def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None 
     return matrix
 
 
-def floats(matrix: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+def floats(matrix: sp.Matrix) -> np.ndarray[Any, np.dtype[np.float64]]:
     """The matrix as doubles, for criteria and independent checks."""
     return np.array(matrix.tolist(), dtype=float)
 
 
-def largest(matrix: Any) -> Any:
+def largest(matrix: sp.Matrix) -> sp.Expr:
     """The largest absolute entry."""
     return max(abs(entry) for entry in matrix)
 
 
-def is_triangular(matrix: Any) -> bool:
+def is_triangular(matrix: sp.Matrix) -> bool:
     return bool(matrix.is_upper or matrix.is_lower)
 
 
-def no_parallel_rows(matrix: Any) -> bool:
+def no_parallel_rows(matrix: sp.Matrix) -> bool:
     """No row is zero, and no row is a multiple of another."""
     rows = [matrix[i, :] for i in range(matrix.rows)]
     if any(row.is_zero_matrix for row in rows):
@@ -147,10 +150,10 @@ def no_parallel_rows(matrix: Any) -> bool:
     return all(bool(sp.Matrix.vstack(*pair).rank() == 2) for pair in pairs)
 
 
-def no_equal_rows(matrix: Any) -> bool:
+def no_equal_rows(matrix: sp.Matrix) -> bool:
     return bool(len({tuple(matrix[i, :]) for i in range(matrix.rows)}) == matrix.rows)
 
 
-def off_diagonal(matrix: Any) -> bool:
+def off_diagonal(matrix: sp.Matrix) -> bool:
     """No off-diagonal entry of a symmetric matrix is zero."""
     return all(matrix[i, j] != 0 for i in range(matrix.rows) for j in range(i))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from eckart.worked.exercises.answers import Target
 from eckart.worked.solution import Equation, Solution, SolutionTable
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 Random = np.random.Generator
 
@@ -18,7 +21,7 @@ Random = np.random.Generator
 class Problem:
     """One candidate; `values` go into the words of the question, `shown` stands below it."""
 
-    matrix: Any
+    matrix: sp.Matrix
     arguments: Mapping[str, Any] = field(default_factory=dict)
     shown: tuple[Equation | SolutionTable, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -16,6 +16,9 @@ from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution
 from eckart.worked.solution import SolutionTable as Shown
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 
 def _pca(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     share = str(rng.choice(SHARES))
@@ -27,13 +30,13 @@ def _plain(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     return Problem(table(rng, rows, cols, centred=True))
 
 
-def _divided(problem: Problem, solution: Solution) -> tuple[list[Any], ...]:
+def _divided(problem: Problem, solution: Solution) -> tuple[list[Value], ...]:
     """The eigenvalues of the covariance matrix, with n - 1 and with n: the question leaves the divisor open."""
     n = problem.matrix.rows
     return tuple([value / divisor for value in solution["eigenvalues"]] for divisor in (n - 1, n))
 
 
-def _centred(matrix: Any) -> Any:
+def _centred(matrix: sp.Matrix) -> sp.Matrix:
     return matrix - sp.ones(matrix.rows, 1) * sp.Matrix([[sum(matrix[:, j]) for j in range(matrix.cols)]]) / matrix.rows
 
 

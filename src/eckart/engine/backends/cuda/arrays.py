@@ -52,7 +52,7 @@ def element_strides(array: Array) -> tuple[int, ...]:
     return tuple(step // array.itemsize for step in array.strides)
 
 
-def given_back(array: Any, prototype: Array) -> Array:
+def given_back(array: Array, prototype: Array) -> Array:
     """A CuPy array in the library of the user."""
     if type(prototype).__module__.partition(".")[0] == "cupy":
         return array

@@ -9,16 +9,20 @@ wait for each other, and the row's indices are read by all of them at once.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
+from eckart.arrays import Array
 from eckart.engine.backends.cuda.source import source
 from eckart.errors import require
+
+if TYPE_CHECKING:
+    import cupy as cp
 
 _THREADS = 256
 
 
 @lru_cache(maxsize=1)
-def _module() -> Any:
+def _module() -> cp.RawModule:
     cupy = require("cupy", purpose="sparse matrices on a GPU")
     names = [
         f"{kernel}<{real}, {index}>"
@@ -29,13 +33,13 @@ def _module() -> Any:
     return cupy.RawModule(code=source("csr"), options=("-std=c++17",), name_expressions=names)
 
 
-def _kernel(name: str, indptr: Any, data: Any) -> Any:
+def _kernel(name: str, indptr: Array, data: Array) -> cp.RawKernel:
     real = "float" if data.dtype.itemsize == 4 else "double"
     index = "int" if indptr.dtype.itemsize == 4 else "long long"
     return _module().get_function(f"{name}<{real}, {index}>")
 
 
-def run(name: str, csr: Any, factor: Any, result: Any, start: int, stop: int) -> None:
+def run(name: str, csr: Array, factor: Array, result: Array, start: int, stop: int) -> None:
     """One of normal, multiply, multiply_transposed on the rows start..stop; all arrays are CuPy's, C-ordered."""
     width = int(result.shape[1])
     rows = max(1, _THREADS // (width // 4))
@@ -47,7 +51,7 @@ def run(name: str, csr: Any, factor: Any, result: Any, start: int, stop: int) ->
     )
 
 
-def column_sums(csr: Any, roots: Any, result: Any, longest: Any) -> None:
+def column_sums(csr: Array, roots: Array, result: Array, longest: Array) -> None:
     """Sums, squares and stored weights of the columns, added to `result` (columns x 3, float64).
 
     `longest` (one float64, zero before) becomes the largest squared length of a row.

@@ -34,8 +34,8 @@ _BATCHED = 1024
 class SkinnyProducts:
     """A = S - 1 shift^T, or its transpose (`transposed`), S stored by rows in CuPy's eyes."""
 
-    stored: Any
-    shift: Any
+    stored: Array
+    shift: Array
     transposed: bool
     prototype: Array
 
@@ -58,7 +58,7 @@ class SkinnyProducts:
     def approximate(self, right: Array) -> Array:
         """About A^T (A Q), at a third of the work."""
 
-        def product(tile: Any) -> Any:
+        def product(tile: Array) -> Array:
             return self._back(cuda_skinny.arrange_pieces(self._forth(tile, approximate=True)), approximate=True)
 
         with on_device_of(self.prototype):
@@ -78,15 +78,15 @@ class SkinnyProducts:
             product = namespace(product).concat([product, self.normal(rest)], axis=1)
         return MomentsAndProduct(sums[0, :], sums[1, :], float(self.stored.shape[0]), product, longest=longest)
 
-    def _forth(self, arranged: Any, *, approximate: bool = False) -> Any:
+    def _forth(self, arranged: Array, *, approximate: bool = False) -> Array:
         """A Q in pieces."""
         return self._product(arranged, transposed=self.transposed, approximate=approximate)
 
-    def _back(self, arranged: Any, *, approximate: bool = False) -> Any:
+    def _back(self, arranged: Array, *, approximate: bool = False) -> Array:
         """A^T Y in pieces."""
         return self._product(arranged, transposed=not self.transposed, approximate=approximate)
 
-    def _product(self, arranged: Any, *, transposed: bool, approximate: bool) -> Any:
+    def _product(self, arranged: Array, *, transposed: bool, approximate: bool) -> Array:
         product = cuda_skinny.multiply_transposed if transposed else cuda_skinny.multiply
         return product(self.stored, self.shift, arranged, approximate=approximate)[0]
 
@@ -227,7 +227,7 @@ def _shift_of(op: RowBlocks) -> tuple[ShiftColumns | ShiftRows | None, bool]:
     return (rest[0], True) if isinstance(rest[0], ShiftColumns | ShiftRows) else (None, False)
 
 
-def _aligned(stored: Any) -> bool:
+def _aligned(stored: Array) -> bool:
     """Rows without gaps between their entries, each on a boundary of 16 bytes."""
     return bool(
         stored.strides[1] == 4

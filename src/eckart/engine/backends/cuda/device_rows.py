@@ -36,9 +36,9 @@ _DENSE_BYTES = 2**28
 class DeviceCsr:
     """data, indices (int32) and indptr of a CSR matrix, as CuPy arrays; `prototype` shows the library of the user."""
 
-    data: Any
-    indices: Any
-    indptr: Any
+    data: Array
+    indices: Array
+    indptr: Array
     shape: tuple[int, int]
     prototype: Array
 
@@ -52,8 +52,8 @@ class DeviceCsr:
             object.__setattr__(self, "indices", self.indices.astype(np.int32))
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = np.dtype(self.data.dtype)
+    def dtype(self) -> np.dtype:
+        dtype: np.dtype = np.dtype(self.data.dtype)
         return dtype
 
     @property
@@ -69,12 +69,12 @@ class DeviceCsr:
         parts = [_cupy().asnumpy(part) for part in (self.data, self.indices, self.indptr)]
         return sparse.csr_array(tuple(parts), shape=self.shape)
 
-    def row_of_entry(self) -> Any:
+    def row_of_entry(self) -> Array:
         """The row of each stored entry."""
         cupy = _cupy()
         return cupy.searchsorted(self.indptr, cupy.arange(self.nnz), side="right") - 1
 
-    def dense(self, start: int, stop: int) -> Any:
+    def dense(self, start: int, stop: int) -> Array:
         """Some rows, densified, in float64."""
         from cupyx.scipy import sparse
 
@@ -87,7 +87,7 @@ class DeviceCsr:
         return part.toarray()
 
 
-def as_device_csr(matrix: Any) -> DeviceCsr | None:
+def as_device_csr(matrix: Array) -> DeviceCsr | None:
     """A CuPy sparse matrix or a sparse CSR tensor on a GPU; None for everything else."""
     module = type(matrix).__module__
     if module.startswith("cupyx.scipy.sparse"):
@@ -285,11 +285,11 @@ def _summed(op: RowBlocks, kernel: str, factor: Array) -> Array:
     return _given_back(pieces[0] if len(pieces) == 1 else _cupy().concatenate(pieces, axis=1), matrix.prototype)
 
 
-def _tiles(factor: Any) -> list[Any]:
+def _tiles(factor: Array) -> list[Any]:
     return [factor[:, start : start + _WIDEST] for start in range(0, factor.shape[1], _WIDEST)]
 
 
-def _summed_tile(matrix: DeviceCsr, kernel: str, factor: Any) -> Any:
+def _summed_tile(matrix: DeviceCsr, kernel: str, factor: Array) -> Array:
     from eckart.engine.backends.cuda import csr as cuda
 
     cupy = _cupy()
@@ -305,7 +305,7 @@ def _summed_tile(matrix: DeviceCsr, kernel: str, factor: Any) -> Any:
     return total[:, :width]
 
 
-def _padded(factor: Any, dtype: Any) -> tuple[Any, int]:
+def _padded(factor: Array, dtype: Any) -> tuple[Any, int]:
     """The factor in the dtype of the data, with columns of zeros up to a multiple of four; and its own width."""
     cupy = _cupy()
     width = int(factor.shape[1])

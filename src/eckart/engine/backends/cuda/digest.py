@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from eckart.engine.backends.cuda.orthogonal import Fetch
 from eckart.engine.backends.cuda.source import source
 from eckart.engine.backends.digest import column_keys
 
+if TYPE_CHECKING:
+    import cupy as cp
+
 _THREADS, _BLOCKS = 256, 2112
 """Blocks that fill the largest cards; each continues with further words until none is left."""
 
@@ -31,7 +34,7 @@ def usable(prototype: Array) -> bool:
     return can_compile(prototype)
 
 
-def sums(data: Any, first: int, fetch: Fetch) -> Callable[[], tuple[int, int]]:
+def sums(data: Array, first: int, fetch: Fetch) -> Callable[[], tuple[int, int]]:
     """Both sums over dense rows in float32 or float64, or over CSR rows; queued now, read when they are asked for."""
     prototype = data.prototype if isinstance(data, DeviceCsr) else data
     with on_device_of(prototype):
@@ -49,7 +52,7 @@ def sums(data: Any, first: int, fetch: Fetch) -> Callable[[], tuple[int, int]]:
     return arrived
 
 
-def _dense(data: Array, first: int, result: Any) -> None:
+def _dense(data: Array, first: int, result: Array) -> None:
     rows, columns = (int(size) for size in data.shape)
     single = dtype_name(data) == "float32"
     row_step, column_step = element_strides(data)
@@ -61,7 +64,7 @@ def _dense(data: Array, first: int, result: Any) -> None:
     )  # fmt: skip
 
 
-def _stored(data: DeviceCsr, first: int, result: Any) -> None:
+def _stored(data: DeviceCsr, first: int, result: Array) -> None:
     name = f"stored_{data.dtype.itemsize}_{data.indptr.dtype.itemsize}"
     keys = _keys(data.shape[1], device_number(data.prototype))
     _launch(
@@ -76,12 +79,12 @@ def _launch(name: str, threads: int, *arguments: Any) -> None:
 
 
 @lru_cache(maxsize=8)
-def _keys(count: int, device: int) -> Any:
+def _keys(count: int, device: int) -> Array:
     """The keys of the columns, on the device."""
     with cupy().cuda.Device(device):
         return cupy().asarray(column_keys(count))
 
 
 @lru_cache(maxsize=1)
-def _module() -> Any:
+def _module() -> cp.RawModule:
     return cupy().RawModule(code=source("digest"), options=("-std=c++17",))

@@ -6,7 +6,7 @@ The same bits as `orthogonal.random_bits` makes by two dozen operations of an ar
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from eckart.arrays import Array, empty_rows
 from eckart.engine.backends.cuda.arrays import can_compile, on_device_of, pointer
 from eckart.engine.backends.cuda.source import source
 from eckart.errors import require
+
+if TYPE_CHECKING:
+    import cupy as cp
 
 
 def usable(prototype: Array) -> bool:
@@ -40,5 +43,5 @@ def _filled(name: str, rows: int, columns: int, seed: int, prototype: Array, thr
 
 
 @lru_cache(maxsize=1)
-def _module() -> Any:
+def _module() -> cp.RawModule:
     return require("cupy", purpose="our kernels on a GPU").RawModule(code=source("random"), options=("-std=c++17",))

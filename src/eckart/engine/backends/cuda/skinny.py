@@ -16,7 +16,7 @@ from __future__ import annotations
 import tempfile
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from eckart.arrays import Array, dtype_name, empty_rows
 from eckart.engine.backends.cuda.arrays import element_strides, pointer
 from eckart.engine.backends.cuda.source import source
 from eckart.errors import require
+
+if TYPE_CHECKING:
+    import cupy as cp
 
 WIDTHS = (32, 64)
 """Columns of a factor that one launch takes."""
@@ -35,7 +38,7 @@ _SHARED = {"multiply": 256 * 36, "multiply_transposed": 32 * 264}
 
 
 @lru_cache(maxsize=4)
-def _module(width: int, approximate: bool = False) -> Any:
+def _module(width: int, approximate: bool = False) -> cp.RawModule:
     """The kernels for factors of this width, compiled for instructions of Hopper's that CuPy leaves out by default."""
     cupy = require("cupy", purpose="products on a GPU")
     nvrtc = cupy.cuda.nvrtc
@@ -60,7 +63,7 @@ def width_of(columns: int) -> int:
     return next(width for width in WIDTHS if width >= columns)
 
 
-def arrange(factor: Array) -> Any:
+def arrange(factor: Array) -> Array:
     """A factor as the products take it, in float32, with columns of zeros up to the width of a launch."""
     rows, columns = factor.shape
     width = width_of(columns)
@@ -68,13 +71,13 @@ def arrange(factor: Array) -> Any:
     return _arranged(f"arrange_{dtype_name(factor)}", pointer(factor), rows, width, sizes)
 
 
-def arrange_pieces(pieces: Any) -> Any:
+def arrange_pieces(pieces: Any) -> Array:
     """The same for a factor in pieces that are to be added up."""
     count, rows, width = pieces.shape
     return _arranged("arrange_pieces", pieces, rows, width, (np.int32(count),))
 
 
-def _arranged(name: str, factor: Any, rows: int, width: int, sizes: tuple[Any, ...]) -> Any:
+def _arranged(name: str, factor: Array, rows: int, width: int, sizes: tuple[Any, ...]) -> Array:
     import cupy
 
     padded = -(-rows // 32) * 32
@@ -85,7 +88,7 @@ def _arranged(name: str, factor: Any, rows: int, width: int, sizes: tuple[Any, .
 
 
 def multiply(
-    stored: Any, shift: Any, arranged: Any, *, sums: bool = False, approximate: bool = False
+    stored: Array, shift: Array, arranged: Array, *, sums: bool = False, approximate: bool = False
 ) -> tuple[Any, Any]:
     """(S - 1 shift^T) Q in float32 (`approximate`: to 11 bits), in pieces to be added up; all arrays are CuPy's.
 
@@ -101,7 +104,7 @@ def multiply(
 
 
 def multiply_transposed(
-    stored: Any, shift: Any, arranged: Any, *, sums: bool = False, approximate: bool = False
+    stored: Array, shift: Array, arranged: Array, *, sums: bool = False, approximate: bool = False
 ) -> tuple[Any, Any]:
     """(S - 1 shift^T)^T Y in pieces, and with `sums` the sums and sums of squares of the columns (2 x columns)."""
     import cupy
@@ -114,7 +117,7 @@ def multiply_transposed(
     return pieces, None if found is None else found.sum(axis=0)
 
 
-def longest_row(squares: Any) -> Any:
+def longest_row(squares: Array) -> Array:
     """The largest squared length of a row, as an array of one float64, given the squares of `multiply`."""
     import cupy
 
@@ -134,14 +137,16 @@ def added(pieces: Any, columns: int, prototype: Array) -> Array:
     return total
 
 
-def _room(length: int, rows: int, arranged: Any) -> Any:
+def _room(length: int, rows: int, arranged: Array) -> Array:
     """For the product over each piece of the long index."""
     import cupy
 
     return cupy.empty((-(-length // PIECE), rows, arranged.shape[2]), cupy.float32)
 
 
-def _launch(name: str, stored: Any, shift: Any, arranged: Any, results: tuple[Any, ...], *, approximate: bool) -> None:
+def _launch(
+    name: str, stored: Array, shift: Array, arranged: Array, results: tuple[Any, ...], *, approximate: bool
+) -> None:
     width = arranged.shape[2]
     shared = 2 * 4 * (_SHARED[name.removesuffix("_sums")] + 32 * 2 * width)
     kernel = _kernel(name, width, approximate, shared)
@@ -153,7 +158,7 @@ def _launch(name: str, stored: Any, shift: Any, arranged: Any, results: tuple[An
 
 
 @lru_cache(maxsize=64)
-def _kernel(name: str, width: int, approximate: bool = False, shared: int = 0) -> Any:
+def _kernel(name: str, width: int, approximate: bool = False, shared: int = 0) -> cp.RawKernel:
     kernel = _module(width, approximate).get_function(name)
     if shared:
         kernel.max_dynamic_shared_size_bytes = shared

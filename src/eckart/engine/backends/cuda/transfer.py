@@ -143,7 +143,7 @@ class DeviceTransfer:
         """How large a block may be, so that all blocks under way and what is made of them fit."""
         return min(_BLOCK_BYTES, self.free_bytes // _BLOCKS)
 
-    def whole(self, data: Any) -> Any:
+    def whole(self, data: Array) -> Any:
         """All of a host array on the card; None where it takes more than half of what is free there."""
         size = data.data.nbytes * 2 if is_sparse(data) else data.nbytes
         if size > self.free_bytes // 2:

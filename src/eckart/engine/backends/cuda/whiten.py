@@ -8,13 +8,16 @@ one row and one column.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.arrays import Array, empty_rows
 from eckart.engine.backends.cuda.arrays import can_compile, cupy, on_device_of, pointer
 from eckart.engine.backends.cuda.source import source
+
+if TYPE_CHECKING:
+    import cupy as cp
 
 LARGEST = 64
 """Columns of Z that one block of threads has registers for."""
@@ -41,5 +44,5 @@ def whiten(gram: Array, facts: Array, row: int) -> Array:
 
 
 @lru_cache(maxsize=1)
-def _kernel() -> Any:
+def _kernel() -> cp.RawKernel:
     return cupy().RawKernel(source("whiten"), "whiten", options=("-std=c++17",))

@@ -194,10 +194,10 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     )  # fmt: skip
     solution = cut(found.solution, values)
     # Rounding in the kernel itself may be larger than the tolerance of its eigenvalues: what is proved is said.
-    width = relative_width(solution)
-    if width > _VACUOUS:
+    known = relative_width(solution)
+    if known > _VACUOUS:
         solution = replace(solution, proved=False, converged=True)
-    tolerance = max(tolerance, width / 2.0)
+    tolerance = max(tolerance, known / 2.0)
     info = as_info(solution, matrix.passes, settings, plan)
     _say_unproved(solution)
     certificate = certify(

@@ -142,7 +142,7 @@ def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple
     reflectors, diagonal, off, lengths = reduced
     first = 0 if smallest else len(diagonal) - count
     found = _by_mrrr(diagonal, off, first, count)
-    if found is None:
+    if found is None or _left_out(diagonal, off, found[0], smallest=smallest):
         try:
             found = linalg.eigh_tridiagonal(
                 diagonal, off, select="i", select_range=(first, first + count - 1), check_finite=False,
@@ -151,7 +151,7 @@ def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple
         except np.linalg.LinAlgError:
             return None
     values, basis = found
-    if len(values) != count:
+    if len(values) != count or _left_out(diagonal, off, values, smallest=smallest):
         return None
     # Q begins with one row and column of the identity, and its reflectors with the second row: a view from there on, of
     # which the last row is not used.
@@ -159,6 +159,21 @@ def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple
     below = reflectors.ravel(order="K")[1 : 1 + size * (size - 1)].reshape((size, size - 1), order="F")
     basis[1:] = lapack.dormqr("L", "N", below, lengths, basis[1:], _BLOCK * count)[0]
     return values, basis
+
+
+def _left_out(diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, *, smallest: bool) -> bool:
+    """Whether there are eigenvalues beyond the `count` that were found: MRRR may pass over some where T falls apart.
+
+    Orthonormal vectors with small residuals show that there are as many eigenvalues near `values`; a Sturm sequence
+    counts those beyond the last of them, which must be fewer.
+    """
+    bound = max(float(np.abs(diagonal).max()), float(np.abs(values).max())) + 2.0 * float(np.abs(off).max(initial=0.0))
+    near = _ACCURATE * len(diagonal) ** 0.5 * bound
+    low, high = (-2.0 * bound, values[-1] - near) if smallest else (values[0] + near, 2.0 * bound)
+    if not low < high:
+        return False
+    beyond = lapack.dstebz(diagonal, off, 1, low, high, 0, 0, 4.0 * bound, "E")[0]
+    return int(beyond) >= len(values)
 
 
 def _by_mrrr(diagonal: np.ndarray, off: np.ndarray, first: int, count: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -126,7 +126,7 @@ class _Run:
             block = self._with_random_columns(following, state, ahead)
             if self.basis.count + block.shape[1] > self.capacity:
                 state = state or self._assess()
-                if state is not None or not counting.make_room(self):
+                if not counting.make_room(self, state, block.shape[1]):
                     self._restart(state, block.shape[1])
             product, passes = product_of(self.matrix, block, following, ahead)
             self.passes += passes

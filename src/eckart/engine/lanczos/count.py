@@ -61,19 +61,21 @@ def _needed(run: _Run) -> float:
     return ((run.target.target_ratio or 0.0) - RATIO_SLACK) * run.matrix.trace
 
 
-def make_room(run: _Run) -> bool:
-    """Enlarge a full basis in which no k reaches the share; False where a restart has to do."""
-    if run.target.k is not None:
+def make_room(run: _Run, state: Assessment | None, width: int) -> bool:
+    """Enlarge a full basis that has too little room for the k that the share needs; False where a restart will do."""
+    crowded = state is not None and state.k + 1 + width > run.capacity
+    if run.target.k is not None or (state is not None and not crowded):
         return False
-    if run.capacity < run.most:
-        run.capacity = min(run.most, 2 * run.capacity)
+    larger = min(run.most, 2 * run.capacity)
+    if larger >= run.basis.count + width:
+        run.capacity = larger
         run.basis.grow(run.capacity)
         return True
-    if run.restarts >= _FUTILE_RESTARTS:
+    if crowded or run.restarts >= _FUTILE_RESTARTS:
         raise MemoryBudgetError(
-            f"{_share(run)} of the total needs more than {run.basis.count} components, and the memory allowed has "
-            f"room for {run.capacity} vectors of length {run.matrix.size:,}. Allow more memory, request a smaller "
-            "share, or give k."
+            f"{_share(run)} of the total needs {run.basis.count if state is None else state.k} components or more, and "
+            f"the memory allowed has room for {run.capacity} vectors of length {run.matrix.size:,}. Allow more memory, "
+            "request a smaller share, or give k."
         )
     return False
 

@@ -207,7 +207,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         Limit of the working memory in addition to the data, such as "2GB". A file larger than a quarter of it is read
         in blocks.
     max_passes : int, default 200
-        Maximum number of passes over the data of an iterative solver.
+        Maximum number of passes over the data in the iteration of an iterative solver. Column scales, row scores and
+        the measurement of rounding can take a few more.
     stream : bool, default None
         Read in blocks (True) or at once (False), whatever the size.
     checkpoint : path, default None

@@ -8,13 +8,13 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eckart.arrays import Matrix
 from eckart.cli.app import Refused
 from eckart.cli.options import ReadingOptions
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from eckart.arrays import Matrix
     from eckart.errors import MissingValuesError
 
 Source = Any

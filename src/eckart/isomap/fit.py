@@ -32,6 +32,9 @@ from eckart.result import Decomposition, Plan, details_of
 
 SOLVERS = ("auto", "direct", "lanczos")
 
+_LONGEST = 1e70
+"""Distances whose squares, products of squares and sums of these are within the range of float64."""
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -178,6 +181,7 @@ def of_graph(
 ) -> Decomposition[IsomapDetails]:
     """The decomposition of a connected graph."""
     seed, random = generator(wish.rng)
+    _refuse_range(graph)
     if wish.n_landmarks is None or wish.n_landmarks >= graph.rows:
         found = embed_all(
             graph, wish.k, solver=wish.solver, tolerance=wish.tolerance, memory=wish.memory,
@@ -193,6 +197,16 @@ def of_graph(
             stacklevel=4,
         )
     return _assembled(graph, found, columns, given, prototype)
+
+
+def _refuse_range(graph: Graph) -> None:
+    """Distances are squared and summed: beyond the range of float64, nothing could be said of the result."""
+    longest = float(np.max(graph.weight, initial=0.0))
+    if longest > _LONGEST or 0.0 < longest < 1.0 / _LONGEST:
+        raise InputError(
+            f"The largest distance between neighbours is {longest:.3g}, and its square is beyond what float64 can add "
+            "up. Multiply all distances by one number: the shape of the result stays the same."
+        )
 
 
 def _precision(prototype: Opened | None) -> str:

@@ -194,9 +194,13 @@ def certified(
         held = float(components.values[:k].sum()) + k**0.5 * found.grams + found.gain(k)
         high = min(1.0, held / (total - found.slack)) if total > found.slack else 1.0
     share = found.missing / made.trace if made.trace else 0.0
+    decided = True
+    if settings.target_ratio is not None and total > found.slack and k:
+        fewer = float(components.values[: k - 1].sum()) + (k - 1) ** 0.5 * found.grams + found.gain(k - 1)
+        decided = low >= settings.target_ratio > fewer / (total - found.slack)
     sentence = summary_of(solution, low, high) if k else ""
     sentence += f" The kernel is approximated at rank {len(made.pivots)}, {percent(share, 3)} of it missing."
-    proved = bool(share <= settings.approximation_error) and bool(np.isfinite(solution.upper).all())
+    proved = decided and bool(share <= settings.approximation_error) and bool(np.isfinite(solution.upper).all())
     return replace(certificate, explained=(low, max(low, high)), summary=sentence, proved=proved)
 
 

@@ -193,7 +193,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
         offset=means @ dual, lowered=used.lowered, negative_share=found.negative, smallest=found.smallest,
     )  # fmt: skip
     solution = cut(found.solution, values)
-    # Rounding in the kernel itself may be larger than the tolerance of its eigenvalues: what is proved is said.
+    # Rounding in the kernel itself may be larger than the tolerance: the certificate states the width that is proved.
     known = relative_width(solution)
     if known > _VACUOUS:
         solution = replace(solution, proved=False, converged=True)

@@ -356,6 +356,10 @@ def _column_squares(columns: Array) -> Array:
     return namespace(columns).sum(columns * columns, axis=0)
 
 
+def _proved(d: Decomposition[KernelPCADetails]) -> bool:
+    return d.certificate is not None and d.certificate.proved
+
+
 def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSettings) -> None:
     details = d.details
     missing, rank = details.approximation_error, 0 if details.dual is None else details.dual.shape[0]
@@ -364,6 +368,13 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
             f"{percent(missing, 2)} of the trace of the kernel is missing from its approximation of rank "
             f"{rank}, and {percent(settings.approximation_error, 2)} was requested. Allow a higher "
             "max_rank or more memory. The certificate remains valid.",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+    elif details.pivots is not None and settings.target_ratio is not None and not _proved(d):
+        warnings.warn(
+            f"The share asked for, {percent(settings.target_ratio, 2)}, is within the error of the approximated "
+            f"kernel, so {counted(d.k, 'component')} may be too few or too many. Lower approximation_error, or give k.",
             AccuracyWarning,
             stacklevel=4,
         )

@@ -36,6 +36,7 @@ CASES: dict[str, Callable[[], Solution]] = {
     "svd": lambda: worked.svd("3 0; 4 5; 1 1", 1, form="full"),
     "power_iteration": lambda: worked.power_iteration("-3 1; 1 -2"),
     "deflation": lambda: worked.deflation("30 28; 28 30"),
+    "deflation with a root": lambda: worked.deflation("1 2 2; 1 1 2; 0 1 2"),
     "deflation wielandt": lambda: worked.deflation("1 3 5; 2 4 1; 6 1 9"),
     "diagonalize": lambda: worked.diagonalize("2 1; 3 2"),
     "diagonalize complex": lambda: worked.diagonalize("0 -1 0; 1 0 0; 0 0 1"),

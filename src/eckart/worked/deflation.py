@@ -157,10 +157,10 @@ def _round(
     """One round: the eigenvector u of the deflated matrix, the way back to v, and the next matrix."""
     down = [vector]
     for earlier, u, x in chain:
-        down.append((down[-1] - (earlier / value) * (x.T * down[-1])[0] * u).applyfunc(sp.expand))
+        down.append((down[-1] - (earlier / value) * (x.T * down[-1])[0] * u).applyfunc(_clean))
     u = down[-1] if is_exact(down[-1]) else down[-1] / sp.sqrt(sum(x * x for x in down[-1]))
     place = max(range(u.rows), key=lambda j: abs(sp.N(u[j])))
-    x = (work[place, :].T / (value * u[place])).applyfunc(sp.expand)
+    x = (work[place, :].T / (value * u[place])).applyfunc(_clean)
     name = "A" if i == 1 else f"B_{i - 1}"
     numbers = [Equation(f"λ_{i}", value), Equation("v_1" if i == 1 else f"u_{i}", u)]
     own = "v_1" if i == 1 else f"u_{i}"
@@ -168,7 +168,7 @@ def _round(
     formula = f"B_{i} = {name} - λ_{i} {own} x^T,  x^T = {row} {name} / (λ_{i} {row} {own})"
     back, remark = u, ""
     for (earlier, other, weight), above in zip(reversed(chain), reversed(down[:-1]), strict=True):
-        moved = ((value - earlier) * back + earlier * (weight.T * back)[0] * other).applyfunc(sp.expand)
+        moved = ((value - earlier) * back + earlier * (weight.T * back)[0] * other).applyfunc(_clean)
         back = above if all(abs(sp.N(entry)) < 1e-20 for entry in moved) else moved
     if chain:
         numbers.append(Equation(f"v_{i}", back))

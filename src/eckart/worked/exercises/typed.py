@@ -34,6 +34,7 @@ _COMMANDS = {
 }  # fmt: skip
 _WRAPPERS = r"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:matrix|array|diag|vector|list|set)\s*(?=[(\[{])"
 _LITERAL = r"(?:(?<![\w.,^])(?<!\^\()|(?<=sqrt)|(?<=cbrt))\d+(?:[.,]\d+)?"  # not the index of a name
+_MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
 _AND = r"(?<=\s)(?:and|or|e|ed|o|oppure|y|и|или)(?=\s)(?!\s*(?:=|:|≈))"
 
 
@@ -44,6 +45,7 @@ def plain(text: str) -> str:
     ('((sqrt(2))/(2))', '(1/2)sqrt2', '5*10^(-1)', 'lambda1 = 2 - sqrt3')
     """
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
+    text = re.sub(_MINUS, "-", text).replace("=>", "->")
     if "\\" in text or "$" in text:
         text = _latex(text)
     # x_{1} is x_1, and a raised {..} is a parenthesis; what is left of braces is a set.

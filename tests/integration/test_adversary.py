@@ -43,6 +43,15 @@ def test_no_statement_is_false(family):
 
 
 FOUND = {
+    "eigenvalues that MRRR passes over": '{"family": "needle", "seed": 1414213560008389, "rows": 525, "columns": 200, '
+    '"method": "svd", "storage": "blocks", "solver": "gram", "k": 10, "weights": "integers"}',
+    "the same among the smallest": '{"family": "needle", "seed": 1414213560059089, "rows": 299, "columns": 128, '
+    '"dtype": "int64", "method": "svd", "solver": "gram", "k": 6, "which": "smallest"}',
+    "a share that fills the basis": '{"family": "jordan", "seed": 1414213560014628, "rows": 527, "columns": 221, '
+    '"storage": "blocks", "solver": "lanczos", "ask": "explain", "k": 9, "level": 0.7606927938663087, "scale": true, '
+    '"tol": 0.001}',
+    "a share beyond the basis": '{"family": "signs", "seed": 2718281820061283, "rows": 562, "columns": 233, '
+    '"method": "svd", "storage": "blocks", "ask": "error", "level": 0.005473931702337217, "rng": 211671889}',
     "a sum of squares that rounding cancels": '{"family": "nothing", "seed": 47110000177, "rows": 16, "columns": 13, '
     '"storage": "csr blocks", "solver": "lanczos", "k": 11, "weights": "dominated"}',
     "small columns underflow": '{"family": "mixed column scales", "seed": 7770010003679, "rows": 13, "columns": 7, '

@@ -5,7 +5,8 @@ Strong components have singular values of 1.4 to 3 times the largest singular va
 detection in white noise (Benaych-Georges and Nadakuditi, 2012).
 
 Ranks go up to what can be identified: with a noise variance of its own for each column, r components of p columns are
-determined only if (p - r)^2 >= p + r (Ledermann, 1937), 2 of 5. White noise has one variance, so 3 of 5 are planted.
+determined only if (p - r)^2 >= p + r (Ledermann, 1937), 2 of 5. This applies to unequal noise and to counts, whose
+variances differ as their means do. White noise has one variance, so 3 of 5 are planted.
 
 "right or in doubt" counts verdicts that are right or say that they are not certain; "certain" shows how many are.
 """
@@ -29,7 +30,7 @@ def planted(family: str, shape: tuple[int, int], rng: np.random.Generator) -> tu
     """(table, its number of components)"""
     rows, columns = shape
     most = 3 if "weak" in family else SHAPES[shape]
-    while "unequal" in family and (columns - most) ** 2 < columns + most:
+    while ("unequal" in family or "counts" in family) and (columns - most) ** 2 < columns + most:
         most -= 1
     rank = 0 if "null" in family else int(rng.integers(1, most + 1))
     noise = noise_of(family, shape, rng)

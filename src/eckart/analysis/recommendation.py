@@ -11,7 +11,7 @@ from eckart.analysis.labels import component_labels, explained, total_name
 from eckart.analysis.measures import complete, floats
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
-from eckart.rank.verdict import ANY_NOISE, DECORRELATED
+from eckart.rank.verdict import ANY_NOISE, DECORRELATED, EQUALISED
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def _reason(choice: RankChoice, rule: str) -> str:
         return choice.summary
     if rule == "decorrelated":
         return f"Rule: {DECORRELATED} ({choice.neighbours:.2f}).{_range(choice)}"
+    if rule == "equalised":
+        return f"Rule: {EQUALISED}.{_range(choice)}"
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
     because = ", because the noise is correlated" if choice.correlated and rule in ANY_NOISE else ""
     return f"Rule: {title}{because}.{_range(choice)}"

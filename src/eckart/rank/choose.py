@@ -310,7 +310,7 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
     ratios = tuple(float(ratio) for ratio in evidence.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     if evidence.has_table:
-        choice = with_assumptions(choice, evidence)
+        choice, evidence = with_assumptions(choice, evidence)
     if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
         return choice  # descriptive rules alone make no statement on noise
     found = certainty(choice, evidence)

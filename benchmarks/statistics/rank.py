@@ -28,12 +28,26 @@ TESTS = ("sign_flip", "permutation", "gap")
 
 def planted(family: str, shape: tuple[int, int], rng: np.random.Generator) -> tuple[np.ndarray, int]:
     """(table, its number of components)"""
+    rank = _rank(family, shape, rng)
+    return _with_components(family, noise_of(family, shape, rng), rank, rng), rank
+
+
+def with_components(family: str, noise: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    """The same with noise that is given."""
+    rank = _rank(family, noise.shape, rng)
+    return _with_components(family, noise, rank, rng), rank
+
+
+def _rank(family: str, shape: tuple[int, ...], rng: np.random.Generator) -> int:
     rows, columns = shape
-    most = 3 if "weak" in family else SHAPES[shape]
+    most = 3 if "weak" in family else SHAPES[rows, columns]
     while ("unequal" in family or "counts" in family) and (columns - most) ** 2 < columns + most:
         most -= 1
-    rank = 0 if "null" in family else int(rng.integers(1, most + 1))
-    noise = noise_of(family, shape, rng)
+    return 0 if "null" in family else int(rng.integers(1, most + 1))
+
+
+def _with_components(family: str, noise: np.ndarray, rank: int, rng: np.random.Generator) -> np.ndarray:
+    rows, columns = noise.shape
     left, right = rng.standard_normal((rows, rank)), rng.standard_normal((columns, rank))
     left, right = np.linalg.qr(left - left.mean(axis=0))[0], np.linalg.qr(right)[0]
     if "weak" in family:
@@ -41,7 +55,7 @@ def planted(family: str, shape: tuple[int, int], rng: np.random.Generator) -> tu
     else:
         low, high = (2.5, 5.0) if "very" in family else (1.4, 3.0)
         strength = rng.uniform(low, high, rank) * np.linalg.norm(noise - noise.mean(axis=0), 2)
-    return (left * strength) @ right.T + noise + rng.normal(0, 3, columns), rank
+    return np.asarray((left * strength) @ right.T + noise + rng.normal(0, 3, columns))
 
 
 def noise_of(family: str, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:

@@ -35,7 +35,7 @@ _STEPS, _TOLERANCE = 100, 0.02
 _LEAST = 1e-3
 """Share of a column's variance that is noise at least."""
 _FEWEST = 5
-"""Columns, or rows, from which a component can be told from noise variances."""
+"""Columns, or rows, from which a component can be distinguished from unequal noise."""
 
 
 @dataclass(frozen=True)

@@ -79,10 +79,11 @@ def exercise(console: Console, kind: str, listing: bool, answer: str | None, she
             _sheets(console, _kinds(kind), sheet, names, output.force, detail, wanted)
         else:
             wanted.pop("seeds")
-            if wanted.pop("count") != 1 or names or len(_kinds(kind)) > 1:
+            first, *more = _kinds(kind)
+            if wanted.pop("count") != 1 or names or more:
                 raise click.UsageError(tr("Several exercises need a file: give --sheet exam.html."))
             check(output)
-            made = worked.exercise(_kinds(kind)[0], **wanted)
+            made = worked.exercise(first, **wanted)
             if answer is not None:
                 _verdict(console, made, answer)
             else:

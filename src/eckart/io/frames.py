@@ -36,10 +36,9 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     expanded = _expanded(native)
     frame, native = (frame, native) if expanded is native else (expanded.to_native(), expanded)
     columns, notes = unique_names([str(name) for name in _column_names(frame, native)])
-    if native.shape[0] == 0 or native.shape[1] == 0:
-        raise InputError(
-            f"The frame has no {'rows' if native.shape[0] == 0 else 'columns'}: its shape is {native.shape}."
-        )
+    if 0 in native.shape:
+        lacking = "rows" if native.shape[0] == 0 else "columns"
+        raise InputError(f"The frame has no {lacking}: its shape is {native.shape}.")
     parts = _parts(native, columns, frame)
     parts.notes[:0] = notes
     check_row_names(row_names, [text.name for text in parts.texts], "The frame")
@@ -123,32 +122,30 @@ def _pandas_sparse(frame: Frame) -> MemorySource | None:
 
 
 def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
-    kinds = {name: _kind(name, native[place]) for name, place in zip(columns, native.columns, strict=True)}
     series = {name: native[place] for name, place in zip(columns, native.columns, strict=True)}
+    kinds = {name: _kind(name, column) for name, column in series.items()}
     names = [name for name, kind in kinds.items() if kind in ("number", "truth", "object")]
     if not names:
         raise InputError(f"The frame has no column of numbers; it has {listed(columns)}. Turn some into numbers.")
-    if len(names) == len(columns) and _one_block(frame):
-        matrix = frame.to_numpy()
-    else:
-        matrix = _stacked([_numbers(name, series[name]) for name in names])
+    direct = len(names) == len(columns) and _one_block(frame)
+    matrix = frame.to_numpy() if direct else _stacked([_numbers(name, series[name]) for name in names])
     texts = [_text(name, series[name]) for name, kind in kinds.items() if kind == "text"]
     return Parts(matrix, names, _checked(texts), _notes(kinds, series, names, matrix))
 
 
 def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matrix: np.ndarray) -> list[Note]:
+    def is_rounded(j: int, name: str) -> bool:
+        return series[name].dtype.is_integer() and bool((np.abs(matrix[:, j]) >= EXACT).any())
+
     truths = [name for name, kind in kinds.items() if kind == "truth"]
     left_out = [f"{name} ({series[name].dtype})" for name, kind in kinds.items() if kind == "other"]
-    whole = [(j, name) for j, name in enumerate(names) if series[name].dtype.is_integer()]
-    large = [name for j, name in whole if (np.abs(matrix[:, j]) >= EXACT).any()]
-    notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
-    if large:
-        notes.append(
-            Note("rounded_integers", f"Integers beyond 2**53 were rounded to the nearest float64 in {listed(large)}.")
-        )
-    if left_out:
-        notes.append(Note("not_numbers", f"Left out, because such values are not numbers: {listed(left_out)}."))
-    return notes
+    large = [name for j, name in enumerate(names) if is_rounded(j, name)]
+    findings = (
+        ("truth_values", "True and false are read as 1 and 0 in", truths),
+        ("rounded_integers", "Integers beyond 2**53 were rounded to the nearest float64 in", large),
+        ("not_numbers", "Left out, because such values are not numbers:", left_out),
+    )
+    return [Note(code, f"{text} {listed(found)}.") for code, text, found in findings if found]
 
 
 def _one_block(frame: Frame) -> bool:

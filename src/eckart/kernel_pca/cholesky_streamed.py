@@ -80,6 +80,14 @@ class Round:
     rows: Array
 
 
+def _left_of_diagonal(pivots: Pivots, diagonal: np.ndarray, first: int, rows: Any) -> np.ndarray:
+    """What the pivots leave of the diagonal of K for the rows from `first` on; nothing of the pivots themselves."""
+    features = pivots.features(rows)
+    left = diagonal - np.einsum("ij,ij->j", features, features)
+    left[[place - first for place in pivots.indices if first <= place < first + rows.shape[0]]] = 0.0
+    return left
+
+
 def read_round(
     pivots: Pivots, blocks: Blocks, diagonal: Callable[[Any], np.ndarray], count: int, rng: np.random.Generator
 ) -> Round:
@@ -88,9 +96,7 @@ def read_round(
     indices, kept = np.full(count, -1), {}
     for first, rows in blocks():
         whole = diagonal(rows)
-        rest = whole - np.einsum("ij,ij->j", f := pivots.features(rows), f)
-        inside = [place - first for place in pivots.indices if first <= place < first + rows.shape[0]]
-        rest[inside] = 0.0
+        rest = _left_of_diagonal(pivots, whole, first, rows)
         lowest = min(lowest, float(rest.min(initial=0.0)), float(whole.min(initial=0.0)))
         np.maximum(rest, 0.0, out=rest)
         trace, here = trace + float(whole.sum()), float(rest.sum())
@@ -100,8 +106,8 @@ def read_round(
             drawn = np.searchsorted(np.cumsum(rest), rng.uniform(0.0, here, replaced.size), side="right")
             drawn = np.minimum(drawn, rows.shape[0] - 1)
             indices[replaced] = first + drawn
-            kept.update({first + int(place): rows[[int(place)]] for place in np.unique(drawn)})
-            kept = {place: kept[place] for place in {int(p) for p in indices if p >= 0}}
+            kept |= {first + place: rows[[place]] for place in np.unique(drawn).tolist()}
+            kept = {place: kept[place] for place in set(indices[indices >= 0].tolist())}
     found = indices[indices >= 0]
     return Round(trace, left, lowest, found, pivots.join([kept[int(p)] for p in found]) if found.size else None)
 

@@ -53,6 +53,15 @@ class Points:
         return Points(left, left if self.apart else chosen_rows(self.right, index), offset, self.apart)
 
 
+def _filled(data: Matrix, value: float) -> Array:
+    """One value per row, on the device of the data."""
+    if is_sparse(data) or is_numpy(data):
+        return np.full(data.shape[0], value)
+    xp = namespace(data)
+    filled: Array = xp.full(data.shape[0], value, dtype=xp.float64, device=device(data))
+    return filled
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel with its parameters; `function` of two rows where the name is 'function'."""
@@ -198,18 +207,13 @@ class Kernel:
 
     def diagonal(self, data: Matrix) -> Array:
         """k(x, x) for every row."""
-        rows = data.shape[0]
         if self.name == "precomputed":
             return doubles(data.diagonal())
         if self.name == "function":
             assert self.function is not None
-            return np.array([float(self.function(data[i], data[i], **self.params)) for i in range(rows)])
+            return np.array([float(self.function(data[i], data[i], **self.params)) for i in range(data.shape[0])])
         if self.name in ("rbf", "laplacian"):
-            value = 0.0 if self.lowered else 1.0
-            if is_sparse(data) or is_numpy(data):
-                return np.full(rows, value)
-            xp = namespace(data)
-            return xp.full(rows, value, dtype=xp.float64, device=device(data))
+            return _filled(data, 0.0 if self.lowered else 1.0)
         squares = squared_lengths(data)
         if self.name == "cosine":
             return astype(squares > 0, squares.dtype)

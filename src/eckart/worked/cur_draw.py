@@ -33,6 +33,17 @@ class Drawn:
         return [sp.sqrt(square) for square in self.squares]
 
 
+def _check_draws(draws: list[int], chances: list[Value], name: str) -> None:
+    if not draws or any(not 1 <= j <= len(chances) for j in draws):
+        raise ParameterError(
+            tr("{given}: give numbers from 1 to {most}, at least one.", given=argument(name, draws), most=len(chances))
+        )
+    if any(chances[j - 1] == 0 for j in draws):
+        raise ParameterError(
+            tr("{given} names one that is all zeros, which is never drawn. Take another.", given=argument(name, draws))
+        )
+
+
 def drawn(chances: list[Value], given: Sequence[int] | None, r: int, generator: Any, name: str) -> Drawn:
     """Draws with replacement, merged: column j drawn m times is multiplied by sqrt(m / (r q_j))."""
     if given is None:
@@ -42,14 +53,7 @@ def drawn(chances: list[Value], given: Sequence[int] | None, r: int, generator: 
     else:
         numbers = None
         draws = [int(j) for j in given]
-    if not draws or any(not 1 <= j <= len(chances) for j in draws):
-        raise ParameterError(
-            tr("{given}: give numbers from 1 to {most}, at least one.", given=argument(name, draws), most=len(chances))
-        )
-    if any(chances[j - 1] == 0 for j in draws):
-        raise ParameterError(
-            tr("{given} names one that is all zeros, which is never drawn. Take another.", given=argument(name, draws))
-        )
+    _check_draws(draws, chances, name)
     indices = sorted(set(draws))
     times = [draws.count(j) for j in indices]
     squares = [sp.radsimp(sp.Integer(m) / (len(draws) * chances[j - 1])) for j, m in zip(indices, times, strict=True)]

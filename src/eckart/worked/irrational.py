@@ -27,7 +27,7 @@ def irrational_spectrum(matrix: object, symmetric: bool) -> Spectrum:
 
 
 def _exact_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum | None:
-    roots = sorted({root for entry in matrix for root in entry.atoms(sp.Pow)}, key=str)
+    roots = sorted(matrix.atoms(sp.Pow), key=str)
     if len(roots) > 3:
         return None
     field = sp.QQ.algebraic_field(*roots)
@@ -38,14 +38,27 @@ def _exact_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum | None:
     factors = tuple((factor.monic(), times) for factor, times in polynomial.factor_list()[1])
     if any(factor.degree() > 2 for factor, _ in factors):
         return None
+    found = _roots(over, roots, factors, symmetric)
+    return None if found is None else Spectrum(sp.Poly(polynomial.as_expr(), LAMBDA), factors, found)
+
+
+def _roots(
+    over: Any, roots: list[Value], factors: tuple[tuple[Value, int], ...], symmetric: bool
+) -> tuple[Root, ...] | None:
+    """The roots of all factors, largest first; None if one of them has no eigenvectors in a small field."""
     found: list[Root] = []
     for factor, times in factors:
         for value in _values(factor):
-            if (root := _root(over, roots, value, factor, times, symmetric)) is None:
+            root = _root(over, roots, value, factor, times, symmetric)
+            if root is None:
                 return None
             found.append(root)
-    order = sorted(found, key=lambda root: -float(sp.N(abs(root.value) if not symmetric else sp.re(root.value))))
-    return Spectrum(sp.Poly(polynomial.as_expr(), LAMBDA), factors, tuple(order))
+    return tuple(sorted(found, key=lambda root: _rank(root.value, symmetric)))
+
+
+def _rank(value: sp.Expr, symmetric: bool) -> float:
+    """Sorts the largest value first; for matrices that are not symmetric, the largest modulus."""
+    return -float(sp.N(sp.re(value) if symmetric else abs(value)))
 
 
 def _values(factor: sp.Poly) -> list[Value]:
@@ -80,6 +93,11 @@ def _number(field: Any, element: Any) -> sp.Expr:
     return sp.expand(sp.radsimp(sp.expand(field.to_sympy(element))))
 
 
+def _numeric_root(value: Value, vector: list[Value]) -> Root:
+    pair = oriented(Eigenpair(value, tuple(vector), _same, _real(value), lift=_same))
+    return Root(value, sp.Poly(LAMBDA - value, LAMBDA), 1, (pair,))
+
+
 def numeric_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum:
     """Eigenpairs to many digits."""
     import mpmath  # type: ignore[import-untyped]
@@ -88,20 +106,11 @@ def numeric_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum:
         given = mpmath.matrix(sp.N(matrix, GUARD + 20).tolist())
         values, vectors = mpmath.eigsy(given) if symmetric else mpmath.eig(given)
         pairs = [(_sympy(values[i]), [_sympy(vectors[j, i]) for j in range(matrix.rows)]) for i in range(matrix.rows)]
-    largest = max(abs(value) for value, _ in pairs)
-    pairs = [(value if abs(value) > largest * sp.Float("1e-30") else sp.Integer(0), vector) for value, vector in pairs]
-    pairs.sort(key=lambda pair: -float(sp.re(pair[0])) if symmetric else -float(abs(pair[0])))
-    x = LAMBDA
-    polynomial = sp.Poly(sp.expand(sp.prod([x - value for value, _ in pairs])), x)
-    roots = [
-        Root(
-            value,
-            sp.Poly(x - value, x),
-            1,
-            (oriented(Eigenpair(value, tuple(vector), _same, _real(value), lift=_same)),),
-        )
-        for value, vector in pairs
-    ]
+    floor = max(abs(value) for value, _ in pairs) * sp.Float("1e-30")
+    pairs = [(value if abs(value) > floor else sp.Integer(0), vector) for value, vector in pairs]
+    pairs.sort(key=lambda pair: _rank(pair[0], symmetric))
+    polynomial = sp.Poly(sp.expand(sp.prod([LAMBDA - value for value, _ in pairs])), LAMBDA)
+    roots = [_numeric_root(value, vector) for value, vector in pairs]
     return Spectrum(polynomial, tuple((root.factor, 1) for root in roots), tuple(roots))
 
 

@@ -79,19 +79,17 @@ def kernel_pca(
     check_choice("kernel", kernel, KERNELS)
     table = matrix(given, "kernel_pca", rows=6, columns=12)
     whole("degree", degree, 1, 6)
-    settings = (kernel, *[matrix([[value]], "kernel_pca", rows=1, columns=1)[0] for value in (gamma, coef0)], degree)
+    settings = (kernel, _exact(gamma), _exact(coef0), degree)
     k = min(2, table.rows) if k is None else k
     points = [table[i, :] for i in range(table.rows)]
     gram = sp.Matrix(table.rows, table.rows, lambda i, j: between(points[i], points[j], *settings))
     terms = centring(gram)
     centred = terms[3]
     found = spectrum(centred, symmetric=True)
-    eigenpairs = [pair for pair in found.eigenpairs if sp.N(pair.value) > 1e-25][: whole("k", k, 1, table.rows)]
+    eigenpairs = found.positive(1e-25)[: whole("k", k, 1, table.rows)]
     if not eigenpairs:
         raise InputError(tr("All points are the same for this kernel, so no axis is left. Give other points."))
-    lengths = [_weight(pair, centred) for pair in eigenpairs]
-    weights = columns([pair.scaled(pair.entries, s) for pair, s in zip(eigenpairs, lengths, strict=True)], 0)
-    scores = columns([pair.scaled(pair.image(centred), s) for pair, s in zip(eigenpairs, lengths, strict=True)], 0)
+    weights, scores = _scaled_eigenvectors(eigenpairs, centred)
     steps = [
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
         Step(
@@ -110,11 +108,7 @@ def kernel_pca(
     answer = [*[Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)], Equation("T", scores)]
     if new is not None:
         point = vector(new, mark("The new point"), table.cols).T
-        eigenpairs = [
-            pair.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for pair in eigenpairs
-        ]
-        lengths = [_weight(pair, centred) for pair in eigenpairs]
-        step, parts["new_scores"] = _new_step(point, points, gram, eigenpairs, lengths, settings)
+        step, parts["new_scores"] = _new_step(point, points, gram, centred, eigenpairs, settings)
         steps.append(step)
         answer.append(Equation("t", parts["new_scores"]))
     return Solution(
@@ -199,10 +193,28 @@ def _scale_step(weights: object, scores: object) -> Step:
     return Step(statement, "a = v / sqrt(λ),  T = K~ a = sqrt(λ) v", (Equation("a", weights), Equation("T", scores)))
 
 
+def _exact(value: object) -> sp.Expr:
+    return matrix([[value]], "kernel_pca", rows=1, columns=1)[0]
+
+
+def _scaled_eigenvectors(eigenpairs: list[Eigenpair], centred: sp.Matrix) -> tuple[sp.Matrix, sp.Matrix]:
+    """Weights of unit length in feature space, and the scores, as columns."""
+    scaled = [(pair, _weight(pair, centred)) for pair in eigenpairs]
+    weights = columns([pair.scaled(pair.entries, weight) for pair, weight in scaled], 0)
+    return weights, columns([pair.scaled(pair.image(centred), weight) for pair, weight in scaled], 0)
+
+
 def _new_step(
-    point: sp.Matrix, points: list[Any], gram: sp.Matrix, eigenpairs: list[Eigenpair], lengths: list[Any], settings: Any
+    point: sp.Matrix,
+    points: list[Any],
+    gram: sp.Matrix,
+    doubly_centred: sp.Matrix,
+    eigenpairs: list[Eigenpair],
+    settings: Any,
 ) -> tuple[Step, Any]:
     row = sp.Matrix([[between(point, other, *settings) for other in points]])
+    eigenpairs = [pair.suited(row) for pair in eigenpairs]
+    lengths = [_weight(pair, doubly_centred) for pair in eigenpairs]
     n = gram.rows
     means = sp.Matrix([[sum(gram[:, j]) / n for j in range(n)]])
     centred = (row - means - sp.ones(1, n) * (sum(row) / n) + sp.ones(1, n) * (sum(means) / n)).applyfunc(sp.expand)

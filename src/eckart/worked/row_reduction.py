@@ -25,6 +25,19 @@ class Reduction:
     matrix: sp.Matrix
 
 
+def _clear(
+    rows: list[list[Value]], row: int, column: int, plain: Callable[[Any], Any], shown: Callable[[Any], Any]
+) -> list[str]:
+    """Subtract multiples of the pivot row, in place, until the column is 0 in all others; the operations."""
+    operations = []
+    for i, other in enumerate(rows):
+        factor = other[column]
+        if i != row and factor:
+            rows[i] = [plain(x - factor * y) for x, y in zip(other, rows[row], strict=True)]
+            operations.append(f"R_{i + 1} ← R_{i + 1} {minus(shown(factor))}R_{row + 1}")
+    return operations
+
+
 def reduced(a: sp.Matrix) -> tuple[list[Reduction], Any, list[int]]:
     """Reduced row echelon form, its pivot columns, and how it was reached.
 
@@ -46,11 +59,7 @@ def reduced(a: sp.Matrix) -> tuple[list[Reduction], Any, list[int]]:
         if shown(pivot) != 1:
             rows[row] = [plain(x / pivot) for x in rows[row]]
             operations.append(f"R_{row + 1} ← {_times(shown(plain(pivot**-1)))}R_{row + 1}")
-        for i in range(a.rows):
-            factor = rows[i][column]
-            if i != row and factor:
-                rows[i] = [plain(x - factor * y) for x, y in zip(rows[i], rows[row], strict=True)]
-                operations.append(f"R_{i + 1} ← R_{i + 1} {minus(shown(factor))}R_{row + 1}")
+        operations += _clear(rows, row, column, plain, shown)
         pivots.append(column)
         row += 1
         if operations:

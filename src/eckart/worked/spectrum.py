@@ -52,6 +52,10 @@ class Spectrum:
     def eigenpairs(self) -> tuple[Eigenpair, ...]:
         return tuple(pair for root in self.roots for pair in root.eigenpairs)
 
+    def positive(self, above: float) -> list[Eigenpair]:
+        """Eigenpairs whose values exceed `above`, which separates them from zeros that carry rounding errors."""
+        return [pair for pair in self.eigenpairs if sp.N(pair.value) > above]
+
     @property
     def values(self) -> tuple[Value, ...]:
         """Each eigenvalue as often as it is a root."""
@@ -95,7 +99,8 @@ def factor_roots(factor: sp.Poly) -> list[Value]:
     if len(coefficients) == 5 and coefficients[1] == coefficients[3] == 0:
         squares = factor_roots(sp.Poly([1, coefficients[2], coefficients[4]], LAMBDA))
         if all(square.is_real and square > 0 for square in squares):
-            return [sign * tidy_root(square) for square in squares for sign in (1, -1)]
+            first, second = map(tidy_root, squares)
+            return [first, -first, second, -second]
     return [_real_if_real(root) for root in _numeric_roots(factor)]
 
 
@@ -148,14 +153,18 @@ def _family(over: Any, factor: sp.Poly, times: int, symmetric: bool, weights: tu
 
 def _whole(entries: tuple[Value, ...]) -> tuple[Value, ...]:
     """Times the common denominator, over the common divisor, of all coefficients."""
-    lists = [entry.to_list() if hasattr(entry, "to_list") else [entry] for entry in entries]
-    if any(isinstance(c, sp.Basic) for row in lists for c in row):
+    numbers = [c for entry in entries for c in (entry.to_list() if hasattr(entry, "to_list") else [entry])]
+    if any(isinstance(c, sp.Basic) for c in numbers):
         return entries
-    fractions = [sp.QQ.to_sympy(c) for row in lists for c in row if c]
+    scale = _to_integers([sp.QQ.to_sympy(c) for c in numbers if c])
+    return tuple(entry * scale for entry in entries)
+
+
+def _to_integers(fractions: list[sp.Rational]) -> Value:
+    """The factor that makes fractions integers without a common divisor."""
     below = sp.ilcm(1, *[fraction.q for fraction in fractions])
     above = sp.igcd(0, *[fraction.p * (below // fraction.q) for fraction in fractions])
-    scale = sp.QQ(int(below), int(above) or 1)
-    return tuple(entry * scale for entry in entries)
+    return sp.QQ(int(below), int(above) or 1)
 
 
 def _orthogonal(vectors: list[tuple[Value, ...]], weights: list[Value]) -> list[tuple[Value, ...]]:

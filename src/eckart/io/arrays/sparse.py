@@ -107,6 +107,14 @@ def _offsets(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str
     return offsets
 
 
+def _blocks(block: tuple[int, ...], shape: tuple[int, int], name: str) -> tuple[int, int]:
+    """The shape of a bsr matrix counted in blocks."""
+    high, wide = block
+    if not high or not wide or shape[0] % high or shape[1] % wide:
+        broken(name, f"blocks of {high} x {wide} do not fill a matrix of shape {shape}")
+    return shape[0] // high, shape[1] // wide
+
+
 def _compressed(kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> Any:
     """Rules of csr, csc and bsr: pointers rise from 0 to the number of entries, indices stay inside."""
     indices, indptr = whole_numbers(arrays, "indices", name), whole_numbers(arrays, "indptr", name)
@@ -114,10 +122,7 @@ def _compressed(kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, i
     if data.ndim != (3 if kind == "bsr" else 1):
         broken(name, f"its values have shape {data.shape}")
     if kind == "bsr":
-        high, wide = data.shape[1:]
-        if not high or not wide or major % high or minor % wide:
-            broken(name, f"blocks of {high} x {wide} do not fill a matrix of shape {shape}")
-        major, minor = major // high, minor // wide
+        major, minor = _blocks(data.shape[1:], shape, name)
     if len(indptr) != major + 1:
         broken(name, f"'indptr' has {len(indptr)} entries and should have {major + 1}")
     if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == len(indices) == len(data):

@@ -24,17 +24,16 @@ def kind_of(arrow_type: pa.DataType) -> str:
     """number, truth, text, date, empty or other."""
     from pyarrow import types
 
-    if types.is_integer(arrow_type) or types.is_floating(arrow_type) or types.is_decimal(arrow_type):
-        return "number"
-    if types.is_boolean(arrow_type):
-        return "truth"
     if types.is_dictionary(arrow_type):
         return "text" if kind_of(arrow_type.value_type) == "text" else "other"
-    if types.is_string(arrow_type) or types.is_large_string(arrow_type) or str(arrow_type) == "string_view":
-        return "text"
-    if types.is_temporal(arrow_type):
-        return "date"
-    return "empty" if types.is_null(arrow_type) else "other"
+    tests = (
+        ("number", (types.is_integer, types.is_floating, types.is_decimal)),
+        ("truth", (types.is_boolean,)),
+        ("text", (types.is_string, types.is_large_string, lambda found: str(found) == "string_view")),
+        ("date", (types.is_temporal,)),
+        ("empty", (types.is_null,)),
+    )
+    return next((kind for kind, of_kind in tests if any(test(arrow_type) for test in of_kind)), "other")
 
 
 def text_of(name: str, column: pa.ChunkedArray, kind: str = "text") -> Text:

@@ -160,10 +160,14 @@ def _assembled(
     texts = _texts(states, [piece for piece, _ in kept], [count for _, count in kept], roles, parquet) if few else {}
     metadata = source_of(roles, (), texts, empty_matrix(roles), name).metadata
     if roles.texts and not few:
-        dropped = listed([roles.names[j] for j in roles.texts])
-        text = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
-        metadata = replace(metadata, notes=(*metadata.notes, Note("names_dropped", text)))
+        metadata = replace(metadata, notes=(*metadata.notes, _names_dropped(roles)))
     return ArrowRows(states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, metadata)
+
+
+def _names_dropped(roles: Roles) -> Note:
+    dropped = listed([roles.names[j] for j in roles.texts])
+    text = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
+    return Note("names_dropped", text)
 
 
 def _texts(
@@ -172,14 +176,16 @@ def _texts(
     """The columns that name or label the rows, whole."""
     import pyarrow as pa
 
+    def validated(array: Any) -> list[Any]:
+        array.validate(full=True)
+        return array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+
     found: dict[int, list[Any]] = {j: [] for j in roles.texts}
     for number, state in enumerate(states) if found else ():
         with reading(shown(state.path)):
             reader: Any = (ParquetPieces if parquet else ArrowPieces)(state, sorted(roles.texts))
             for (owner, group), count in zip(pieces, counts, strict=True):
                 for columns in reader.read(group, 0, count) if owner == number else ():
-                    for j in roles.texts:
-                        array = columns[j]
-                        array.validate(full=True)
-                        found[j] += array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+                    for j in found:
+                        found[j] += validated(columns[j])
     return {j: pa.chunked_array(chunks, roles.schema.field(j).type) for j, chunks in found.items()}

@@ -7,7 +7,7 @@ Protocols: the Arrow PyCapsule interface (`__arrow_c_stream__`) and the data fra
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,21 +32,11 @@ _BLOCK_BYTES = 1 << 23
 
 def arrow_reader(data: object) -> pa.RecordBatchReader | None:
     """A pyarrow.RecordBatchReader of the rows of `data`; None for what has none."""
-    module = type(data).__module__.partition(".")[0]
-    if module in ("duckdb", "_duckdb"):
-        return _duckdb_reader(data)
-    if module == "polars" and hasattr(data, "collect_batches"):
-        return _lazy_reader(data)
-    if module == "pyarrow" and hasattr(data, "to_reader") and hasattr(data, "projected_schema"):
-        return data.to_reader()
-    if module == "pyarrow" and hasattr(data, "scanner"):
-        return data.scanner(batch_size=_BATCH_ROWS).to_reader()
-    if module == "ibis" and hasattr(data, "to_pyarrow_batches"):
-        return _ibis_reader(data)
-    if hasattr(data, "fetch_record_batch"):  # an ADBC cursor
-        return data.fetch_record_batch()
-    if hasattr(data, "__arrow_c_stream__"):
-        return _capsule_reader(data)
+    module = type(data).__module__.partition(".")[0].lstrip("_")
+    for owner, attributes, read in _READERS:
+        if owner in (None, module) and all(hasattr(data, name) for name in attributes):
+            reader: pa.RecordBatchReader = read(data)
+            return reader
     return None
 
 
@@ -101,6 +91,18 @@ def _lazy_reader(frame: Any) -> Any:
             yield from batch.to_arrow().cast(schema).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, parts())
+
+
+_READERS: tuple[tuple[str | None, tuple[str, ...], Callable[[Any], Any]], ...] = (
+    ("duckdb", (), _duckdb_reader),
+    ("polars", ("collect_batches",), _lazy_reader),
+    ("pyarrow", ("to_reader", "projected_schema"), lambda scanner: scanner.to_reader()),
+    ("pyarrow", ("scanner",), lambda dataset: dataset.scanner(batch_size=_BATCH_ROWS).to_reader()),
+    ("ibis", ("to_pyarrow_batches",), _ibis_reader),
+    (None, ("fetch_record_batch",), lambda cursor: cursor.fetch_record_batch()),  # ADBC
+    (None, ("__arrow_c_stream__",), _capsule_reader),
+)
+"""Library (None for any), attributes that identify the object, and how to get its reader; the first match decides."""
 
 
 def interchange_table(data: object) -> pa.Table | None:

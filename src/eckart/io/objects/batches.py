@@ -113,16 +113,25 @@ def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, Metadata]]:
             yield _block(np.stack([np.asarray(row) for row in chunk]))
 
 
+def _is_matrix(item: object) -> bool:
+    return is_array(item) or is_sparse(item)
+
+
+def _numpy_or_csr(item: Any) -> Any:
+    if is_sparse(item):
+        return item.tocsr()
+    return to_numpy(item) if is_array(item) else np.asarray(item)
+
+
 def _block(item: Any) -> tuple[Block, Metadata]:
     """One batch as rows of float32 or float64."""
-    if isinstance(item, list | tuple) and item and (is_array(item[0]) or is_sparse(item[0])):
+    if isinstance(item, list | tuple) and item and _is_matrix(item[0]):
         item = item[0]
     if isinstance(item, Source):
         return item.matrix, item.metadata  # type: ignore[attr-defined]
-    if not is_sparse(item) and not is_array(item) and (frame := frame_source(item)) is not None:
+    if not _is_matrix(item) and (frame := frame_source(item)) is not None:
         return frame.matrix, frame.metadata
-    item = plain_array(item)
-    item = item.tocsr() if is_sparse(item) else to_numpy(item) if is_array(item) else np.asarray(item)
+    item = _numpy_or_csr(plain_array(item))
     if item.ndim != 2 or item.dtype.kind not in "fiub":
         raise InputError(
             f"A batch is an array of shape {tuple(item.shape)} and dtype {item.dtype}. Batches are tables of numbers, "

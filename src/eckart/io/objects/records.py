@@ -57,15 +57,15 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     if not data:
         raise InputError("The mapping is empty: it has no columns.")
     names = listed([str(name) for name in data])
-    if key is not None and key not in data:
-        raise InputError(f"The mapping has no {key!r}. It has {names}.")
     if key is not None:
+        if key not in data:
+            raise InputError(f"The mapping has no {key!r}. It has {names}.")
         return data[key]
     dimensions = {_dimensions(value) for value in data.values()}
-    if dimensions == {2} and len(data) == 1:
-        return next(iter(data.values()))
     if 2 in dimensions:
-        raise InputError(f"The mapping contains several arrays: {names}. Choose one with {KEY}")
+        if len(data) > 1:
+            raise InputError(f"The mapping contains several arrays: {names}. Choose one with {KEY}")
+        return next(iter(data.values()))
     if dimensions == {0}:
         raise InputError(
             "The mapping contains single values. Give a column of values under each name, or a list of rows."

@@ -55,13 +55,17 @@ def is_grouped(cell: str) -> bool:
     return _GROUPED.match(cell.strip()) is not None
 
 
+def _without_separators(cell: str) -> str:
+    one_comma = re.fullmatch(r"[^,]*,\d+", cell)
+    otherwise = f", or say {DECIMAL_COMMA} if the comma is the decimal sign" if one_comma else ""
+    return f"It looks like a number with thousands separators. Write the numbers without them{otherwise}."
+
+
 def advice(cell: str, decimal: str) -> str:
     """What may be wrong with a cell that should have been a number, and what to do."""
     cell = cell.strip()
     if _THOUSANDS.match(cell) and not is_number(cell, "."):
-        return "It looks like a number with thousands separators. Write the numbers without them" + (
-            f", or say {DECIMAL_COMMA} if the comma is the decimal sign." if re.fullmatch(r"[^,]*,\d+", cell) else "."
-        )
+        return _without_separators(cell)
     if decimal == "." and is_number(cell, ","):
         return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
     if decimal == "," and is_number(cell, "."):

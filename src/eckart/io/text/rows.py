@@ -165,16 +165,8 @@ def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
     return replace(options, delimiter="tab") if options.delimiter is None and b"\t" in head[:65536] else options
 
 
-def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
-    """Index a text in one pass over its bytes; its layout and the kinds of its columns are found in its beginning.
-
-    Whatever further down does not fit the beginning is refused, so the numbers are those of reading it whole.
-    """
-    name = Path(state.path).name
-    head = _head(opened, name)
-    mark = b"\xef\xbb\xbf" if head.startswith(b"\xef\xbb\xbf") else b""
-    head = head.removeprefix(mark)
-    options = with_tabs(options, head) if tab else options
+def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
+    """The layout of a text that is to be read in blocks."""
     if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
         raise FileError(
             f"{name} is not UTF-8, but text files of this size must be UTF-8, because they are read in blocks. "
@@ -185,6 +177,28 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
         raise FileError(
             f"{name} is separated by blanks, which can only be read as a whole. Write it with tabs or commas."
         )
+    return layout
+
+
+def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
+    """A note on the columns that are not numbers, if there are any."""
+    kept = set(numbers)
+    others = list(dict.fromkeys(repr(name) for name in columns if name not in kept))
+    text = f"Left out, because the text is read in blocks: {', '.join(others[:5])}."
+    return [Note("text_left_out", text)] if others else []
+
+
+def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
+    """Index a text in one pass over its bytes; its layout and the kinds of its columns are found in its beginning.
+
+    Whatever further down does not fit the beginning is refused, so the numbers are those of reading it whole.
+    """
+    name = Path(state.path).name
+    head = _head(opened, name)
+    mark = b"\xef\xbb\xbf" if head.startswith(b"\xef\xbb\xbf") else b""
+    head = head.removeprefix(mark)
+    options = with_tabs(options, head) if tab else options
+    layout = _layout(head, options, name)
     page = Page(name, layout)
     begun = read_delimited(head, name, options)
     numbers = tuple(begun.metadata.column_names or ())
@@ -195,13 +209,8 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     line = head[: layout.body].count(b"\n") + 1
     edges, indices, lines = index.pieces(opened, len(mark) + layout.body, line)
     refuse_empty(edges[-1], len(numbers), name)
-    others = sorted(set(page.columns) - set(numbers), key=page.columns.index)
     notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
-    if others:
-        notes.append(
-            Note("text_left_out", f"Left out, because the text is read in blocks: {', '.join(map(repr, others[:5]))}.")
-        )
-    metadata = Metadata(name, column_names=numbers, notes=tuple(notes))
+    metadata = Metadata(name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
     columns, delimiter = tuple(page.columns), layout.delimiter
     return DelimitedRows(
         state, opened.packed, edges, indices, lines, columns, numbers, delimiter, layout.decimal, truths, metadata

@@ -102,7 +102,8 @@ def _gram_schmidt(rng: Random, difficulty: int, rows: int, cols: int) -> Problem
 
 def _is_good_basis(problem: Problem) -> bool:
     a = problem.matrix
-    if a.rank() < a.cols or any(a[:, i].dot(a[:, j]) == 0 for i in range(a.cols) for j in range(i)):
+    products = a.T * a
+    if a.rank() < a.cols or any(products[i, j] == 0 for i in range(a.cols) for j in range(i)):
         return False
     work: list[sp.Matrix] = []
     for j in range(a.cols):
@@ -110,8 +111,7 @@ def _is_good_basis(problem: Problem) -> bool:
         for w in work:
             rest = rest - w * (w.dot(a[:, j]) / w.dot(w))
         work.append(rest)
-    few = sum(entry == 0 for entry in a) < a.cols
-    return few and all(entry.q <= 12 for w in work for entry in w)
+    return list(a).count(0) < a.cols and all(entry.q <= 12 for entry in sp.Matrix.hstack(*work))
 
 
 def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:

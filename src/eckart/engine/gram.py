@@ -45,6 +45,12 @@ _EXTRA = 8
 """Eigenvectors after the k-th in Q: the gap to what is outside of Q decides how sharp the bounds are."""
 
 
+def _formed(problem: Problem) -> Array:
+    gram = problem.first(gram=True)
+    assert gram is not None
+    return gram
+
+
 def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_direct: bool = False) -> Solution:
     """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself.
 
@@ -55,28 +61,28 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
     fast = problem.sparse or backend_of(problem.workbench).fast_float64
     if problem.precision != "float64" and (full or fast or not worth_measuring(problem.shape, request)):
         problem.sharpen()
-    gram = problem.first(gram=True)
-    assert gram is not None
+    gram = _formed(problem)
     check_finite(float(gram.sum()) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram)))
     if problem.precision != "float64":
         measured = _solve_measured(problem, gram, request)
         if measured is not None:
             return measured
         problem.sharpen()
-        gram = problem.first(gram=True)
-        assert gram is not None
+        gram = _formed(problem)
     solution = _solve(problem, gram, request)
     if problem.total <= 0.0 < problem.total_error():
         return replace(solution, proved=False)  # all that is known is that everything is rounding
-    if not _good(solution, request) and problem.total > 0.0:
-        if or_direct and rows * size * size <= SMALL_WORK:
-            return solve_direct(problem, request)
-        if _partly(request, size) and not full:
-            leading = refine_leading(problem, to_numpy(gram), request)
-            if leading is not None:
-                return leading
-        return refine(problem, to_numpy(gram), request)
-    return solution
+    if _good(solution, request) or problem.total <= 0.0:
+        return solution
+    if or_direct and rows * size * size <= SMALL_WORK:
+        return solve_direct(problem, request)
+    return _refined(problem, to_numpy(gram), request, full=full)
+
+
+def _refined(problem: Problem, gram: np.ndarray, request: Request, *, full: bool) -> Solution:
+    """The same from a second pass over the wanted vectors, or over all of them."""
+    leading = refine_leading(problem, gram, request) if _partly(request, gram.shape[0]) and not full else None
+    return refine(problem, gram, request) if leading is None else leading
 
 
 def worth_measuring(shape: tuple[int, int], request: Request) -> bool:

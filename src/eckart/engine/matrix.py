@@ -217,12 +217,7 @@ def _check_array(data: object) -> Array:
             raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
         return data
     if isinstance(data, np.ma.MaskedArray):
-        if np.ma.getmaskarray(data).any():
-            count = int(np.ma.getmaskarray(data).sum())
-            raise MissingValuesError(
-                f"Input X has {count:,} masked values; a decomposition needs every entry. Fill them first."
-            )
-        data = data.data
+        data = _without_mask(data)
     if isinstance(data, np.matrix):
         raise TypeError("np.matrix is not supported: its product is a matrix product. Convert with np.asarray.")
     kind = data.dtype.kind
@@ -236,11 +231,25 @@ def _check_array(data: object) -> Array:
             f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), and a decomposition needs numbers. "
             "Convert them to numbers with a unit of your choice first."
         )
-    if data.dtype == np.longdouble and data.dtype.itemsize > 8:
-        warnings.warn("Extended precision is reduced to float64.", DataWarning, stacklevel=4)
-    if kind in "iu" and data.dtype.itemsize == 8 and max(int(data.max(initial=0)), -int(data.min(initial=0))) > 2**53:
-        warnings.warn("Integers beyond 2^53 lose their last digits in float64.", DataWarning, stacklevel=4)
+    if data.dtype.itemsize >= 8:
+        _warn_if_rounded(data)
     return data
+
+
+def _without_mask(data: np.ma.MaskedArray) -> np.ndarray:
+    count = int(np.ma.getmaskarray(data).sum())
+    if count:
+        raise MissingValuesError(
+            f"Input X has {count:,} masked values; a decomposition needs every entry. Fill them first."
+        )
+    return data.data
+
+
+def _warn_if_rounded(data: np.ndarray) -> None:
+    if data.dtype.kind == "f" and data.dtype.itemsize > 8:
+        warnings.warn("Extended precision is reduced to float64.", DataWarning, stacklevel=5)
+    if data.dtype.kind in "iu" and max(int(data.max(initial=0)), -int(data.min(initial=0))) > 2**53:
+        warnings.warn("Integers beyond 2^53 lose their last digits in float64.", DataWarning, stacklevel=5)
 
 
 def _from_objects(data: np.ndarray) -> np.ndarray:

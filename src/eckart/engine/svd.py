@@ -10,7 +10,7 @@ import os
 import warnings
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -162,6 +162,45 @@ def plan_components(data: object, method: Method = "pca", **options: object) -> 
     return as_plan(opened, settings, choice)
 
 
+class _ProjectionTerms(NamedTuple):
+    """2^exponent A, the mean in the units of that A, and the components divided by the scales."""
+
+    matrix: Any
+    exponent: int
+    mean: Array | None
+    right: Array
+
+
+def _projection_terms(d: Decomposition, opened: Opened) -> _ProjectionTerms:
+    right = astype(d.right, namespace(d.right).float64)
+    matrix, exponent, mean = opened.matrix, opened.exponent, d.mean
+    if d.scale is not None:
+        scale = astype(d.scale, right.dtype)
+        exponents = safe_exponents(to_numpy(scale), matrix.precision)
+        if exponent or exponents.any():  # as when it was fitted: scores have no unit
+            matrix, exponent = matrix.in_powers(exponents), 0
+            scale = times_power_of_two(scale, exponents)
+            mean = None if mean is None else times_power_of_two(astype(mean, scale.dtype), exponents)
+        right = right / scale[:, None]
+    return _ProjectionTerms(matrix, exponent, mean, right)
+
+
+def _centred_product(matrix: Any, right: Array, mean: Array | None, exponent: int) -> Array:
+    """(A - mean) right for 2^exponent A."""
+    # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
+    shifted = mean is not None and not matrix.sparse and not exponent
+    if shifted:
+        matrix = matrix.shifted(_on_device_of(mean, matrix.prototype))
+    scores = matrix.matmat(_on_device_of(right, matrix.prototype))
+    if exponent:
+        exact = times_power_of_two(astype(scores, namespace(scores).float64), -exponent)
+        scores = astype(exact, scores.dtype)
+    if mean is not None and not shifted:
+        mean = _on_device_of(mean, scores)
+        scores = scores - astype(mean @ astype(_on_device_of(right, scores), mean.dtype), scores.dtype)
+    return scores
+
+
 def project_on_components(decomposition: Decomposition, data: object, *, whiten: bool = False) -> Array:
     """Scores of rows on the components: (A - mean) / scale right, in one pass.
 
@@ -179,32 +218,10 @@ def project_on_components(decomposition: Decomposition, data: object, *, whiten:
             "Give the same columns in the same order."
         )
     opened = fill_as_fitted(d, opened)
-    right = astype(d.right, namespace(d.right).float64)
-    matrix, exponent, mean = opened.matrix, opened.exponent, d.mean
-    if d.scale is not None:
-        scale = astype(d.scale, right.dtype)
-        exponents = safe_exponents(to_numpy(scale), matrix.precision)
-        if exponent or exponents.any():  # as when it was fitted: scores have no unit
-            matrix, exponent = matrix.in_powers(exponents), 0
-            scale = times_power_of_two(scale, exponents)
-            mean = None if mean is None else times_power_of_two(astype(mean, scale.dtype), exponents)
-        right = right / scale[:, None]
-    if whiten:
-        right = right / whitening(d)
-    # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
-    shifted = mean is not None and not matrix.sparse and not exponent
-    if shifted:
-        matrix = matrix.shifted(_on_device_of(mean, matrix.prototype))
+    terms = _projection_terms(d, opened)
+    right = terms.right / whitening(d) if whiten else terms.right
     with np.errstate(over="ignore", invalid="ignore"):
-        scores = matrix.matmat(_on_device_of(right, matrix.prototype))
-        if exponent:
-            exact = times_power_of_two(astype(scores, namespace(scores).float64), -exponent)
-            scores = astype(exact, scores.dtype)
-        if mean is not None and not shifted:
-            offset = _on_device_of(mean, scores) @ astype(
-                _on_device_of(right, scores), _on_device_of(mean, scores).dtype
-            )
-            scores = scores - astype(offset, scores.dtype)
+        scores = _centred_product(terms.matrix, right, terms.mean, terms.exponent)
     if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
         refuse_not_finite(_stored(opened), opened.metadata.column_names)
     return scores

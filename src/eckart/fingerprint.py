@@ -110,7 +110,7 @@ def paths_of(data: object) -> list[str]:
     if isinstance(data, str | os.PathLike):
         return [os.fsdecode(os.fspath(data))]
     if isinstance(data, list | tuple):
-        return [path for item in data if isinstance(item, str | os.PathLike) for path in paths_of(item)]
+        return [os.fsdecode(os.fspath(item)) for item in data if isinstance(item, str | os.PathLike)]
     if isinstance(data, np.memmap) and data.filename is not None:
         return [os.fsdecode(data.filename)]
     if isinstance(data, np.ndarray):

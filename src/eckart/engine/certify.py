@@ -201,19 +201,22 @@ def angle_bound(
     if all are kept, with nothing but zeros beyond: l_k+1 = 0.
     """
     k = len(solution.values)
-    every = solution.spectrum is not None and k == len(solution.spectrum)
-    if every and not transposed:
-        return 0.0
-    if settings.which == "smallest" and not every:
+    if solution.spectrum is not None and k == len(solution.spectrum):
+        if not transposed:
+            return 0.0
+        beyond = 0.0
+    elif settings.which == "smallest":
         return 1.0
-    gap = solution.least - solution.rounding - (0.0 if every else _next_bound(solution))
+    else:
+        beyond = _next_bound(solution)
+    gap = solution.least - solution.rounding - beyond
     if gap <= 0.0:
         return 1.0
     residuals = solution.residuals
     if transposed and solution.long_vectors is None:
         residuals = residuals * np.sqrt(solution.largest_bound / np.maximum(solution.values, 1e-300))
-    residual = euclidean(residuals)
-    return float(min(1.0, residual / gap + unit * k**0.5 + (0.0 if moved is None else euclidean(moved))))
+    turned = unit * k**0.5 + (0.0 if moved is None else euclidean(moved))
+    return float(min(1.0, euclidean(residuals) / gap + turned))
 
 
 def _bounds_and_next(solution: Solution, *, with_next: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -127,8 +127,10 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
     names = [name for name, kind in kinds.items() if kind in ("number", "truth", "object")]
     if not names:
         raise InputError(f"The frame has no column of numbers; it has {listed(columns)}. Turn some into numbers.")
-    direct = len(names) == len(columns) and _one_block(frame)
-    matrix = frame.to_numpy() if direct else _stacked([_numbers(name, series[name]) for name in names])
+    if names == columns and _one_block(frame):
+        matrix = frame.to_numpy()
+    else:
+        matrix = _stacked([_numbers(name, series[name]) for name in names])
     texts = [_text(name, series[name]) for name, kind in kinds.items() if kind == "text"]
     return Parts(matrix, names, _checked(texts), _notes(kinds, series, names, matrix))
 

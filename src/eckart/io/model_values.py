@@ -101,7 +101,7 @@ def _csr(parts: JsonObject) -> Any:
     shape: Any = parts.get("shape")
     named = [parts.get(name) for name in ("data", "indices", "indptr")]
     vectors = [part for part in named if isinstance(part, np.ndarray) and part.ndim == 1]
-    if not (len(parts) == 4 and len(vectors) == 3 and _is_shape(shape)) or {v.dtype.kind for v in vectors[1:]} != {"i"}:
+    if len(parts) != 4 or [v.dtype.kind for v in vectors[1:]] != ["i", "i"] or not _is_shape(shape):
         raise ModelFileError("The model's JSON contains a broken sparse array. The file is not loaded.")
     try:
         found: Any = sparse.csr_array((vectors[0], vectors[1], vectors[2]), shape=shape)

@@ -66,9 +66,9 @@ def advice(cell: str, decimal: str) -> str:
     cell = cell.strip()
     if _THOUSANDS.match(cell) and not is_number(cell, "."):
         return _without_separators(cell)
-    if decimal == "." and is_number(cell, ","):
-        return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
-    if decimal == "," and is_number(cell, "."):
+    if is_number(cell, "," if decimal == "." else "."):
+        if decimal == ".":
+            return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
         return "The other numbers have a decimal comma, but this one has a point. Correct it, or use decimal='.'."
     if is_grouped(cell):
         return "Write its exponent with E."

@@ -197,10 +197,11 @@ def _present(rows: list[list[str]], j: int) -> list[str]:
 
 def _names_above(first: list[str], words: list[bool], columns: list[list[str]], numeric: list[int], rows: int) -> bool:
     """Whether the first record names the `numeric` columns, among `columns` of `rows` records below it."""
-    above = sum(words[j] for j in numeric)
-    if above and 2 * above >= len(numeric):
+    others = [j for j in numeric if not words[j]]
+    above = len(numeric) - len(others)
+    if 2 * above >= len(numeric):
         return True
-    rest = [j for j in numeric if not words[j] and not is_missing(first[j])]
+    rest = [j for j in others if not is_missing(first[j])]
     names = [first[j] for j in rest]
     if not _counts_up(names):
         return False

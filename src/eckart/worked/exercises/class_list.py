@@ -38,7 +38,7 @@ def names(text: str) -> list[str]:
     >>> names("Ada Lovelace\\nKovalevskaya, Sofia\\n")
     ['Ada Lovelace', 'Kovalevskaya, Sofia']
     """
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = list(filter(str.strip, text.splitlines()))
     if not lines:
         return []
     delimiter = max(";\t,", key=lambda sign: (lines[0].count(sign), sign == ";"))

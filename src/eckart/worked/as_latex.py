@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import sympy as sp
 
@@ -151,12 +150,12 @@ def _entries_latex(value: sp.Matrix) -> list[str]:
     return [rf"\text{{{latex_prose(tr('exactly, entry by entry:'))}}}", *entries]
 
 
-def _width(matrix: Any) -> int:
+def _width(matrix: sp.Matrix) -> int:
     """Signs in a row of the matrix."""
     return sum(max(len(text_number(entry)) for entry in matrix[:, j]) for j in range(matrix.cols))
 
 
-def _broken(start: str, value: Any) -> str:
+def _broken(start: str, value: sp.Expr) -> str:
     """A number, as several lines of terms if it is too long for one."""
     if len(text_number(value)) <= _WIDEST:
         return start + latex_number(value)

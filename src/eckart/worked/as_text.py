@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import sympy as sp
 
@@ -145,7 +144,7 @@ def _listed(value: sp.Matrix, room: int) -> list[str]:
     return lines
 
 
-def _in_blocks(value: sp.Matrix, show: Callable[[Any], str], room: int) -> list[str]:
+def _in_blocks(value: sp.Matrix, show: Callable[[sp.Expr], str], room: int) -> list[str]:
     """A matrix too wide for the page, some columns at a time."""
     if value.cols == 1 and value.rows > 1:
         return wrapped(matrix_lines(value, show)[0], room)
@@ -176,7 +175,7 @@ def _decimals(value: object, room: int) -> list[str]:
     return _in_blocks(value, partial(decimal, digits=3), room)
 
 
-def matrix_lines(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
+def matrix_lines(matrix: sp.Matrix, show: Callable[[sp.Expr], str]) -> list[str]:
     """The matrix with brackets, columns to the right."""
     if matrix.rows == 0 or matrix.cols == 0:
         return [tr("(empty, {rows} x {cols})", rows=matrix.rows, cols=matrix.cols)]
@@ -186,7 +185,7 @@ def matrix_lines(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
     return _bracketed(matrix, show)
 
 
-def _bracketed(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
+def _bracketed(matrix: sp.Matrix, show: Callable[[sp.Expr], str]) -> list[str]:
     """One line for each row, whatever the number of columns."""
     cells = [[show(matrix[i, j]) for j in range(matrix.cols)] for i in range(matrix.rows)]
     wide = [max(len(row[j]) for row in cells) for j in range(matrix.cols)]

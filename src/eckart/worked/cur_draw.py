@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -14,6 +14,8 @@ from eckart.worked.messages import tr
 from eckart.worked.solution import SolutionTable, Step
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from eckart.worked.solution import Value
 
 
@@ -44,7 +46,9 @@ def _check_draws(draws: list[int], chances: list[Value], name: str) -> None:
         )
 
 
-def drawn(chances: list[Value], given: Sequence[int] | None, r: int, generator: Any, name: str) -> Drawn:
+def drawn(
+    chances: list[Value], given: Sequence[int] | None, r: int, generator: np.random.Generator, name: str
+) -> Drawn:
     """Draws with replacement, merged: column j drawn m times is multiplied by sqrt(m / (r q_j))."""
     if given is None:
         whole("r", r, 1, 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -83,7 +83,7 @@ def _by_modulus(found: Spectrum) -> Spectrum:
     )
 
 
-def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], Any]:
+def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], sp.Matrix]:
     steps, rest = [], a
     for i, pair in enumerate(found.eigenpairs, 1):
         before, name = rest, "A" if i == 1 else f"B_{i - 1}"
@@ -105,7 +105,7 @@ def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], 
     return steps, [pair.value for pair in found.eigenpairs], columns([pair.unit for pair in found.eigenpairs], a.rows)
 
 
-def _wielandt(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], Any]:
+def _wielandt(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], sp.Matrix]:
     if any(not root.real for root in found.roots):
         raise InputError(
             tr("The matrix has complex eigenvalues; deflation by hand is shown for real ones. Ask for eigen.")

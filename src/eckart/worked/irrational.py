@@ -5,7 +5,7 @@ With few roots the work is done exactly in the field that they span. Otherwise i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
@@ -15,6 +15,8 @@ from eckart.worked.numerals import GUARD, is_exact
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum, factor_roots, kernel, oriented
 
 if TYPE_CHECKING:
+    from sympy.polys.domains.domain import Domain
+
     from eckart.worked.solution import Value
 
 _LARGEST_FIELD = 4
@@ -43,7 +45,7 @@ def _exact_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum | None:
 
 
 def _roots(
-    over: Any, roots: list[Value], factors: tuple[tuple[Value, int], ...], symmetric: bool
+    over: DomainMatrix, roots: list[Value], factors: tuple[tuple[Value, int], ...], symmetric: bool
 ) -> tuple[Root, ...] | None:
     """The roots of all factors, largest first; None if one of them has no eigenvectors in a small field."""
     found: list[Root] = []
@@ -72,7 +74,9 @@ def _values(factor: sp.Poly) -> list[Value]:
     return [sp.expand((-b + width) / 2), sp.expand((-b - width) / 2)]
 
 
-def _root(over: Any, roots: list[Value], value: sp.Expr, factor: object, times: int, symmetric: bool) -> Root | None:
+def _root(
+    over: DomainMatrix, roots: list[Value], value: sp.Expr, factor: object, times: int, symmetric: bool
+) -> Root | None:
     """The eigenvectors of one eigenvalue, in the field of the entries and the eigenvalue."""
     more = [root for root in value.atoms(sp.Pow) if root not in roots]
     field = sp.QQ.algebraic_field(*roots, *more)
@@ -89,7 +93,7 @@ def _root(over: Any, roots: list[Value], value: sp.Expr, factor: object, times: 
     return Root(value, factor, times, eigenpairs)
 
 
-def _number(field: Any, element: Any) -> sp.Expr:
+def _number(field: Domain, element: Value) -> sp.Expr:
     return sp.expand(sp.radsimp(sp.expand(field.to_sympy(element))))
 
 

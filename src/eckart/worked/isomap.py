@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -21,7 +21,7 @@ from eckart.worked.numerals import text_number
 from eckart.worked.pictures import graph
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
-from eckart.worked.spectrum import spectrum
+from eckart.worked.spectrum import Spectrum, spectrum
 from eckart.worked.written_out import squares as sum_of_squares
 from eckart.worked.written_out import written
 
@@ -196,7 +196,7 @@ def _path_step(paths: sp.Matrix, routes: dict[tuple[int, int], list[int]]) -> St
     return Step(statement, "d_{ij} = min(d_{ij}, d_{im} + d_{mj})", numbers)
 
 
-def _negative(found: Any) -> str:
+def _negative(found: Spectrum) -> str:
     if any(sp.N(sp.re(value)) < -1e-20 for value in found.values):
         return tr("A negative eigenvalue shows that no flat space has exactly these distances; it is dropped.")
     return ""

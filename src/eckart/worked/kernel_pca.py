@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import sympy as sp
 
@@ -138,7 +137,7 @@ def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: obje
     return sp.N(sp.tanh(gamma * product + coef0), GUARD)
 
 
-def _pairs(points: list[Any], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
+def _pairs(points: list[sp.Matrix], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
     """What the kernel is computed from, pair by pair: the inner product, or the squared distance for rbf."""
     lines = []
     for i in range(len(points)):
@@ -154,7 +153,7 @@ def _pairs(points: list[Any], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
     return written(lines)
 
 
-def centring(gram: sp.Matrix) -> tuple[Any, Any, Any, Any]:
+def centring(gram: sp.Matrix) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Matrix]:
     """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix of entries 1/n.
 
     >>> centring(sp.Matrix([[2, 0], [0, 2]]))[3]
@@ -167,13 +166,13 @@ def centring(gram: sp.Matrix) -> tuple[Any, Any, Any, Any]:
     return left, right, both, (gram - left - right + both).applyfunc(sp.expand)
 
 
-def _weight(pair: Eigenpair, centred: object) -> Any:
+def _weight(pair: Eigenpair, centred: sp.Matrix) -> sp.Expr:
     """x^T K~ x = λ x^T x."""
     terms = [x * y for x, y in zip(pair.entries, pair.image(centred), strict=True)]
     return sum(terms[1:], terms[0])
 
 
-def _centring_step(terms: tuple[Any, Any, Any, Any]) -> Step:
+def _centring_step(terms: tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Matrix]) -> Step:
     names = ("1K", "K1", "1K1", "K~")
     statement = tr(
         "Centre the points in feature space: subtract the column means and the row means, and add"
@@ -206,12 +205,12 @@ def _scaled_eigenvectors(eigenpairs: list[Eigenpair], centred: sp.Matrix) -> tup
 
 def _new_step(
     point: sp.Matrix,
-    points: list[Any],
+    points: list[sp.Matrix],
     gram: sp.Matrix,
     doubly_centred: sp.Matrix,
     eigenpairs: list[Eigenpair],
-    settings: Any,
-) -> tuple[Step, Any]:
+    settings: tuple[str, sp.Expr, sp.Expr, int],
+) -> tuple[Step, sp.Matrix]:
     row = sp.Matrix([[between(point, other, *settings) for other in points]])
     eigenpairs = [pair.suited(row) for pair in eigenpairs]
     lengths = [_weight(pair, doubly_centred) for pair in eigenpairs]

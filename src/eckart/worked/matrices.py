@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -12,6 +12,9 @@ import sympy as sp
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
 from eckart.worked.grammar import number
 from eckart.worked.messages import tr, trn
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 _MOST_TEXT = 20_000
 _NAMES = re.compile(r"[A-Za-z]")
@@ -94,7 +97,7 @@ def vector(given: object, name: str, length: int, *, per_row: bool = False) -> s
     return sp.Matrix([_entry(cell) for cell in cells])
 
 
-def _rows(given: object) -> list[Any]:
+def _rows(given: object) -> list[Value]:
     """The rows of a sequence or an array."""
     if hasattr(given, "toarray"):
         given = given.toarray()
@@ -107,7 +110,7 @@ def _rows(given: object) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in given]
 
 
-def _cells(given: object) -> list[list[Any]]:
+def _cells(given: object) -> list[list[Value]]:
     if isinstance(given, str):
         return text_cells(given)
     if isinstance(given, sp.MatrixBase):

@@ -6,10 +6,11 @@ data (M step), and the new fill makes the residual of the unknown entries zero (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from eckart.documentation import document
 from eckart.errors import InputError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = ("?", "na", "nan", ".", "")
 _SHOWN = 10
-Array = np.ndarray[Any, np.dtype[Any]]
+Array = NDArray[np.float64]
 
 
 @document
@@ -161,7 +162,7 @@ def step(x: Array, k: int) -> Array:
 
 def _run(
     start: sp.Matrix, holes: list[tuple[int, int]], k: int, iterations: int
-) -> tuple[list[tuple[Value, float]], Any]:
+) -> tuple[list[tuple[Value, float]], sp.Matrix]:
     x = np.array(start.tolist(), dtype=float)
     known = np.ones(x.shape, dtype=bool)
     indices = tuple(np.array(holes).T)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import sympy as sp
 
@@ -93,7 +92,7 @@ def _clear_below(work: sp.Matrix, row: int, column: int) -> list[str]:
     return operations
 
 
-def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], Any, list[int]]:
+def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], sp.Matrix, list[int]]:
     """Row echelon form, one step for each pivot."""
     work, steps, pivots, row = a.copy(), [], [], 0
     for column in range(a.cols):

@@ -7,7 +7,7 @@ The characteristic polynomial is split into irreducible factors over the fractio
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mpmath  # type: ignore[import-untyped]
 import sympy as sp
@@ -17,6 +17,8 @@ from eckart.worked.fields import Eigenpair, polynomial_at, tidy_root
 from eckart.worked.numerals import GUARD, is_exact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eckart.worked.solution import Value
 
 LAMBDA = sp.Symbol("lambda")
@@ -104,7 +106,7 @@ def factor_roots(factor: sp.Poly) -> list[Value]:
     return [_real_if_real(root) for root in _numeric_roots(factor)]
 
 
-def _numeric_roots(factor: Any) -> list[Any]:
+def _numeric_roots(factor: sp.Poly) -> list[sp.Expr]:
     """Roots to many digits: simultaneous iteration, or isolation by exact arithmetic where that does not converge."""
     try:
         return list(factor.nroots(n=GUARD, maxsteps=500))
@@ -112,7 +114,7 @@ def _numeric_roots(factor: Any) -> list[Any]:
         return [root.evalf(GUARD) for root in factor.all_roots(radicals=False)]
 
 
-def kernel(matrix: Any, symmetric: bool, weights: tuple[Value, ...] | None = None) -> list[tuple[Value, ...]]:
+def kernel(matrix: DomainMatrix, symmetric: bool, weights: tuple[Value, ...] | None = None) -> list[tuple[Value, ...]]:
     """A basis of the null space over the matrix's field, scaled to start simply; orthogonal if asked."""
     reduced = matrix.to_field().rref()
     basis = matrix.to_field().nullspace() if reduced[1] else None
@@ -133,7 +135,9 @@ def oriented(pair: Eigenpair) -> Eigenpair:
     return pair.negated() if sp.re(sp.N(pair.direction[first], 15)) < 0 else axis
 
 
-def _family(over: Any, factor: sp.Poly, times: int, symmetric: bool, weights: tuple[Value, ...] | None) -> list[Root]:
+def _family(
+    over: DomainMatrix, factor: sp.Poly, times: int, symmetric: bool, weights: tuple[Value, ...] | None
+) -> list[Root]:
     """All roots of one factor, with their eigenvectors from one computation in the field of the factor."""
     field, generator = sp.QQ, None
     if factor.degree() == 1:
@@ -179,12 +183,12 @@ def _orthogonal(vectors: list[tuple[Value, ...]], weights: list[Value]) -> list[
     return done
 
 
-def _dot(first: Any, second: Any, weights: list[Value]) -> Any:
+def _dot(first: Sequence[Value], second: Sequence[Value], weights: list[Value]) -> Value:
     terms = [a * b * w for a, b, w in zip(first, second, weights, strict=True)]
     return sum(terms[1:], terms[0])
 
 
-def _identity(matrix: Any) -> list[list[Value]]:
+def _identity(matrix: DomainMatrix) -> list[list[Value]]:
     return DomainMatrix.eye(matrix.shape[1], matrix.to_field().domain).to_list()  # type: ignore[no-any-return]
 
 

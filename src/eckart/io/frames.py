@@ -46,13 +46,13 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     return assemble(parts, "data", row_names)
 
 
-def _expanded(native: Frame) -> Any:
+def _expanded(native: Frame) -> Frame:
     """Columns of arrays of one length, such as embeddings, as one column for each place: name[0], name[1], ..."""
     import narwhals as nw
 
     if not any(isinstance(kind, nw.Array) for kind in native.schema.values()):
         return native
-    columns: list[Any] = []
+    columns: list[Frame] = []
     for name, kind in native.schema.items():
         values = native[name].to_numpy() if isinstance(kind, nw.Array) and len(kind.shape) == 1 else None
         if values is None or values.ndim != 2 or values.dtype.kind not in "fiu":
@@ -64,7 +64,7 @@ def _expanded(native: Frame) -> Any:
     return native.select(*columns)
 
 
-def _arrow_table(frame: object) -> Any:
+def _arrow_table(frame: object) -> Frame:
     pa = sys.modules.get("pyarrow")
     if pa is not None and isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
@@ -80,7 +80,7 @@ def _is_pandas(frame: object) -> bool:
     return pd is not None and isinstance(frame, pd.DataFrame)
 
 
-def _renamed(frame: Frame) -> Any:
+def _renamed(frame: Frame) -> Frame:
     """Frames with equal or odd column names are numbered, since narwhals asks for different ones."""
     if _is_pandas(frame) and not (frame.columns.is_unique and all(isinstance(name, str) for name in frame.columns)):
         return frame.set_axis([str(position) for position in range(frame.shape[1])], axis=1)
@@ -89,7 +89,7 @@ def _renamed(frame: Frame) -> Any:
     return frame
 
 
-def _column_names(frame: Frame, native: Frame) -> list[Any]:
+def _column_names(frame: Frame, native: Frame) -> list[object]:
     if _is_pandas(frame):
         return [" ".join(map(str, name)) if isinstance(name, tuple) else name for name in frame.columns]
     return list(native.columns)
@@ -135,7 +135,7 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
     return Parts(matrix, names, _checked(texts), _notes(kinds, series, names, matrix))
 
 
-def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matrix: np.ndarray) -> list[Note]:
+def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], matrix: np.ndarray) -> list[Note]:
     def is_rounded(j: int, name: str) -> bool:
         return series[name].dtype.is_integer() and bool((np.abs(matrix[:, j]) >= EXACT).any())
 
@@ -203,7 +203,7 @@ def _absent(value: object) -> bool:
     )
 
 
-def _number(name: str, row: int, value: Any) -> float:
+def _number(name: str, row: int, value: object) -> float:
     """One Python object as a number: None and NA are missing, text is refused with its place."""
     if _absent(value):
         return np.nan

@@ -22,6 +22,8 @@ from eckart.result import Certificate, Decomposition, Details, Plan, SolveInfo, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from _typeshed import DataclassInstance
+
 _CLASSES: dict[str, type] = {cls.__name__: cls for cls in (Decomposition, Certificate, Plan, SolveInfo)}
 _NOT_FINITE = {text: float(text) for text in ("nan", "inf", "-inf")}
 
@@ -42,7 +44,7 @@ def _encode_fields(value: object, where: str, arrays: dict[str, np.ndarray]) -> 
 def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
     """JSON for a value; arrays found on the way are put into `arrays` under the place where they were found."""
 
-    def encoded(items: Mapping[Any, object]) -> JsonObject:
+    def encoded(items: Mapping[object, object]) -> JsonObject:
         return {str(key): encode(item, f"{where}.{key}", arrays) for key, item in items.items()}
 
     if isinstance(value, np.generic):
@@ -68,7 +70,7 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"array": where}
 
 
-def _fields_of(value: Any) -> JsonObject:
+def _fields_of(value: DataclassInstance) -> JsonObject:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
@@ -94,7 +96,7 @@ def _is_shape(given: object) -> bool:
     return isinstance(given, tuple) and len(given) == 2 and all(_fits(n, int) and 0 <= n < 2**62 for n in given)
 
 
-def _csr(parts: JsonObject) -> Any:
+def _csr(parts: JsonObject) -> Matrix:
     """The sparse array, once its indices are known to lie inside its shape."""
     from scipy import sparse
 
@@ -256,7 +258,7 @@ def _fits(value: object, hint: object) -> bool:
     return value in parts if {*map(type, parts)} == {str} else any(_fits(value, part) for part in parts)
 
 
-def _items_fit(items: tuple[Any, ...], parts: tuple[Any, ...]) -> bool:
+def _items_fit(items: tuple[object, ...], parts: tuple[object, ...]) -> bool:
     if parts[-1] is Ellipsis:
         return all(_fits(item, parts[0]) for item in items)
     return len(items) == len(parts) and all(map(_fits, items, parts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -250,7 +250,7 @@ _PARQUET = (".parquet", ".pq")
 _TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
 
-_OPENERS: dict[str, Any] = {
+_OPENERS: dict[str, Callable[..., RowSource | None]] = {
     ".npy": _npy,
     ".mtx": _market,
     ".parquet": _parquet,

@@ -6,7 +6,7 @@ length is compared with the shape first.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def _check_range(indices: np.ndarray, bound: int, key: str, name: str) -> None:
         broken(name, f"entry {first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
 
 
-def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> Any:
+def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> tuple[np.ndarray, np.ndarray]:
     row, col = whole_numbers(arrays, "row", name), whole_numbers(arrays, "col", name)
     if data.ndim != 1 or not len(row) == len(col) == len(data):
         broken(name, f"it has {len(row)} rows, {len(col)} columns and {data.size} values, which should be equally many")
@@ -115,7 +115,9 @@ def _blocks(block: tuple[int, ...], shape: tuple[int, int], name: str) -> tuple[
     return shape[0] // high, shape[1] // wide
 
 
-def _compressed(kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> Any:
+def _compressed(
+    kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str
+) -> tuple[np.ndarray, np.ndarray]:
     """Rules of csr, csc and bsr: pointers rise from 0 to the number of entries, indices stay inside."""
     indices, indptr = whole_numbers(arrays, "indices", name), whole_numbers(arrays, "indptr", name)
     major, minor = shape[::-1] if kind == "csc" else shape

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def _word(word: str | None) -> str:
     return "" if word is None else word
 
 
-def matrix_of(columns: Sequence[Any], rows: int, name: str) -> np.ndarray:
+def matrix_of(columns: Sequence[pa.ChunkedArray], rows: int, name: str) -> np.ndarray:
     """Numeric Arrow columns side by side, row by row in memory; float32 only if all are."""
     import pyarrow as pa
 
@@ -76,7 +76,7 @@ def matrix_of(columns: Sequence[Any], rows: int, name: str) -> np.ndarray:
     return out
 
 
-def _plain(column: Any, target: pa.DataType) -> np.ndarray:
+def _plain(column: pa.ChunkedArray, target: pa.DataType) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -109,7 +109,7 @@ def _stored(array: pa.Array) -> np.ndarray:
     return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
-def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: np.ndarray) -> list[Note]:
+def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matrix: np.ndarray) -> list[Note]:
     """What happened to truth values and to integers too large for a float."""
     import pyarrow as pa
 
@@ -127,7 +127,7 @@ def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: np.ndarra
     return notes
 
 
-def truth_roles(names: Sequence[str], columns: Sequence[Any]) -> dict[str, str]:
+def truth_roles(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> dict[str, str]:
     """What was done with columns of true and false."""
     import pyarrow as pa
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any
+from typing import BinaryIO
 
 _BLOCK = 24
 """Bytes of a Block: offset (int64), length of the metadata (int32, padded to 8), length of the body (int64)."""
@@ -24,7 +24,7 @@ class BatchHead:
     packed: bool
 
 
-def batch_heads(file: Any) -> list[BatchHead]:
+def batch_heads(file: BinaryIO) -> list[BatchHead]:
     """One for each record batch of an Arrow file, given as anything that slices into bytes."""
     length = _integer(file, len(file) - 10, "<i")
     footer = _Table.at_root(file, len(file) - 10 - length)
@@ -43,7 +43,7 @@ def _head(file: object, place: int) -> BatchHead:
 
 @dataclass(frozen=True)
 class _Table:
-    file: Any
+    file: BinaryIO
     place: int
 
     @staticmethod
@@ -69,7 +69,7 @@ class _Table:
         return place + _integer(self.file, place, "<I") if place else 0
 
 
-def _integer(file: Any, place: int, form: str) -> int:
+def _integer(file: BinaryIO, place: int, form: str) -> int:
     if place < 0:
         raise ValueError("an offset points before the file")
     return int(struct.unpack(form, file[place : place + struct.calcsize(form)])[0])

@@ -53,7 +53,7 @@ def _capsule_reader(data: object) -> pa.RecordBatchReader:
         ) from error
 
 
-def _ibis_reader(table: Any) -> Any:
+def _ibis_reader(table: Any) -> pa.RecordBatchReader:
     """Batches where the backend of Ibis can stream; else the whole result."""
     import pyarrow as pa
 
@@ -75,7 +75,7 @@ def _duckdb_reader(data: object) -> pa.RecordBatchReader:
     return None
 
 
-def _lazy_reader(frame: Any) -> Any:
+def _lazy_reader(frame: Any) -> pa.RecordBatchReader:
     """A polars LazyFrame, collected in batches."""
     import pyarrow as pa
 
@@ -85,7 +85,7 @@ def _lazy_reader(frame: Any) -> Any:
         return frame.collect().to_arrow().to_reader()
     schema = first.to_arrow().schema
 
-    def parts() -> Iterator[Any]:
+    def parts() -> Iterator[pa.RecordBatch]:
         yield from first.to_arrow().to_batches()
         for batch in batches:
             yield from batch.to_arrow().cast(schema).to_batches()
@@ -93,7 +93,7 @@ def _lazy_reader(frame: Any) -> Any:
     return pa.RecordBatchReader.from_batches(schema, parts())
 
 
-_READERS: tuple[tuple[str | None, tuple[str, ...], Callable[[Any], Any]], ...] = (
+_READERS: tuple[tuple[str | None, tuple[str, ...], Callable[[Any], pa.RecordBatchReader]], ...] = (
     ("duckdb", (), _duckdb_reader),
     ("polars", ("collect_batches",), _lazy_reader),
     ("pyarrow", ("to_reader", "projected_schema"), lambda scanner: scanner.to_reader()),
@@ -126,7 +126,7 @@ def reader_source(
     if not roles.numbers:
         raise InputError(f"{name} has no column of numbers; it has {listed(schema.names)}. Turn some into numbers.")
     collector = Collector(name, memory)
-    texts: dict[int, list[Any]] = {j: [] for j in roles.texts}
+    texts: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
     try:
         for batch in reader:
             _take(batch, schema, roles, collector, texts)
@@ -141,7 +141,7 @@ def reader_source(
 
 
 def _take(
-    batch: pa.RecordBatch, schema: object, roles: Roles, collector: Collector, texts: dict[int, list[Any]]
+    batch: pa.RecordBatch, schema: object, roles: Roles, collector: Collector, texts: dict[int, list[pa.Array]]
 ) -> None:
     batch = expanded_batch(batch, schema)
     step = max(1, _BLOCK_BYTES // (8 * max(1, len(roles.numbers))))
@@ -155,7 +155,7 @@ def _take(
 
 
 def _assembled(
-    collector: Collector, roles: Roles, texts: dict[int, list[Any]], name: str
+    collector: Collector, roles: Roles, texts: dict[int, list[pa.Array]], name: str
 ) -> MemorySource | CollectedRows:
     import pyarrow as pa
 

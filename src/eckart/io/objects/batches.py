@@ -48,14 +48,14 @@ def cursor_source(cursor: Any, row_names: str | None, memory: int | None) -> Mem
         raise InputError("The query gave no rows. A cursor that was read before is empty: execute the query again.")
     schema = _number_schema(record_table(names, list(zip(*first, strict=True))).schema)
 
-    def batches() -> Iterator[Any]:
+    def batches() -> Iterator[object]:
         for rows in itertools.chain([first], chunks):
             yield from record_table(names, list(zip(*rows, strict=True)), schema).to_batches()
 
     return reader_source(pa.RecordBatchReader.from_batches(schema, batches()), "query", row_names, memory)
 
 
-def _values(row: object) -> Any:
+def _values(row: object) -> object:
     return tuple(row.values()) if isinstance(row, Mapping) else row
 
 
@@ -73,7 +73,7 @@ def _number_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema(wide)
 
 
-def batch_source(batches: Iterable[Any], name: str, memory: int | None) -> MemorySource | CollectedRows:
+def batch_source(batches: Iterable[object], name: str, memory: int | None) -> MemorySource | CollectedRows:
     """Batches (or single rows) as one source; of a tuple such as (X, y) the first entry is taken."""
     items = iter(batches)
     collector = Collector(name, memory)
@@ -102,7 +102,7 @@ def _is_row(item: Any) -> bool:
     return isinstance(item, Sequence) and bool(item) and all(isinstance(v, str) or np.ndim(v) == 0 for v in item)
 
 
-def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, Metadata]]:
+def _grouped(rows: Iterator[object]) -> Iterator[tuple[Block, Metadata]]:
     """Single rows, some thousand at a time."""
     while chunk := list(itertools.islice(rows, _ROWS)):
         if isinstance(chunk[0], Mapping):

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def record_table(names: Sequence[str], columns: Sequence[Sequence[Any]], schema: pa.Schema | None = None) -> pa.Table:
+def record_table(
+    names: Sequence[str], columns: Sequence[Sequence[object]], schema: pa.Schema | None = None
+) -> pa.Table:
     """A pyarrow.Table of columns of Python values; None and NaN are missing."""
     import pyarrow as pa
 
@@ -40,7 +42,7 @@ def _one_per_row(name: str, values: np.ndarray) -> np.ndarray:
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
-def _column(name: str, values: Any, kind: object) -> Any:
+def _column(name: str, values: Any, kind: pa.DataType | None) -> pa.Array:
     import pyarrow as pa
 
     values = _one_per_row(name, to_numpy(values)) if is_array(values) else values

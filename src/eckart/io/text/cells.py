@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eckart.wording import DECIMAL_COMMA
 
@@ -77,7 +77,7 @@ def advice(cell: str, decimal: str) -> str:
     return f"Correct the cell; a missing value is written as one of {', '.join(m for m in MISSING if m)} or left empty."
 
 
-def looks_numeric(cells: object, decimal: str) -> tuple[Any, Any]:
+def looks_numeric(cells: object, decimal: str) -> tuple[pa.BooleanArray, pa.BooleanArray]:
     """Trimmed cells with missing ones null, and which of them are numbers (Arrow arrays)."""
     import pyarrow as pa
     import pyarrow.compute as pc

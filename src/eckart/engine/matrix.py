@@ -97,7 +97,7 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
     return _open_dense(data, metadata)
 
 
-def unprepared(data: Any) -> Opened | None:
+def unprepared(data: Matrix) -> Opened | None:
     """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data.
 
     Small sparse matrices come as arrays: LAPACK is done with them before an iteration has begun.
@@ -155,7 +155,7 @@ def open_on_device(data: object, device: str, memory: int | None, *, stream: boo
     return opened
 
 
-def taken_to(data: object, device: str) -> tuple[Any, Metadata]:
+def taken_to(data: object, device: str) -> tuple[Matrix, Metadata]:
     """All of host data on a device, in the library there, with their metadata; refused where they do not fit."""
     transfer = transfer_to(device, data)
     opened = open_matrix(data)  # a file that is too large for the host stays on disk

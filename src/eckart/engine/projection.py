@@ -52,7 +52,7 @@ def _are_floats(data: np.ndarray) -> bool:
     return data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
 
 
-def plain_scores(d: Decomposition, data: Any, whitening: Array | None) -> np.ndarray | None:
+def plain_scores(d: Decomposition, data: Matrix, whitening: Array | None) -> np.ndarray | None:
     """(A - mean) / scale V for a NumPy or CSR array of floats; None where the general way has to decide.
 
     `whitening` is what to divide the scores by, or None. Missing and infinite entries reach the scores of their row.

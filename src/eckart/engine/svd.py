@@ -14,7 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.aliases import JsonObject
+from eckart.arrays import Array, Matrix, astype, from_numpy, is_sparse, namespace, to_numpy
 from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.checkpoint import Journal, key_of
@@ -275,7 +276,7 @@ def _open(data: object, memory: str | int | None, stream: bool | None, checkpoin
 
 def _describe_run(
     opened: Opened, settings: Settings, choice: Choice, weights: np.ndarray | None, rng: np.random.Generator
-) -> dict[str, Any]:
+) -> JsonObject:
     """All that the result depends on."""
     return {
         "settings": asdict(settings),
@@ -287,7 +288,11 @@ def _describe_run(
 
 
 def _start_reading(
-    opened: Opened, choice: Choice, callback: ProgressCallback | None, checkpoint: Any, run: dict[str, Any] | None
+    opened: Opened,
+    choice: Choice,
+    callback: ProgressCallback | None,
+    checkpoint: str | os.PathLike[str] | None,
+    run: JsonObject | None,
 ) -> Journal | None:
     if opened.matrix.resident:
         return None
@@ -374,7 +379,7 @@ def _lanczos_or_gram(problem: Problem, request: Request, choice: Choice, rng: np
         return solve_gram(problem, request)
 
 
-def _stored(opened: Opened) -> Any:
+def _stored(opened: Opened) -> Matrix:
     """The numbers as they were given."""
     return opened.matrix.matrix if opened.matrix.resident else opened.matrix
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from eckart.arrays import Array
+from eckart.arrays import Array, Matrix
 
 _PROPOSALS = 512
 _FEWEST = 32
 
-Tile = Callable[[Any, Any], np.ndarray]
+Tile = Callable[[Matrix, Matrix], np.ndarray]
 """k(x, y) for all rows x of the first and y of the second."""
-Blocks = Callable[[], Iterable[tuple[int, Any]]]
+Blocks = Callable[[], Iterable[tuple[int, Matrix]]]
 """One pass: (first row, rows) of each block."""
 
 
@@ -29,7 +28,7 @@ class Pivots:
     """Chosen points, their places, and the Cholesky factor of the kernel between them."""
 
     tile: Tile
-    join: Callable[[list[Any]], Any]
+    join: Callable[[list[Matrix]], Matrix]
     points: Array = None
     indices: tuple[int, ...] = ()
     triangle: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -80,7 +79,7 @@ class Round:
     rows: Array
 
 
-def _left_of_diagonal(pivots: Pivots, diagonal: np.ndarray, first: int, rows: Any) -> np.ndarray:
+def _left_of_diagonal(pivots: Pivots, diagonal: np.ndarray, first: int, rows: Matrix) -> np.ndarray:
     """What the pivots leave of the diagonal of K for the rows from `first` on; nothing of the pivots themselves."""
     features = pivots.features(rows)
     left = diagonal - np.einsum("ij,ij->j", features, features)
@@ -89,7 +88,7 @@ def _left_of_diagonal(pivots: Pivots, diagonal: np.ndarray, first: int, rows: An
 
 
 def read_round(
-    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Any], np.ndarray], count: int, rng: np.random.Generator
+    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Matrix], np.ndarray], count: int, rng: np.random.Generator
 ) -> Round:
     """One pass. A proposal gives way to a row of a new block with the chance that the block has among all so far."""
     trace = left = lowest = 0.0
@@ -113,7 +112,7 @@ def read_round(
 
 
 def streamed_cholesky(
-    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Any], np.ndarray], *, error: float, least: int, most: int,
+    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Matrix], np.ndarray], *, error: float, least: int, most: int,
     rng: np.random.Generator,
 ) -> Iterator[Round]:  # fmt: skip
     """Rounds until at most `error` of the trace is left, or `most` pivots are taken; the last is the end."""

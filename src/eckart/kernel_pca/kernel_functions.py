@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import SupportsFloat
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, Matrix, astype, device, dtype_name, empty_rows, is_numpy, is_sparse, namespace
 from eckart.engine.backends.cuda.arrays import can_compile
 from eckart.engine.backends.written import applied
@@ -70,8 +71,8 @@ class Kernel:
     gamma: float = 1.0
     degree: float = 3.0
     coef0: float = 1.0
-    function: Callable[..., Any] | None = None
-    params: dict[str, Any] = field(default_factory=dict)
+    function: Callable[..., SupportsFloat] | None = None
+    params: Keywords = field(default_factory=dict)
     lowered: bool = False
     """rbf less 1, digit by digit: what all points have in common drops out of every centred product anyway."""
 
@@ -258,7 +259,7 @@ def power(base: Array, exponent: float) -> Array:
     return namespace(base).ones_like(base) if result is None else result
 
 
-def chosen_rows(data: Array, index: Any) -> Array:
+def chosen_rows(data: Array, index: object) -> Array:
     """Some rows, by a slice or by their numbers."""
     if is_numpy(data) or is_sparse(data):
         return data[index]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -142,7 +141,7 @@ def table(opened: Opened) -> Matrix:
     return rows
 
 
-def numbers(opened: Opened) -> Any:
+def numbers(opened: Opened) -> Matrix:
     """The same on the host."""
     rows = table(opened)
     return rows if is_sparse(rows) else to_numpy(rows)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, is_host, is_numpy, namespace, to_numpy
 from eckart.errors import InputError
 from eckart.nmf.compare import paired_cosines
@@ -234,7 +234,7 @@ def _first_iterations(
     Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
     costs a fifth or less.
     """
-    more: dict[str, Any] = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
+    more: Keywords = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
         short = compressed_problem(table, settings, penalties, svd.of(table))
         early = accelerate(short, left, right, max_iter=settings.max_iter - 1, **more)

@@ -6,6 +6,7 @@ of a row are left * values, and the lengths of the rows of H are in `details.len
 
 from __future__ import annotations
 
+import os
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
@@ -33,7 +34,7 @@ from eckart.result import Decomposition, Plan, SolveInfo, details_of
 
 
 def decompose(
-    data: Any,
+    data: object,
     *,
     k: int | None = None,
     init: str | None = None,
@@ -52,9 +53,9 @@ def decompose(
     H: Array = None,
     memory: str | int | None = None,
     stream: bool | None = None,
-    checkpoint: Any = None,
-    callback: Any = None,
-    executor: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    callback: ProgressCallback | None = None,
+    executor: object = None,
 ) -> Decomposition[NMFDetails]:
     """Parts of a table: W H nearest to A, nothing negative; the options are those of `eckart.NMF`.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -97,7 +96,7 @@ def _solver(table: NonnegativeTable) -> str:
     return "gram" if short <= _GRAM_UP_TO else "lanczos" if short >= _LANCZOS_FROM else "auto"
 
 
-def _from_gram(matrix: Any, k: int) -> SingularVectors:
+def _from_gram(matrix: Matrix, k: int) -> SingularVectors:
     """Without bounds, for a start alone: eigenvectors of A^T A or A A^T, whichever is smaller."""
     dense = np.asarray(matrix if is_numpy(matrix) else matrix.toarray(), dtype=np.float64)
     wide = dense.shape[0] < dense.shape[1]
@@ -107,7 +106,7 @@ def _from_gram(matrix: Any, k: int) -> SingularVectors:
 
 
 def _with_other_side(
-    matrix: Any, values: Array, vectors: Array, certificate: Certificate | None, *, transposed: bool
+    matrix: Matrix, values: Array, vectors: Array, certificate: Certificate | None, *, transposed: bool
 ) -> SingularVectors:
     """A V / values for the vectors V of A, or of A^T: without them the decomposition takes its shortest way."""
     values, vectors = np.asarray(values, np.float64), np.asarray(vectors, np.float64)

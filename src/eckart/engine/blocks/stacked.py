@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -134,13 +133,13 @@ class StackedBlocks:
         whole = _stack(pieces)
         return whole[np.argsort(order, kind="stable")]
 
-    def _blocks_with(self, rows: np.ndarray) -> Iterator[tuple[int, Any, int, int]]:
+    def _blocks_with(self, rows: np.ndarray) -> Iterator[tuple[int, Matrix, int, int]]:
         for start, stop in itertools.pairwise(self.edges):
             first, last = np.searchsorted(rows, (start, stop))
             if last > first:
                 yield start, self.source.read(start, stop), int(first), int(last)
 
-    def columns(self, index: object) -> Any:
+    def columns(self, index: object) -> Matrix:
         """Some columns, as they are stored, in one pass."""
         self.reading.passes += 1
         return _stack([block[:, index] for _, block in self.read_all()])
@@ -374,7 +373,7 @@ class StackedBlocks:
         if self.reading.journal is not None and result is not None:
             self.reading.journal.finish(number, self._key(task), result)
 
-    def read_all(self) -> Iterator[tuple[tuple[int, int], Any]]:
+    def read_all(self) -> Iterator[tuple[tuple[int, int], Matrix]]:
         return ahead(lambda span: self.source.read(*span), list(itertools.pairwise(self.edges)))
 
     def _block(self, matrix: object, start: int, stop: int) -> RowBlocks:

@@ -203,7 +203,7 @@ def _absent(value: object) -> bool:
     )
 
 
-def _number(name: str, row: int, value: object) -> float:
+def _number(name: str, row: int, value: Any) -> float:
     """One Python object as a number: None and NA are missing, text is refused with its place."""
     if _absent(value):
         return np.nan

@@ -82,7 +82,7 @@ class Round:
 def _left_of_diagonal(pivots: Pivots, diagonal: np.ndarray, first: int, rows: Matrix) -> np.ndarray:
     """What the pivots leave of the diagonal of K for the rows from `first` on; nothing of the pivots themselves."""
     features = pivots.features(rows)
-    left = diagonal - np.einsum("ij,ij->j", features, features)
+    left: np.ndarray = diagonal - np.einsum("ij,ij->j", features, features)
     left[[place - first for place in pivots.indices if first <= place < first + rows.shape[0]]] = 0.0
     return left
 
@@ -92,7 +92,8 @@ def read_round(
 ) -> Round:
     """One pass. A proposal gives way to a row of a new block with the chance that the block has among all so far."""
     trace = left = lowest = 0.0
-    indices, kept = np.full(count, -1), {}
+    indices = np.full(count, -1)
+    kept: dict[int, Matrix] = {}
     for first, rows in blocks():
         whole = diagonal(rows)
         rest = _left_of_diagonal(pivots, whole, first, rows)

@@ -114,7 +114,7 @@ def _spectral(kernel: Kernel, scores: np.ndarray, landmarks: np.ndarray, targets
     return _Spectral(features @ turn, np.maximum(values, 0.0), back, targets)
 
 
-def _best(spectral: _Spectral, kernel: object, landmarks: np.ndarray, mean: np.ndarray) -> Ridge:
+def _best(spectral: _Spectral, kernel: Kernel, landmarks: np.ndarray, mean: np.ndarray) -> Ridge:
     errors = [_left_out(spectral, penalty) for penalty in _PENALTIES]
     return _fitted(spectral, kernel, landmarks, mean, float(_PENALTIES[int(np.argmin(errors))]))
 
@@ -128,7 +128,7 @@ def _left_out(spectral: _Spectral, penalty: float) -> float:
     return float(np.sqrt(np.mean(np.einsum("ij,ij->i", errors, errors))))
 
 
-def _fitted(spectral: _Spectral, kernel: object, landmarks: np.ndarray, mean: np.ndarray, alpha: float) -> Ridge:
+def _fitted(spectral: _Spectral, kernel: Kernel, landmarks: np.ndarray, mean: np.ndarray, alpha: float) -> Ridge:
     damped = 1.0 / np.maximum(spectral.values + alpha, np.finfo(np.float64).tiny)
     coefficients = damped[:, None] * (spectral.features.T @ spectral.targets)
     return Ridge(kernel, landmarks, spectral.back @ coefficients, mean, alpha, _left_out(spectral, alpha))

@@ -43,7 +43,7 @@ def _table(table: SolutionTable) -> dict[str, Value]:
     return {"headings": [text_name(heading) for heading in table.headings], "rows": rows}
 
 
-def plain(value: object) -> object:
+def plain(value: object) -> Value:
     """A value as {exact, decimal}; exact is null where there is only a decimal."""
     if isinstance(value, bool):
         return value

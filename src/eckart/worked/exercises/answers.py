@@ -281,7 +281,7 @@ def _cut(text: str, signs: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def flat(entries: tuple[Entry, ...]) -> list[Entry]:
+def flat(entries: tuple[Entry, ...]) -> list[Typed]:
     """All numbers of some entries, row after row."""
     return [
         number for entry in entries for number in ([x for row in entry.rows for x in row] if isinstance(entry, Grid)

@@ -58,7 +58,7 @@ class Recorded:
 
 def _record_torch(
     work: Callable[[], tuple[Array, ...]], prototype: Array
-) -> tuple[Callable[[], None], object, tuple[Array, ...]]:
+) -> tuple[Callable[[], None], tuple[Array, ...], object]:
     """(launch, results, what has to live as long), by PyTorch, which keeps its own memory for recordings."""
     torch = require("torch")
     side, current = torch.cuda.Stream(prototype.device), torch.cuda.current_stream(prototype.device)
@@ -77,7 +77,7 @@ def _record_torch(
 
 def _record_cupy(
     work: Callable[[], tuple[Array, ...]], prototype: Array
-) -> tuple[Callable[[], None], object, tuple[Array, ...]]:
+) -> tuple[Callable[[], None], tuple[Array, ...], object]:
     """The same by CuPy."""
     side, current = cupy().cuda.Stream(non_blocking=True), cupy().cuda.get_current_stream()
     side.wait_event(current.record())

@@ -77,7 +77,7 @@ def arrange_pieces(pieces: Array) -> Array:
     return _arranged("arrange_pieces", pieces, rows, width, (np.int32(count),))
 
 
-def _arranged(name: str, factor: Array, rows: int, width: int, sizes: tuple[np.generic, ...]) -> Array:
+def _arranged(name: str, factor: Array, rows: int, width: int, sizes: tuple[object, ...]) -> Array:
     import cupy
 
     padded = -(-rows // 32) * 32

@@ -76,10 +76,10 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
         return solution
     if or_direct and rows * size * size <= SMALL_WORK:
         return solve_direct(problem, request)
-    return _refined(problem, to_numpy(gram), request, full=full)
+    return _second_pass(problem, to_numpy(gram), request, full=full)
 
 
-def _refined(problem: Problem, gram: np.ndarray, request: Request, *, full: bool) -> Solution:
+def _second_pass(problem: Problem, gram: np.ndarray, request: Request, *, full: bool) -> Solution:
     """The same from a second pass over the wanted vectors, or over all of them."""
     leading = refine_leading(problem, gram, request) if _partly(request, gram.shape[0]) and not full else None
     return refine(problem, gram, request) if leading is None else leading

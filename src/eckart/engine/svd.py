@@ -298,7 +298,7 @@ def _start_reading(
         return None
     reading = opened.matrix.reading
     reading.callback, reading.expected = callback, choice.passes
-    if run is not None:
+    if run is not None and checkpoint is not None:
         reading.journal = Journal.open(checkpoint, run, opened.matrix)
     journal: Journal | None = reading.journal
     return journal

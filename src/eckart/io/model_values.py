@@ -22,7 +22,6 @@ from eckart.result import Certificate, Decomposition, Details, Plan, SolveInfo, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from _typeshed import DataclassInstance
 
 _CLASSES: dict[str, type] = {cls.__name__: cls for cls in (Decomposition, Certificate, Plan, SolveInfo)}
 _NOT_FINITE = {text: float(text) for text in ("nan", "inf", "-inf")}
@@ -44,7 +43,7 @@ def _encode_fields(value: object, where: str, arrays: dict[str, np.ndarray]) -> 
 def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
     """JSON for a value; arrays found on the way are put into `arrays` under the place where they were found."""
 
-    def encoded(items: Mapping[object, object]) -> JsonObject:
+    def encoded(items: Mapping[Any, object]) -> JsonObject:
         return {str(key): encode(item, f"{where}.{key}", arrays) for key, item in items.items()}
 
     if isinstance(value, np.generic):
@@ -70,7 +69,7 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"array": where}
 
 
-def _fields_of(value: DataclassInstance) -> JsonObject:
+def _fields_of(value: Any) -> JsonObject:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 

@@ -128,7 +128,7 @@ def finite_points(opened: Opened) -> Matrix:
 
 
 def checked(
-    rows: int, k: object, n_landmarks: object, solver: str, tol: float | None, rng: Seed, memory: str | int | None
+    rows: int, k: object, n_landmarks: int | None, solver: str, tol: float | None, rng: Seed, memory: str | int | None
 ) -> Wish:
     """The wish, refused where it cannot be."""
     check_choice("solver", solver, SOLVERS)

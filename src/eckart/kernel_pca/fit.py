@@ -62,7 +62,7 @@ def decompose(
     *,
     k: int | None = None,
     explain: float | None = None,
-    kernel: str | Callable[..., object] = "rbf",
+    kernel: str | Callable[..., float] = "rbf",
     gamma: float | str | None = "local",
     degree: float = 3,
     coef0: float = 1,
@@ -151,7 +151,7 @@ WIDTHS = {"median": 0.5, "local": 0.1}
 
 
 def make_kernel(
-    kernel: str | Callable[..., object],
+    kernel: str | Callable[..., float],
     rows: Matrix,
     gamma: float | str | None = None,
     degree: float = 3,

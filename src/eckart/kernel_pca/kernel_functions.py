@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import SupportsFloat
 
 import numpy as np
 
@@ -71,7 +70,7 @@ class Kernel:
     gamma: float = 1.0
     degree: float = 3.0
     coef0: float = 1.0
-    function: Callable[..., SupportsFloat] | None = None
+    function: Callable[..., float] | None = None
     params: Keywords = field(default_factory=dict)
     lowered: bool = False
     """rbf less 1, digit by digit: what all points have in common drops out of every centred product anyway."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def cut(solution: Solution, values: np.ndarray) -> Solution:
 
 
 def certify(
-    solution: Solution, total: float, settings: KernelSettings, passes: int, tolerance: float, dtype: str, *,
+    solution: Solution, total: float, settings: Any, passes: int, tolerance: float, dtype: str, *,
     total_error: float = 0.0, norm: float = 0.0,
 ) -> Certificate:  # fmt: skip
     """Bounds on the eigenvalues as shares of the trace, and as singular values of the points.

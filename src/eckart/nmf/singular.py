@@ -55,7 +55,7 @@ class SingularVectors:
 def _count(table: NonnegativeTable, settings: Settings) -> int:
     """As many as components, and some more where the compressed problem is so much smaller that it pays."""
     rows, columns = table.matrix.shape
-    k = min(settings.k, rows, columns)
+    k = int(min(settings.k, rows, columns))
     if not (table.dense and settings.squares and settings.solver == "auto"):
         return k
     shorter = _COMPRESSED_GAIN * (rows + columns) * (k + EXTRA) <= rows * columns

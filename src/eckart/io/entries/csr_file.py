@@ -16,7 +16,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
@@ -203,7 +203,7 @@ def _pieces(array: np.ndarray) -> Iterator[np.ndarray]:
         yield flat[start : start + _PIECE]
 
 
-def _write_npy(stream: BinaryIO, dtype: np.dtype, shape: tuple[int, ...], pieces: Iterator[np.ndarray]) -> None:
+def _write_npy(stream: IO[bytes], dtype: np.dtype, shape: tuple[int, ...], pieces: Iterator[np.ndarray]) -> None:
     """In pieces: the array may be larger than memory."""
     head = io.BytesIO()
     described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}

@@ -102,7 +102,7 @@ def _is_row(item: Any) -> bool:
     return isinstance(item, Sequence) and bool(item) and all(isinstance(v, str) or np.ndim(v) == 0 for v in item)
 
 
-def _grouped(rows: Iterator[object]) -> Iterator[tuple[Block, Metadata]]:
+def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, Metadata]]:
     """Single rows, some thousand at a time."""
     while chunk := list(itertools.islice(rows, _ROWS)):
         if isinstance(chunk[0], Mapping):

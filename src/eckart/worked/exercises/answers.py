@@ -14,7 +14,7 @@ from itertools import product as cartesian
 from math import prod
 
 from eckart.errors import InputError
-from eckart.worked.exercises.arithmetic import Entry, Grid, Reader
+from eckart.worked.exercises.arithmetic import Entry, Grid, Reader, Typed
 from eckart.worked.exercises.typed import plain, unwrapped
 from eckart.worked.messages import tr
 from eckart.worked.solution import Value

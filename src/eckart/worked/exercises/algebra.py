@@ -102,8 +102,7 @@ def _gram_schmidt(rng: Random, difficulty: int, rows: int, cols: int) -> Problem
 
 def _is_good_basis(problem: Problem) -> bool:
     a = problem.matrix
-    products = a.T * a
-    if a.rank() < a.cols or any(products[i, j] == 0 for i in range(a.cols) for j in range(i)):
+    if a.rank() < a.cols or any(a[:, i].dot(a[:, j]) == 0 for i in range(a.cols) for j in range(i)):
         return False
     work: list[sp.Matrix] = []
     for j in range(a.cols):
@@ -111,7 +110,8 @@ def _is_good_basis(problem: Problem) -> bool:
         for w in work:
             rest = rest - w * (w.dot(a[:, j]) / w.dot(w))
         work.append(rest)
-    return list(a).count(0) < a.cols and all(entry.q <= 12 for entry in sp.Matrix.hstack(*work))
+    few = sum(entry == 0 for entry in a) < a.cols
+    return few and all(entry.q <= 12 for w in work for entry in w)
 
 
 def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:

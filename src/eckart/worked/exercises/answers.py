@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product as cartesian
 from math import prod
+from typing import Any
 
 from eckart.errors import InputError
-from eckart.worked.exercises.arithmetic import Entry, Grid, Reader, Typed
+from eckart.worked.exercises.arithmetic import Entry, Grid, Reader
 from eckart.worked.exercises.typed import plain, unwrapped
 from eckart.worked.messages import tr
-from eckart.worked.solution import Value
 
 _LONGEST, _MOST_READINGS = 4000, 64
 _OPEN, _CLOSE = "([{", ")]}"
@@ -44,11 +44,11 @@ class Target:
 
     names: tuple[str, ...]
     form: str
-    value: Value
+    value: Any
     pairing: str = ""
     signed: bool = False
     label: str = ""
-    also: tuple[Value, ...] = ()
+    also: tuple[Any, ...] = ()
     optional: bool = False
 
     @property
@@ -281,7 +281,7 @@ def _cut(text: str, signs: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def flat(entries: tuple[Entry, ...]) -> list[Typed]:
+def flat(entries: tuple[Entry, ...]) -> list[Any]:
     """All numbers of some entries, row after row."""
     return [
         number for entry in entries for number in ([x for row in entry.rows for x in row] if isinstance(entry, Grid)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
 
 from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.arithmetic import DIGITS, Entry, Grid, Typed
@@ -30,7 +30,7 @@ _SLIPS = ((Decimal(2), "2"), (Decimal(3), "3"), (Decimal(4), "4"), (Decimal(5), 
           (Decimal(100), "100"), (Decimal("0.5"), "1/2"), (Decimal(1) / 3, "1/3"), (Decimal("0.25"), "1/4"),
           (Decimal("0.2"), "1/5"), (Decimal("0.1"), "1/10"), (Decimal("0.01"), "1/100"))  # fmt: skip
 
-Array = NDArray[np.float64]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 Match = tuple[tuple[int, ...], tuple[int, ...]]
 """Which true column each given column is, and with which sign; no signs where numbers are compared."""
 
@@ -179,7 +179,7 @@ def numbers(part: Part, target: Target) -> Verdict:
     return Verdict(WRONG, _slip_of_many(wrong, left, len(target.value)), misfits=misfits)
 
 
-def _slip_of_many(wrong: list[Typed], left: list[sp.Expr], count: int) -> str:
+def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
     slips = {number_slip(given, left[min(i, len(left) - 1)]) for i, given in enumerate(wrong)}
     slips.discard(tr("This is not the right number."))
     if len(left) < count:
@@ -224,7 +224,7 @@ def matrix(part: Part, target: Target) -> Verdict:
     return Verdict(WRONG, _matrix_slip(given, true))
 
 
-def wrong_shape(given: Grid, true: sp.Matrix) -> Verdict:
+def wrong_shape(given: Grid, true: Any) -> Verdict:
     shapes = {"given": "{} x {}".format(*given.shape), "true": f"{true.rows} x {true.cols}"}
     return Verdict(WRONG, tr("The answer is {given}, and a {true} matrix is asked for.", **shapes), misfits=1)
 
@@ -263,7 +263,7 @@ def floats(grid: Grid) -> Array:
     return np.array([[float(x.value) for x in row] for row in grid.rows])
 
 
-def column_sign(given: Grid, place: int, true: sp.Matrix) -> int:
+def column_sign(given: Grid, place: int, true: Any) -> int:
     """1 or -1 if a column is the true one or its opposite, else 0."""
     for sign in (1, -1):
         if all(close(given.rows[i][place], sign * true[i]) for i in range(true.rows)):

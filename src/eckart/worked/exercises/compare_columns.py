@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations, product
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from eckart.worked.exercises.compare import (
     wrong_shape,
 )
 from eckart.worked.messages import tr, trn
-
-if TYPE_CHECKING:
-    import sympy as sp
 
 
 def directions(part: Part, target: Target) -> Verdict:
@@ -88,7 +85,7 @@ def _in_rows() -> Verdict:
     return Verdict(ALMOST, tr("The vectors are right, but they stand in rows: write them as columns."))
 
 
-def _as_columns(part: Part, true: sp.Matrix) -> Grid:
+def _as_columns(part: Part, true: Any) -> Grid:
     """Separate vectors are columns; a row may stand for a column."""
     if (vectors := part.vectors()) is not None and len(vectors[0]) == true.rows:
         return turned(Grid(tuple(map(tuple, vectors))))
@@ -98,7 +95,7 @@ def _as_columns(part: Part, true: sp.Matrix) -> Grid:
     return grid
 
 
-def _matches(given: Grid, true: sp.Matrix, reorder: bool) -> frozenset[Match]:
+def _matches(given: Grid, true: Any, reorder: bool) -> frozenset[Match]:
     """Every order of the columns, with signs, in which they are the true ones."""
     signs = [[column_sign(given, i, true[:, j]) for j in range(true.cols)] for i in range(true.cols)]
     orders = permutations(range(true.cols)) if reorder else [tuple(range(true.cols))]

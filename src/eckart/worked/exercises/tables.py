@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -151,7 +151,7 @@ def _clean_scores(problem: Problem, solution: Solution) -> bool:
     return problem.arguments["kernel"] == "rbf" or all(sp.expand(x * x).q <= 300 for x in solution["scores"])
 
 
-def _gram(problem: Problem, x: sp.Matrix) -> sp.Matrix:
+def _gram(problem: Problem, x: Any) -> Any:
     own = problem.arguments
     if own["kernel"] != "rbf":
         return (x @ x.T + own["coef0"]) ** 2

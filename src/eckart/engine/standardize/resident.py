@@ -1,6 +1,7 @@
 """Dense NumPy rows in memory, at least as many as columns, for a Gram matrix in float64 without any preparation.
 
-D = A - 1 c^T is formed block by block, with c the means of some rows, if those are not small relative to the spread; the sums s = D^T 1 and D^T D come from the same blocks, and everything else is as in `tall`:
+D = A - 1 c^T is formed block by block, with c the means of some rows, if those are not small relative to the spread;
+the sums s = D^T 1 and D^T D come from the same blocks, and everything else is as in `tall`:
 
     B^T B = D^T D - s s^T / n,    error at most 4 gamma(m) ||D||_F^2, m the roundings that a term passes through.
 """

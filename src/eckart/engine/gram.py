@@ -57,9 +57,7 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
     `or_direct`: where G is not accurate enough and B is small, decompose that instead of a second pass.
     """
     rows, size = problem.shape
-    # Products of stored entries cost the same in float64.
-    fast = problem.sparse or backend_of(problem.workbench).fast_float64
-    if problem.precision != "float64" and (full or fast or not worth_measuring(problem.shape, request)):
+    if problem.precision != "float64" and (full or not _saves_time_in_float32(problem, request)):
         problem.sharpen()
     gram = _formed(problem)
     check_finite(float(gram.sum()) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram)))
@@ -77,8 +75,20 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
         return solution
     if or_direct and rows * size * size <= SMALL_WORK:
         return solve_direct(problem, request)
-    leading = refine_leading(problem, symmetric, request) if _partly(request, size) and not full else None
-    return refine(problem, to_numpy(gram), request) if leading is None else leading
+    return _second_pass(problem, symmetric, request, full=full)
+
+
+def _second_pass(problem: Problem, gram: SymmetricMatrix, request: Request, *, full: bool) -> Solution:
+    """The same from a second pass over the wanted vectors if these are few, else over all of them."""
+    partly = not full and _partly(request, problem.shape[1])
+    leading = refine_leading(problem, gram, request) if partly else None
+    return refine(problem, to_numpy(gram.matrix), request) if leading is None else leading
+
+
+def _saves_time_in_float32(problem: Problem, request: Request) -> bool:
+    # Products of stored entries cost the same in float64.
+    fast = problem.sparse or backend_of(problem.workbench).fast_float64
+    return not fast and worth_measuring(problem.shape, request)
 
 
 def worth_measuring(shape: tuple[int, int], request: Request) -> bool:

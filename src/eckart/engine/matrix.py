@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,25 +76,41 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
     (3, 2)
     """
     metadata = Metadata(name=name)
-    numbers = isinstance(data, np.ndarray) or is_sparse(data)  # protocols are slow to test for
-    if not numbers and not isinstance(data, RowSource):
-        data = open_with(data, memory=memory, stream=stream)
-        numbers = isinstance(data, np.ndarray) or is_sparse(data)
-    if not numbers and isinstance(data, RowSource):
-        if stream or isinstance(data, DaskRows) or too_large(data, memory):
-            return open_blocks(data, memory)
-        data = MemorySource(data.read(0, data.shape[0]), data.metadata)
-    if not numbers and isinstance(data, Source):
+    if not _are_numbers(data):
+        data = _source(data, memory, stream)
+        if isinstance(data, _Blocks):
+            return open_blocks(data.rows, memory)
+    if not _are_numbers(data) and isinstance(data, Source):
         metadata = data.metadata
         data = _whole(data)
     elif (stored := stored_elsewhere(data)) is not None:
         return _open_sparse(stored, metadata)
-    if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
-        opened = _open_sparse(data, metadata) if is_sparse(data) else _open_dense(data, metadata)
+    opened = _open_sparse(data, metadata) if is_sparse(data) else _open_dense(data, metadata)
+    if stream and _are_numbers(data):
         return open_blocks(MemoryRows(as_given(opened), metadata), memory)
-    if is_sparse(data):
-        return _open_sparse(data, metadata)
-    return _open_dense(data, metadata)
+    return opened
+
+
+def _are_numbers(data: object) -> bool:
+    """Whether it is a matrix of NumPy or SciPy; asked first, because protocols are slow to test for."""
+    return isinstance(data, np.ndarray) or is_sparse(data)
+
+
+class _Blocks(NamedTuple):
+    """Rows that have to be read in blocks."""
+
+    rows: RowSource
+
+
+def _source(data: object, memory: int | None, stream: bool | None) -> object:
+    """What `data` holds: numbers, a source in memory, or rows that have to be read in blocks."""
+    if not isinstance(data, RowSource):
+        data = open_with(data, memory=memory, stream=stream)
+        if _are_numbers(data) or not isinstance(data, RowSource):
+            return data
+    if stream or isinstance(data, DaskRows) or too_large(data, memory):
+        return _Blocks(data)
+    return MemorySource(data.read(0, data.shape[0]), data.metadata)
 
 
 def unprepared(data: Matrix) -> Opened | None:

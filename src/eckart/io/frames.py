@@ -121,17 +121,21 @@ def _pandas_sparse(frame: Frame) -> MemorySource | None:
     return MemorySource(matrix, Metadata("data", _pandas_index(frame), tuple(columns), {}, tuple(notes)))
 
 
+def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:
+    return [name for name, kind in kinds.items() if kind in wanted]
+
+
 def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
     series = {name: native[place] for name, place in zip(columns, native.columns, strict=True)}
     kinds = {name: _kind(name, column) for name, column in series.items()}
-    names = [name for name, kind in kinds.items() if kind in ("number", "truth", "object")]
+    names = _of_kind(kinds, "number", "truth", "object")
     if not names:
         raise InputError(f"The frame has no column of numbers; it has {listed(columns)}. Turn some into numbers.")
     if names == columns and _one_block(frame):
         matrix = frame.to_numpy()
     else:
         matrix = _stacked([_numbers(name, series[name]) for name in names])
-    texts = [_text(name, series[name]) for name, kind in kinds.items() if kind == "text"]
+    texts = [_text(name, series[name]) for name in _of_kind(kinds, "text")]
     return Parts(matrix, names, _checked(texts), _notes(kinds, series, names, matrix))
 
 
@@ -139,8 +143,8 @@ def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], ma
     def is_rounded(j: int, name: str) -> bool:
         return series[name].dtype.is_integer() and bool((np.abs(matrix[:, j]) >= EXACT).any())
 
-    truths = [name for name, kind in kinds.items() if kind == "truth"]
-    left_out = [f"{name} ({series[name].dtype})" for name, kind in kinds.items() if kind == "other"]
+    truths = _of_kind(kinds, "truth")
+    left_out = [f"{name} ({series[name].dtype})" for name in _of_kind(kinds, "other")]
     large = [name for j, name in enumerate(names) if is_rounded(j, name)]
     findings = (
         ("truth_values", "True and false are read as 1 and 0 in", truths),

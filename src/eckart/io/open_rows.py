@@ -51,10 +51,12 @@ def open_table(
     rows = open_rows(path, key=o.place, memory=memory, options=o.text)
     if rows is None:
         return _whole(path, o, None if stream is False else memory)
+    return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, o, None)
+
+
+def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:
     # What was sorted on disk is read from there: parsing it again would take several times the memory of the numbers.
-    if by_rows or isinstance(rows, SpooledRows) or too_large(rows, memory):
-        return rows
-    return _whole(path, o, None)
+    return isinstance(rows, SpooledRows) or too_large(rows, memory)
 
 
 def _whole(path: str | os.PathLike[str], o: ReadOptions, memory: int | None) -> Source:

@@ -77,14 +77,14 @@ def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVec
     rows, columns = table.matrix.shape
     k = _count(table, settings)
     given = table.as_given()
-    plain = is_numpy(given) or is_sparse(given)
-    dense = is_numpy(given) or (plain and rows * columns <= _SMALL_DENSE)
+    if not is_numpy(given) and not is_sparse(given):
+        found = _quiet_svd(given, k, _solver(table), left=True)
+        return SingularVectors(found.left, found.values, found.right, found.certificate)
+    dense = is_numpy(given) or rows * columns <= _SMALL_DENSE
     if dense and not bound and min(rows, columns) <= _GRAM_UP_TO:
         return _from_gram(given, k)
     wide = dense and rows < columns
-    found = _quiet_svd(given.T if wide else given, k, _solver(table), left=not plain)
-    if not plain:
-        return SingularVectors(found.left, found.values, found.right, found.certificate)
+    found = _quiet_svd(given.T if wide else given, k, _solver(table), left=False)
     return _with_other_side(given, found.values, found.right, found.certificate, transposed=wide)
 
 

@@ -210,15 +210,18 @@ def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
     if 0 in values.shape:
         return 0.0
     low, high = _range(values, masked=masked)
+    if masked and dense and np.isnan(high):  # no entry is known
+        return 0.0
     if not np.isfinite([low, high]).all():
-        gaps = masked and dense
-        if gaps and np.isnan(high):
-            return 0.0
-        xp = namespace(values)
-        refuse_not_finite(xp.where(xp.isnan(matrix), 0.0, matrix) if gaps else matrix, metadata.column_names)
+        refuse_not_finite(_without_gaps(matrix) if masked and dense else matrix, metadata.column_names)
     if low < 0.0:
         _refuse_negative(matrix, low, metadata)
     return low if dense or masked or matrix.nnz == math.prod(matrix.shape) else 0.0
+
+
+def _without_gaps(matrix: Array) -> Array:
+    xp = namespace(matrix)
+    return xp.where(xp.isnan(matrix), 0.0, matrix)
 
 
 def _range(values: Array, *, masked: bool) -> tuple[float, float]:

@@ -120,8 +120,7 @@ def equation_latex(equation: Equation) -> list[str]:
     """`name = value ≈ decimal` as lines of mathematics: one, or several if the exact value is wide."""
     name, value = latex_name(equation.name), equation.value
     unit = rf"\ {latex_formula(equation.unit)}" if equation.unit else ""
-    matrix = isinstance(value, sp.MatrixBase)
-    if matrix and 0 in value.shape:
+    if isinstance(value, sp.MatrixBase) and 0 in value.shape:
         return [rf"{name} = (\,)"]
     near = "" if value.free_symbols else _value_latex(value, decimals=True)
     if not is_readable(value):
@@ -129,6 +128,12 @@ def equation_latex(equation: Equation) -> list[str]:
         return [rf"{name} \approx {near}{unit}{note}"]
     if value.free_symbols or is_plain(value):
         return [f"{name} = {_value_latex(value)}{unit}"]
+    return _exact_and_near(name, value, near, unit)
+
+
+def _exact_and_near(name: str, value: Value, near: str, unit: str) -> list[str]:
+    """Both on one line if there is room."""
+    matrix = isinstance(value, sp.MatrixBase)
     sign = "=" if relation(value) == "=" else r"\approx"
     if (_width(value) if matrix else len(text_number(value))) <= _WIDEST:
         return [rf"{name} = {_value_latex(value)}{unit} {sign} {near}{unit}"]

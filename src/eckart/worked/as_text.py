@@ -121,9 +121,8 @@ def _matrix_equation(name: str, value: sp.Matrix, room: int) -> list[str]:
     width = len(exact[0])
     fits = len(name) + 3 + width <= room
     if is_plain(value) or value.free_symbols:
-        if fits:
-            return _beside([f"{name} ="], exact)
-        return [f"{name} =", *(exact if width <= room else _in_blocks(value, text_number, room))]
+        lines = exact if width <= room else _in_blocks(value, text_number, room)
+        return _beside([f"{name} ="], lines) if fits else [f"{name} =", *lines]
     near, sign = _decimals(value, room - 2), relation(value)
     if fits:
         if len(name) + 6 + width + len(near[0]) <= room:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import repeat
 
 import sympy as sp
 
@@ -59,12 +60,11 @@ def select(given: object, target: object, *, count: int | None = None, threshold
         raise InputError(tr("The target does not vary, so nothing can be correlated with it. Give another."))
     products, squares = [x.dot(goal) for x in centred], [x.dot(x) for x in centred]
     own = goal.dot(goal)
-    found = [_correlation(p, s, own) for p, s in zip(products, squares, strict=True)]
+    found = list(map(_correlation, products, squares, repeat(own)))
     limit = 0.5 if threshold is None else threshold
     order, chosen = _ranked(found, count, limit)
-    rows = tuple(
-        (sp.Integer(j + 1), squares[j], products[j], found[j], tr("keep") if j in chosen else tr("drop")) for j in order
-    )
+    choices = {True: tr("keep"), False: tr("drop")}
+    rows = tuple((sp.Integer(j + 1), squares[j], products[j], found[j], choices[j in chosen]) for j in order)
     remark = tr("A column that does not vary has no correlation and counts as 0.") if 0 in squares else ""
     steps = (
         Step(tr("The columns and the target."), numbers=(Equation("X", table), Equation("y", y))),

@@ -215,8 +215,8 @@ def angle_bound(
     residuals = solution.residuals
     if transposed and solution.long_vectors is None:
         residuals = residuals * np.sqrt(solution.largest_bound / np.maximum(solution.values, 1e-300))
-    turned = unit * k**0.5 + (0.0 if moved is None else euclidean(moved))
-    return float(min(1.0, euclidean(residuals) / gap + turned))
+    rotated = 0.0 if moved is None else euclidean(moved)
+    return float(min(1.0, euclidean(residuals) / gap + unit * k**0.5 + rotated))
 
 
 def _bounds_and_next(solution: Solution, *, with_next: bool) -> tuple[np.ndarray, np.ndarray]:

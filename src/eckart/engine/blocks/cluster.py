@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -221,7 +222,7 @@ class Cluster:
 
 def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
     """The cluster of `executor` ("dask" or a Client); of the active client, when the data are Dask's (`wanted`)."""
-    if executor is None and not wanted:
+    if executor is None and (not wanted or sys.modules.get("distributed") is None):  # so no client is active
         return None
     distributed = require("distributed", extra="dask", purpose="Dask clusters")
     if isinstance(executor, distributed.Client):

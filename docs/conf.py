@@ -23,7 +23,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-# The pages of execution times ask the network for scripts.
+# The pages of execution times load scripts from the network.
 exclude_patterns = ["_build", "**/README.rst", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 
 # Formulas are rendered by a local copy of MathJax, so that the pages need no network.

@@ -85,4 +85,4 @@ def details_of(d: Decomposition, kind: type[K]) -> K:
     """The details of a decomposition, which must be of this kind."""
     if isinstance(d.details, kind):
         return d.details
-    raise InputError(f"{kind.__name__} were expected, and a decomposition by {d.method!r} has others.")
+    raise InputError(f"Expected a decomposition with {kind.__name__}, but one by {d.method!r} has other details.")

@@ -148,7 +148,7 @@ def columns_table(roles: Sequence[ColumnRole], d: Decomposition) -> Table | None
 def _treatment(d: Decomposition, role: ColumnRole, gaps: int, spread: float | None) -> str:
     text = role.treatment
     if spread == 0:
-        text += ", but constant: it enters no component"
+        text += ", but constant: it affects no component"
     imputed = svd_details(d).missing
     if gaps and imputed is not None:
         way = _IMPUTED.get(imputed.how, "imputed")

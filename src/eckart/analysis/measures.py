@@ -229,6 +229,7 @@ def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Tabl
 
 def _refuse_without_left() -> NoReturn:
     raise ParameterError(
-        "This decomposition does not contain the coordinates of the rows (left is None), so nothing is known about "
-        "single rows. Decompose with left=True, or add them to a fitted model: eckart.with_rows(model, data)."
+        "This decomposition does not contain the coordinates of the rows (left is None), so results for "
+        "individual rows are not available. Decompose with left=True, or add them to a fitted model: "
+        "eckart.with_rows(model, data)."
     )

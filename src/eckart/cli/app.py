@@ -119,7 +119,7 @@ def translated(error: Exception) -> click.ClickException:
     if isinstance(error, EckartError):
         return Refused(error.worded("cli"))
     if isinstance(error, MemoryError):
-        return Failed("There is not enough memory for this. Use fewer columns, or ask for fewer components.")
+        return Failed("There is not enough memory. Use fewer columns, or request fewer components.")
     if isinstance(error, OSError):
         _let_go_of_output()
         return Failed(f"{error.filename or 'The standard output'} cannot be used: {error.strerror or error}.")

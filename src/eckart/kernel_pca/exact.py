@@ -246,8 +246,8 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
         else:
             share = "there are no positive ones"
         raise InputError(
-            f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, and no "
-            "set of points has such a kernel. Choose another kernel or other parameters, or fewer components."
+            f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, so it is "
+            "not an inner product. Choose another kernel or other parameters, or fewer components."
         )
     values = np.where(values > settings.nothing * largest, values, 0.0)
     if settings.everything:

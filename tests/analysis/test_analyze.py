@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,22 @@ def test_imputed_values_are_shared() -> None:
     found, alone = ek.analyze(table, missing="em"), ek.choose_rank(table, missing="em")
     assert found.ranks is not None
     assert found.k == alone.k == 1
+
+
+def test_shares_of_a_filled_table_are_not_given_for_those_of_the_data() -> None:
+    """Imputed values lack noise: the share that the sentence expects is nearer to that of the complete table."""
+    rng = np.random.default_rng(61)
+    table = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 9)) + 0.7 * rng.normal(size=(60, 9))
+    s = np.linalg.svd(table - table.mean(axis=0), compute_uv=False)
+    holes = np.where(rng.random(table.shape) < 0.4, np.nan, table)
+    found = ek.analyze(holes, missing="em")
+    k, low = found.recommendation.k or 0, (found.recommendation.explained or (0.0, 0.0))[0]
+    expected = re.search(r"filled table; allowing for .*, about ([\d.]+) %", found.recommendation.sentence)
+    assert expected is not None
+    truth = 100 * float((s[:k] ** 2).sum() / (s**2).sum())
+    assert abs(float(expected[1]) - truth) < abs(100 * low - truth) / 2
+    assert "(of the filled table)" in found.report()
+    assert "filled table" not in ek.analyze(table).recommendation.sentence
 
 
 def test_explained_variance_is_that_of_the_recommended_components() -> None:

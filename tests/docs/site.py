@@ -18,7 +18,9 @@ IGNORED = ("_modules", "_static", "genindex", "py-modindex", "search")
 MATH_DONE = "!document.querySelector('.math') || (window.MathJax?.startup?.promise?.then(() => true) ?? false)"
 RAW_MATH = r"[...document.querySelectorAll('.math')].filter(n => !n.querySelector('mjx-container')).length"
 OVERFLOW = "document.documentElement.scrollWidth - window.innerWidth"
-CUT = "[...document.querySelectorAll('h1, h2, h3')].filter(n => n.scrollWidth > n.clientWidth + 2).map(n => n.innerText)"
+CUT = (
+    "[...document.querySelectorAll('h1, h2, h3')].filter(n => n.scrollWidth > n.clientWidth + 2).map(n => n.innerText)"
+)
 
 
 def pages_of(site: Path) -> list[Path]:

@@ -11,6 +11,7 @@ from eckart.analysis.labels import component_labels, explained, total_name
 from eckart.analysis.measures import complete, floats
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
+from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
 from eckart.rank.verdict import ANY_NOISE, DECORRELATED
 from eckart.registry import method_of
 
@@ -56,8 +57,19 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
     bounds = explained(leading(d, k))
     verb = "It explains" if k == 1 else "Together they explain"
     keep = f"Keep {k} component{'' if k == 1 else 's'}."
-    sentence = f"{keep} {verb} {interval(*bounds)} of the {total_name(d)}. {why}"
+    sentence = f"{keep} {verb} {interval(*bounds)} of the {total_name(d)}{_of_filled(d, k, bounds)}. {why}"
     return Recommendation(k, bounds, rule, sentence, k)
+
+
+def _of_filled(d: Decomposition, k: int, bounds: tuple[float, float]) -> str:
+    """The share of a table without missing values, where that of the filled one is too high; otherwise nothing."""
+    imputed = imputation_of(d)
+    if imputed is None or imputed.explained_variance_ratio is None:
+        return ""
+    expected = float(imputed.explained_variance_ratio[:k].sum())
+    if bounds[0] - expected < LEAST_DIFFERENCE:
+        return ""
+    return f" of the filled table; allowing for the noise that imputed values lack, about {percent(expected)}"
 
 
 def _reason(choice: RankChoice, rule: str) -> str:

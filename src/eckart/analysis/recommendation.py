@@ -12,7 +12,7 @@ from eckart.analysis.measures import complete, floats
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
 from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
-from eckart.rank.verdict import ANY_NOISE, DECORRELATED
+from eckart.rank.verdict import ANY_NOISE, DECORRELATED, SPECTRAL_TESTS, TESTS
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _TARGET = 0.9
 _MODEL = 0.8
+_TESTS = (*TESTS, *SPECTRAL_TESTS)
+"""Rules that compare the leading component with that of unrelated columns."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,22 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
     k, rule = min(choice.k, d.k), choice.decided_by
     why = _reason(choice, rule)
     if k == 0:
-        first = percent(float(floats(d.explained_variance_ratio)[0]))
-        sentence = (
-            f"No component stands out from noise. {why} {component_labels(d)[0]} explains {first} of the "
-            f"{total_name(d)}, no more than the leading component of unrelated columns would."
-        )
-        return Recommendation(0, (0.0, 0.0), rule, sentence, _model(d))
+        return Recommendation(0, (0.0, 0.0), rule, _none(d, rule, why), _model(d))
     bounds = explained(leading(d, k))
     verb = "It explains" if k == 1 else "Together they explain"
     keep = f"Keep {k} component{'' if k == 1 else 's'}."
     sentence = f"{keep} {verb} {interval(*bounds)} of the {total_name(d)}{_of_filled(d, k, bounds)}. {why}"
     return Recommendation(k, bounds, rule, sentence, k)
+
+
+def _none(d: Decomposition, rule: str, why: str) -> str:
+    """Why no component is recommended; only tests compare the first with that of unrelated columns."""
+    share = percent(float(floats(d.explained_variance_ratio)[0]))
+    first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
+    if rule in _TESTS:
+        unrelated = "no more than the leading component of unrelated columns would"
+        return f"No component stands out from noise. {why} {first}, {unrelated}."
+    return f"No component is clearly separated from the next. {why} {first}; correlated noise alone can reach as much."
 
 
 def _of_filled(d: Decomposition, k: int, bounds: tuple[float, float]) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MOST_CLUSTERS = 8
 _FEWEST_ROWS = 12
 _SAMPLE = 400
-"""Rows that decide on the number of clusters; the others join the nearest mean."""
+"""Rows used to choose the number of clusters; the others join the nearest mean."""
 _REFERENCES = 39
 _MOST_STEPS = 50
 _MOST_COMPONENTS = 10

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 _COMPLETE = 1e-9
-"""Share of ||A||^2 below which what the components leave over counts as nothing."""
+"""Residuals below this share of ||A||^2 count as zero."""
 _NOTHING = 1e-12
-"""Components whose value is below this part of the norm are rounding errors without a direction of their own."""
+"""Components whose value is below this fraction of the norm are rounding errors; their direction is arbitrary."""
 
 
 @document

@@ -38,7 +38,7 @@ class Recommendation:
     sentence: str
     """The answer in one or two sentences."""
     model: int
-    """Components used where a model needs some: outliers, clusters, the row that is rebuilt. At least 1."""
+    """Components used for outliers, clusters and the reconstructed row. At least 1."""
 
 
 def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:

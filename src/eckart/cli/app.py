@@ -20,7 +20,7 @@ from eckart.cli.console import Console, one_line
 
 FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 _TEACHING = {"worked", "exercise", "course", "errata"}
-"""Commands that speak the language of the user."""
+"""Commands whose messages are in the language of the user."""
 
 
 class Failed(click.ClickException):

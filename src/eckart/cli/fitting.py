@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition, Plan
 
 _MOST_SCORES = 20_000_000
-"""Scores are kept for the picture of the rows up to this many numbers."""
+"""Scores are kept for the plot of the rows if they are at most this many numbers."""
 
 
 @dataclass(frozen=True)

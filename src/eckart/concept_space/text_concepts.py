@@ -30,7 +30,7 @@ from eckart.text import Table
 
 _MOST_CONCEPTS = 100
 _PER_CONCEPT = 3
-"""Small collections have one concept for three documents."""
+"""Small collections have one concept per three documents."""
 
 
 class TextConcepts(BaseEstimator):  # type: ignore[misc]

@@ -27,7 +27,7 @@ How = Literal["error", "mean", "em"]
 WAYS = ("error", "mean", "em")
 _MOST_COMPONENTS = 15
 _ALL_COMPONENTS = 300
-"""Up to so many columns, filling by all components is tried as well."""
+"""Up to this many columns, imputation by all components is tried as well."""
 _BETTER = 0.97
 """All components are used where the mean squared error of hidden values falls below this share of that of few."""
 _SEARCH_CELLS = 1_000_000

@@ -53,7 +53,7 @@ class Rule:
     spectrum: bool = False
     """Whether values far beyond the leading ones matter."""
     no_vote: str = ""
-    """Why the rule has no say in the verdict, if it has none."""
+    """Why the rule does not vote; empty if it does."""
 
 
 RULES: dict[str, Rule] = {

@@ -40,7 +40,7 @@ from eckart.errors import CheckpointError
 from eckart.locks import NAMES, FolderLock, holder
 
 _EVERY_SECONDS = 20.0
-"""Partial sums are written when this much time has passed since the last."""
+"""Partial sums are written at this interval."""
 _RECORD, _DIGESTS, _PARTIAL = "run.json", "blocks", "partial"
 
 

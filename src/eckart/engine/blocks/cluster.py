@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 _FAN_IN = 4
 _TRAVELS, _TASKS = 4.0, 64
-"""A task reads at least four times the bytes that it sends, as far as 64 tasks are left."""
+"""A task reads at least four times the bytes that it sends, as long as 64 tasks remain."""
 _PATIENCE = 60.0
-"""Seconds without any worker, or without an answer of the scheduler, after which the work is given up."""
+"""Seconds without any worker, or without an answer from the scheduler, before giving up."""
 _ANSWER_SECONDS = 10.0
 
 

@@ -9,13 +9,12 @@ and the upper triangles of all Q together are (A / M^2) P, with P the products o
 -log(1 + z) <= -z + z^2 / (2 (1 + min z)) bounds the objective at w + t d by f - t s + t^2 c / (2 (1 - a t)): it does
 not rise for t <= 2 s / (c + 2 a s), however exactly the quadratic program was solved.
 
-The code serves NumPy and CuPy: on a GPU a tile is larger, and the quadratic programs have a kernel.
+The code serves NumPy, and CuPy for dense matrices: on a GPU a tile is larger, and the quadratic programs have a kernel.
 """
 
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -56,7 +55,7 @@ _LEAST = 1e-37
 class Divergence:
     """Every entry of a dense matrix is known; those that CSR rows do not store are zero, or unknown if `observed`.
 
-    `matrix` is an array of NumPy or CuPy, or `Stored` rows of either.
+    `matrix` is an array of NumPy or CuPy, or `Stored` rows of NumPy arrays.
     """
 
     penalties: Penalties
@@ -96,7 +95,7 @@ class Divergence:
         if not self._on_host:
             count = max(count, -(-matrix.shape[0] * k * (k + 1) // 2 * itemsize // _DEVICE_BYTES))
         if isinstance(matrix, Stored):
-            return entry_segments(replace(matrix, indptr=to_numpy(matrix.indptr)), count)
+            return entry_segments(matrix, count)
         return segments(matrix.shape[0], count)
 
     def rows(

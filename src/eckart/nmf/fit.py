@@ -147,7 +147,7 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
         return rows_by_updates(make_problem(table, settings, penalties), table, settings, right)
-    share = 1.0 if by_newton(settings) else _ROWS_SHARE
+    share = 1.0 if by_newton(table, settings) else _ROWS_SHARE
     settings = replace(settings, solver="auto", tol=share * settings.tol)
     problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])
@@ -201,7 +201,7 @@ def _descend(
     left, right, used = _first_iterations(table, settings, penalties, svd, left, right)
     limit = max(settings.max_iter - used, 1)
     left, right = _padded(problem, table, left), _padded(problem, table, right)
-    newton = by_newton(settings)
+    newton = by_newton(table, settings)
     outcome = accelerate(
         problem, left, right, max_iter=limit, tol=settings.tol, extrapolation=extrapolation, callback=callback,
         newton=newton, plain=_PLAIN if newton else 0,
@@ -228,7 +228,7 @@ def _first_iterations(
         return early.left, early.right, early.iterations
     most = min(SQUARES_FIRST, settings.max_iter // 2)
     plain = settings.init == FILLED and penalties == Penalties() and not table.observed and is_host(table.prototype)
-    if not (by_newton(settings) and plain and most):
+    if not (by_newton(table, settings) and plain and most):
         return left, right, 0
     squares = make_problem(table, replace(settings, beta=2.0), penalties)
     early = accelerate(squares, left, right, max_iter=most, **more)

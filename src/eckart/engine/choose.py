@@ -41,8 +41,9 @@ _CHECK = 1e-10
 """Seconds per size^3 and step for convergence checks, one every other step: Ritz pairs, eigenproblems of the bounds."""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
-_STEP = 0.0015
-"""Seconds of a step of block Lanczos that do not depend on the size."""
+_STEP, _SKINNY = 0.002, 0.5
+"""Seconds of a step of block Lanczos that do not depend on the size, and the rate of its products with a few columns
+relative to that of a Gram matrix (measured)."""
 _FEW = {"float32": 6, "float64": 12}
 """Up to so many components blocks of eight columns take more passes and less time, if the data are dense and in memory;
 in float32 passes cost less than what is done between them."""
@@ -134,8 +135,12 @@ class Trial:
         return steps * (self.product + _STEP) + basis + checks
 
     def worth(self, done: int, remaining: float) -> bool:
-        """Whether so many steps more cost less than the alternative."""
-        return self.cost(done + remaining) - self.cost(done) <= self.alternative
+        """Whether so many steps more cost less than the alternative, as those did that were taken.
+
+        A prediction that moves on with every step would otherwise never be given up.
+        """
+        spent = self.cost(done)
+        return max(spent, self.cost(done + remaining) - spent) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
@@ -241,7 +246,7 @@ def _on_trial(shape: Shape, request: Request) -> bool:
 
 def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
     width = choice.block + 5
-    rate = shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision]
+    rate = shape.costs.sparse_rate if shape.sparse else _SKINNY * shape.costs.dense_rate[shape.precision]
     product = 4.0 * shape.entries * width / rate
     return Trial(product, width, shape.short, choice.capacity, alternative)
 

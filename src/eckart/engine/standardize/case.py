@@ -328,6 +328,9 @@ class Case:
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         return self.exact().gram(right), self.gram_error()
 
+    def recentred_growth(self) -> float:
+        return gamma(self._in_float64.additions(gram=True, transposed=self.transposed) + ENTRY)
+
     def approximate(self, right: Array) -> Array | None:
         """About B^T B Q, up to the means: which way to begin, where that is cheaper than a pass; else None."""
         if not isinstance(self._given, RowBlocks) or self.scale:

@@ -21,7 +21,7 @@ from eckart.errors import FileError, ReadError
 
 _PIECE = 4096
 _PIECES = (2, 64)
-"""Pieces that are hashed of each file: 64 of one, at least 2 of each of many."""
+"""Number of hashed pieces: 64 of a single file, at least 2 of each of many files."""
 _PIECES_IN_ALL = 1024
 _Source = TypeVar("_Source")
 

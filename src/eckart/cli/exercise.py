@@ -43,9 +43,9 @@ _WRONG = 3
     help="Number of exercises of each kind.  [default: 1]",
 )
 @click.option(
-    "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt), the key next to it."
+    "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt) and the key next to it."
 )
-@click.option("--seeds/--no-seeds", default=True, help="Print seeds on the questions, for --check.  [default: yes]")
+@click.option("--seeds/--no-seeds", default=True, help="Print the seed of each question, for --check.  [default: yes]")
 @click.option(
     "--class", "names", metavar="FILE", help="Write one sheet for every name in FILE: a name per line, or CSV."
 )

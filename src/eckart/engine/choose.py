@@ -51,11 +51,11 @@ _NARROWEST, _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 8, 16, 6, 128
 """Width of blocks, steps between restarts that do for most spectra, and steps and columns of a proof phase below which
 it would hardly converge."""
 _KEPT_BY_ALLOCATORS = 1.25
-"""Memory of the process relative to that of its arrays, measured: what was freed is not given back at once."""
+"""Measured ratio of process memory to array memory: freed memory is not returned at once."""
 _COMPILED_LOOPS = 80_000_000
 """Bytes that the compiler of the loops for sparse rows takes; bases are made smaller for it, by a quarter at most."""
 _READ_RATE = 1.5e9
-"""Bytes a second from a disk."""
+"""Bytes per second from a disk."""
 _BLOCKS_HELD = 4
 """Blocks in memory at a time: the one that is worked on, those read ahead, and what is made of them."""
 
@@ -72,7 +72,7 @@ class Shape:
     block_bytes: int = 0
     """Size of the blocks that the data are read in; 0 when they are in memory."""
     costs: Costs = HostBackend.costs
-    """What work costs where the data are."""
+    """Cost of operations on the device of the data."""
     resident: bool = False
     """Dense NumPy rows, not fewer than columns, whose Gram matrix needs no preparation (`standardize.resident`)."""
 
@@ -103,7 +103,7 @@ class Choice:
     most: int = 0
     """Columns to which the basis may grow where a share is asked for and k is not known; 0 where it may not."""
     trial: Trial | None = None
-    """Set where block Lanczos is begun on trial, and the Gram matrix is the alternative."""
+    """Set if block Lanczos is on trial, with the Gram matrix as the alternative."""
 
 
 _TRIAL_STEPS, _TRIAL_SHARE = 5, 0.3

@@ -35,7 +35,7 @@ from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_er
 from eckart.engine.threads import one_blas_thread
 
 _FAST_WORK = 4e9
-"""Below this many multiplications a float64 Gram matrix costs nothing worth saving."""
+"""Below this many multiplications a float64 Gram matrix is cheap enough."""
 _SAVING = 16
 """A float32 Gram matrix saves n/4 multiplications in float64 per entry, and the pass that measures it takes two for
 each of its columns, and the conversions: it pays where the data have so many times as many columns (measured)."""

@@ -28,7 +28,7 @@ _AMPLIFIED = {"f": 30.0, "d": 1e4}
 _UNTHREADED = 2**18
 """Multiplications up to which BLAS does not share a product among threads."""
 _SERIAL = 2**22
-"""Multiplications up to which sharing costs more than it brings."""
+"""Up to this many multiplications, threads cost more than they save."""
 _SEGMENTS = (4, 8)
 """Segments for threads: the first number, up to the second where each has `_ROWS` rows at least."""
 _ROWS = 1024

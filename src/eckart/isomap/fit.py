@@ -204,8 +204,8 @@ def _refuse_range(graph: Graph) -> None:
     longest = float(np.max(graph.weight, initial=0.0))
     if longest > _LONGEST or 0.0 < longest < 1.0 / _LONGEST:
         raise InputError(
-            f"The largest distance between neighbours is {longest:.3g}, and its square is beyond what float64 can add "
-            "up. Multiply all distances by one number: the shape of the result stays the same."
+            f"The largest distance between neighbours is {longest:.3g}, and sums of its square exceed the range of "
+            "float64. Multiply all distances by one number: the shape of the result stays the same."
         )
 
 

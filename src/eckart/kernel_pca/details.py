@@ -27,7 +27,7 @@ class KernelPCADetails(Details):
     function: Callable[..., float] | None = None
     kernel_params: Mapping[str, Any] | None = None
     correlations: Array | None = None
-    """Of every column of the data with every component."""
+    """Correlation of every column of the data with every component."""
     support: Matrix | None = None
     shift: Array | None = None
     """Subtracted from rows before they are compared."""

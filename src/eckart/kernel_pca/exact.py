@@ -43,7 +43,7 @@ _DEVICE_WORK = 5e13
 _PASSES = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
 _VACUOUS = 0.1
-"""Width of an interval, relative to the largest eigenvalue, that proves nothing of use."""
+"""Intervals wider than this, relative to the largest eigenvalue, are of no use."""
 _FEW = 6
 """Components for which blocks of eight columns take the least time, if the tiles are kept."""
 _DOUBLE = 4000
@@ -246,8 +246,8 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
         else:
             share = "there are no positive ones"
         raise InputError(
-            f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, and no "
-            "set of points has such a kernel. Choose another kernel or other parameters, or fewer components."
+            f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, so it is "
+            "not an inner product. Choose another kernel or other parameters, or fewer components."
         )
     values = np.where(values > settings.nothing * largest, values, 0.0)
     if settings.everything:

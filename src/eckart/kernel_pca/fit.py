@@ -373,7 +373,7 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
         )
     elif details.pivots is not None and settings.target_ratio is not None and not _proved(d):
         warnings.warn(
-            f"The share asked for, {percent(settings.target_ratio, 2)}, is within the error of the approximated "
+            f"The requested share, {percent(settings.target_ratio, 2)}, is within the error of the approximated "
             f"kernel, so {counted(d.k, 'component')} may be too few or too many. Lower approximation_error, or give k.",
             AccuracyWarning,
             stacklevel=4,

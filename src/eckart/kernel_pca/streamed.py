@@ -30,7 +30,7 @@ from eckart.kernel_pca.rounding import COLUMNS, UNIT, Lengths, error_for, length
 from eckart.result import Decomposition, Plan
 
 _ROUNDS = 12
-"""Reads that the pivots take as a rule, for the time that is left."""
+"""Typical number of passes for the pivots, to estimate the time left."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Scored:
     correlations: np.ndarray
     scores: np.ndarray | None
     gram: np.ndarray
-    """Of the scores, about their mean."""
+    """Cross-products of the scores about their mean."""
 
 
 def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:

@@ -29,13 +29,13 @@ from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments,
 from eckart.nmf.tiles import Numbers, Stored, Tile, module_of, summed, tiles_of
 
 MOST_PARTS = 64
-"""Beyond, the Hessians take more time than the steps save."""
+"""With more parts, the Hessians cost more time than the steps save."""
 _TILE = {"host": 2**15, "device": 2**25}
 """Entries of a tile."""
 _DEVICE_BYTES = 2**30
 """Most bytes of the Hessians of a tile on a GPU."""
 _POOL_FROM = 2**18
-"""Entries from which on several threads pay."""
+"""From this many entries on, several threads are worthwhile."""
 _KEPT = 2**22
 """Entries of W H that are kept between the two passes of a step of H."""
 SWEEPS = 4
@@ -49,7 +49,7 @@ _END_STEPS = 50
 
 
 _LEAST = 1e-37
-"""In the place of zero in denominators, in either precision."""
+"""Replaces zeros in denominators, in either precision."""
 
 
 class Divergence:

@@ -21,7 +21,7 @@ _NEWTON_WINDOW, _NEWTON_SHARE = 3, 3.0
 _LEAST_EXPLAINED = 1e-3
 """What the parts explain counts as at least this share of what they do not."""
 _TO_THE_END = 2000
-"""Most sweeps over a row that is solved to its end."""
+"""Most sweeps over a row that is solved to convergence."""
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,11 @@ _UNFINISHED_SWEEPS = 8
 _PLAIN = 2
 """Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
 FIRST_TOLERANCE = 1e-4
-"""The first iterations are no more than a way to a good start."""
+"""Tolerance of the first iterations, which only provide a good start."""
 SQUARES_FIRST = 20
 """Iterations for the squared error before those for Kullback-Leibler."""
 _FILL = 0.01
-"""What then takes the place of zeros, as a share of the mean of the column."""
+"""Replaces zeros after that, as a share of the mean of the column."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
 """Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
 

@@ -19,7 +19,7 @@ from eckart.nmf.table import NonnegativeTable
 _COMPILE_ENTRIES = 4_000_000
 """The same for stored entries times k^2, where Newton steps need a Hessian for every row."""
 _POOL_FROM = 2**18
-"""Entries from which on threads pay."""
+"""From this many entries on, threads are worthwhile."""
 _CELLS, _DENSER = 2**20, 20
 """Most entries of a sparse matrix, and most for each stored one, for which a dense copy multiplies faster."""
 _SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}

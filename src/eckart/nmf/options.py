@@ -63,7 +63,7 @@ def check_settings(
             f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {beta_loss!r}. Leave solver='auto'."
         )
     if solver == "cd" and missing == "mask":
-        raise ParameterError("solver='cd' is scikit-learn's and needs every entry; leave solver='auto'.")
+        raise ParameterError("solver='cd' is scikit-learn's and needs every entry; use solver='auto'.")
     for name, value, most in (("tol", tol, None), ("alpha_W", alpha_W, None), ("l1_ratio", l1_ratio, 1.0)):
         _check_not_negative(name, value, most)
     alpha_H = alpha_W if alpha_H == "same" else alpha_H

@@ -25,7 +25,7 @@ from eckart.options import memory_bytes
 from eckart.result import Decomposition, Plan, SolveInfo
 
 _EXPECTED = 40
-"""Reads that a factorisation takes as a rule, for the time that is left."""
+"""Typical number of passes of a factorisation, to estimate the time left."""
 
 
 def blocks_of(data: object, memory: str | int | None, *, stream: bool | None) -> Opened | None:

@@ -86,7 +86,7 @@ def _reconstruction(data: Prepared) -> tuple[Step, ...]:
         kept = data.cross_products[j, j]
         rows.append((tr("column {j} alone", j=j + 1), kept, canonical(total - kept)))
     statement = tr(
-        "What one line keeps and loses: no line loses less than component 1, and a coordinate "
+        "What a line keeps and loses: no line loses less than component 1, and a coordinate "
         "axis loses more unless it is a component itself."
     )
     return (

@@ -1,4 +1,4 @@
-"""Products with CSR rows, one read each, never densified beyond a few rows.
+"""Products with CSR rows, one pass each, densified only a few rows at a time.
 
 Sparse rows need no shift before they are centred: for a column with a share p of stored entries, Cauchy-Schwarz gives
 mean^2 <= p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bit is lost.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SEGMENTS = 8
 _SEGMENT_ENTRIES = 2**16
-"""Stored entries for which handing a segment to another thread is worth while."""
+"""Stored entries from which on a segment is worth a thread."""
 _TILE_BYTES = 192
 """Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
 _PRODUCT_BYTES = 2**24

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SEGMENTS = 8
 MOST_SEGMENTS = 32
 GRAM_ROWS = 2048
-"""Rows of a Gram matrix that BLAS adds up in an order of its own, at most."""
+"""Most rows that BLAS may sum in an order of its own."""
 _BLOCK_BYTES = 2**20
 _BLOCK_ROWS, _CONVERTED_ROWS = 512, 128
 """Rows of a block at least; fewer where it is a copy, which has to stay in cache until it is multiplied."""

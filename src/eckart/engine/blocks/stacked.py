@@ -32,7 +32,7 @@ from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
 
 _JOURNALLED = 2**28
-"""Products of rows up to this many bytes are written down; longer ones are formed again."""
+"""Row products of up to this many bytes are checkpointed; longer ones are recomputed."""
 
 
 @dataclass(frozen=True)

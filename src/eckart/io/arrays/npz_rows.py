@@ -26,7 +26,7 @@ from eckart.io.rows import FileState, OfStored
 
 _CHUNK = 1 << 20
 _SKIP = 1 << 20
-"""Numbers that are passed over or looked at in one go."""
+"""Numbers that are skipped or checked at a time."""
 
 
 @dataclass

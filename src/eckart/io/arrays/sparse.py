@@ -99,7 +99,7 @@ def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name:
 def _offsets(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> np.ndarray:
     offsets = whole_numbers(arrays, "offsets", name)
     if data.ndim != 2 or len(data) != len(offsets) or len(np.unique(offsets)) < len(offsets):
-        broken(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not belong together")
+        broken(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not match")
     if data.shape[1] > shape[1]:
         broken(name, f"its diagonals have {data.shape[1]} entries for {shape[1]} columns")
     if offsets.size and (offsets.min() <= -shape[0] or offsets.max() >= shape[1]):

@@ -29,7 +29,7 @@ from eckart.wording import KEY
 _NAMES = ("_index", "index", "cell_id", "gene_id")
 _MOST_NAMES = 1_000_000
 _PIECE = 1 << 20
-"""Row pointers that are looked at in one go."""
+"""Row pointers that are checked at a time."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ _BUCKET = 1 << 20
 _ENTRY_BYTES = 28
 """Row, column and value in temporary files, and column and value in the sorted file."""
 _PIECE = 1 << 20
-"""Numbers that are copied in one go."""
+"""Numbers that are copied at a time."""
 
 
 def write_csr(

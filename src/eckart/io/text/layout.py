@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
+from eckart.formatting import counted
 from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word
 from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
 from eckart.notes import Note
@@ -58,7 +59,7 @@ def _notes(comma: bool, comments: int) -> list[Note]:
     """What was found out in the text: a decimal comma, comments before the table."""
     notes = [Note("decimal_comma", "Numbers are written with a decimal comma.")] if comma else []
     if comments:
-        skipped = f"{comments} line(s) beginning with '#' before the table were not read as data."
+        skipped = f"Skipped {counted(comments, 'comment line')} (beginning with '#') before the table."
         notes.append(Note("comments_skipped", skipped))
     return notes
 

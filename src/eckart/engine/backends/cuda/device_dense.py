@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LEAST_ENTRIES = 2**20
 MOST_COLUMNS = 128
-"""Columns of a factor up to which our kernels are faster than the library's products."""
+"""Up to this many columns of the factor, our kernels are faster than the library's products."""
 _SUMMED_ROWS = 512
 """Rows that are added up together in float64. The bounds count a rounding for each, and libraries add all rows."""
 _PIECE_BYTES = 2**26

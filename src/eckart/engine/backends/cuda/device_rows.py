@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
 
 _SEGMENTS = 32
-"""Sums are started afresh this often and added up in float64."""
+"""Number of segments whose sums are added in float64."""
 _WIDEST = 256
 """Columns of a factor that one launch takes; each row then has 64 threads at most."""
 _DENSE_BYTES = 2**28

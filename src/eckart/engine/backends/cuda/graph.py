@@ -15,9 +15,9 @@ from eckart.engine.backends.written import library
 from eckart.errors import require
 
 _AS_THEY_COME = 2
-"""Calls before the recording: kernels are compiled and tables made by then."""
+"""Calls before recording starts, so that kernels are compiled and tables allocated."""
 _RELAXED = 2
-"""CUDA's number for a recording during which other threads may do as they like."""
+"""CUDA's code for a capture that does not restrict other threads."""
 
 
 class Recorded:

@@ -40,12 +40,12 @@ class _Lane:
     stream: Any
     memory: Any
     arrived: list[Any]
-    """An event for each buffer: its last piece is there."""
+    """An event per buffer: its last piece has arrived."""
     turn: int = 0
 
     def __post_init__(self) -> None:
         for event in self.arrived:
-            event.record(self.stream)  # it has no number before
+            event.record(self.stream)  # an event has no handle before it is recorded
         self.buffers = self.memory.data_ptr() + _PIECE * np.arange(len(self.arrived))
         self.events = np.array([event.cuda_event for event in self.arrived])
 

@@ -12,7 +12,7 @@ import click
 from eckart.aliases import Keywords
 from eckart.cli.console import Console
 from eckart.cli.execution import ExecutionOptions, execution
-from eckart.cli.fitting import Task, decomposing, prepared
+from eckart.cli.fitting import Job, decomposing, prepared
 from eckart.cli.folder_report import tables_in, write_index
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tuning import TAKEN, Tuning, tuning
@@ -54,12 +54,12 @@ def report(
         raise click.UsageError("--markdown and --json cannot be combined: both go to standard output.")
     if markdown and output.path == "-":
         raise click.UsageError("--markdown already prints to standard output: name a file with -o, or leave -o out.")
+    job = Job(data, wanted, reading, execution, tuning)
     if files := tables_in(data):
-        _folder(console, files, wanted, reading, execution, output, tuning)
+        _folder(console, files, job, output)
         return
     outputs.check(output)
-    task = prepared(console, data, wanted, reading, execution, tuning)
-    found, warned = analysed(console, task, wanted, execution)
+    found, warned = analysed(console, job)
     page = _written(console, found, output, title, command_line(data, wanted, tuning))
     if output.path == "-" and not console.json:
         sys.stdout.buffer.write(page.encode("utf-8"))
@@ -71,17 +71,13 @@ def report(
         console.say(f"Wrote the page to {output.path}.")
 
 
-def _folder(
-    console: Console, files: list[Path], wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
-    output: Output, tuning: Tuning,
-) -> None:  # fmt: skip
+def _folder(console: Console, files: list[Path], job: Job, output: Output) -> None:
     """A page for each table, and an index page."""
     folder = Path("reports" if output.path == "report.html" else output.path)
 
     def analyse(file: Path, page: Path) -> Analysis:
-        task = prepared(console, str(file), wanted, reading, execution, tuning)
-        found, _ = analysed(console, task, wanted, execution)
-        found.report(page, overwrite=output.force, command=command_line(str(file), wanted, tuning))
+        found, _ = analysed(console, replace(job, data=str(file)))
+        found.report(page, overwrite=output.force, command=command_line(str(file), job.wanted, job.tuning))
         return found
 
     made, refused = write_index(files, folder, analyse, overwrite=output.force)
@@ -95,15 +91,14 @@ def _folder(
     console.say(f"{folder / 'index.html'} lists {listed}.")
 
 
-def analysed(
-    console: Console, task: Task, wanted: FitOptions, execution: ExecutionOptions
-) -> tuple[Analysis, list[str]]:
-    """The analysis of a table that was read, and the warnings."""
+def analysed(console: Console, job: Job) -> tuple[Analysis, list[str]]:
+    """Read a table and analyse it; with the warnings."""
     from eckart.analysis.analyze import analyze
 
+    task, wanted = prepared(console, job), job.wanted
     source = click.get_current_context().get_parameter_source("method")
     given = source not in (None, click.core.ParameterSource.DEFAULT) or wanted.method != "pca"
-    with decomposing(console, task, wanted, execution) as (more, warned):
+    with decomposing(console, task, wanted, job.execution) as (more, warned):
         found = analyze(task.source, wanted.method if given else None, rng=wanted.seed, **task.arguments, **more)
     d = found.decomposition
     return replace(found, decomposition=replace(d, notes=(*d.notes, *task.notes))), warned

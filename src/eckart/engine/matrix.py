@@ -17,7 +17,7 @@ from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows
-from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source
+from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source, stack_blocks
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
@@ -188,14 +188,7 @@ def as_given(opened: Opened) -> Matrix:
 
 
 def _whole(source: Source) -> Matrix:
-    pieces = list(source.blocks())
-    if len(pieces) == 1:
-        return pieces[0]
-    if source.sparse:
-        from scipy import sparse
-
-        return sparse.vstack(pieces, format="csr")
-    return np.concatenate(pieces)
+    return stack_blocks(list(source.blocks()))
 
 
 def _open_sparse(data: Matrix, metadata: Metadata) -> Opened:

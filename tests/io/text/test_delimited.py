@@ -309,3 +309,10 @@ def test_any_text_is_read_or_refused(tmp_path: Path, text: str) -> None:
         return
     assert min(source.shape) > 0
     assert not np.isinf(next(source.blocks())).any()
+
+
+def test_blanks_between_numbers_with_a_decimal_comma(read: Any) -> None:
+    """Between commas there would be three cells, and the second would be taken for text."""
+    np.testing.assert_array_equal(read("1,5 2,25\n-3,5 4\n5,5 7,125\n").matrix, [[1.5, 2.25], [-3.5, 4], [5.5, 7.125]])
+    found = read("1,5 2,5\n3,7 km,4\n5,2 pt,7\n")  # words, so commas separate
+    np.testing.assert_array_equal(found.matrix, [[1, 5], [3, 4], [5, 7]])

@@ -105,9 +105,13 @@ def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     taken = decimal == "," and not any('"' in record for record in records)
     fits = {mark: _fit(records, mark) for mark in CANDIDATES if mark != "," or not taken}
     best = max(fits, key=lambda mark: (fits[mark].score, fits[mark].cells))
-    if fits[best].score > 0:
+    found = fits[best]
+    if found.score > 0 and (best != "," or found.numbers == 1 or " " not in records[-1]):
         return best
     aligned = _fit(align("\n".join(records).encode()).decode().split("\n"), "\t")
+    # "1,5 2,5" has three cells between commas, and two numbers between blanks.
+    if found.score > 0 and not found.numbers < aligned.numbers * aligned.share == 1:
+        return best
     return " " if aligned.share > 0.9 and aligned.numbers > 0 else ";" if taken else ","
 
 
@@ -229,6 +233,11 @@ def _doubt(header: list[str], decimal: str) -> list[Note]:
             )
         ]
     return []
+
+
+def first_record(data: bytes) -> int:
+    """The byte where the table begins, after blank lines and comments."""
+    return _preamble(data)[0]
 
 
 def _preamble(data: bytes) -> tuple[int, str | None, list[str]]:

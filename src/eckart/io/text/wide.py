@@ -67,21 +67,28 @@ def wide_block(records: Records, columns: int, numeric: Sequence[int], decimal: 
 
     Raises ValueError for other cells: that of Arrow's parser, or one with the line counted from the first record.
     """
+    import pyarrow as pa
+
     counts = records.cell_counts()
     wrong = np.flatnonzero(counts != columns)
     if wrong.size:
         row = int(wrong[0])
         raise ValueError(f"line {records.line(row)} of it has {counts[row]} cells instead of {columns}")
     rows, text, mark = len(records), records.data, records.delimiter.encode()
-    if len(numeric) == columns and b'"' not in text and b"\n\n" not in text and not text.startswith(b"\n"):
-        lines = text.replace(mark, b"\n")
-    else:
-        cells = map(records.cells, range(rows))
-        lines = "\n".join(row[j].strip() for row in cells for j in numeric).encode() + b"\n"
-    numbers = _parsed(lines, decimal)
+    plain = len(numeric) == columns and b'"' not in text and b"\n\n" not in text and not text.startswith(b"\n")
+    try:
+        numbers = _parsed(text.replace(mark, b"\n"), decimal) if plain else _trimmed(records, numeric, decimal)
+    except pa.ArrowInvalid:
+        numbers = _trimmed(records, numeric, decimal)
     if numbers.size != rows * len(numeric):
         raise ValueError(f"{rows * len(numeric):,} cells were counted, and {numbers.size:,} were read")
     return numbers.reshape(rows, len(numeric))
+
+
+def _trimmed(records: Records, numeric: Sequence[int], decimal: str) -> np.ndarray:
+    """Cell by cell, without quotes and the blanks around them."""
+    cells = map(records.cells, range(len(records)))
+    return _parsed("\n".join(row[j].strip() for row in cells for j in numeric).encode() + b"\n", decimal)
 
 
 def _parsed(lines: bytes, decimal: str) -> np.ndarray:

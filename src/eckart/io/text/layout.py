@@ -15,6 +15,10 @@ from eckart.notes import Note
 from eckart.wording import DECIMAL_COMMA, HEADER
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
+MOST_COLUMNS = 1 << 21
+"""Each column of a text has a name and takes some microseconds."""
+_MOST_CELLS = 10_000
+"""Cells of a record by which names are told from data: a record may have millions."""
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
@@ -75,6 +79,10 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         start, _, comments = _preamble(data)
         records = sample_records(data, start, name)
     rows = [split(record, delimiter) for record in records]
+    if (cells := max(map(len, rows))) > MOST_COLUMNS:
+        raise FileError(
+            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
+        )
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
     notes = _notes(decimal == "," and options.decimal is None, len(comments))
     if has_header(rows, decimal) if options.header is None else options.header:
@@ -180,6 +188,7 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     first, body = rows[0], rows[1:]
     if len(body) and len(first) < len(body[0]):
         return True
+    first, body = first[:_MOST_CELLS], [row[:_MOST_CELLS] for row in body]
     words = [is_word(cell, decimal) for cell in first]
     if not body:
         return all(words)

@@ -1,4 +1,4 @@
-"""Very wide text: few rows, up to millions of columns. The cells are parsed as one Arrow column, row after row."""
+"""Very wide text: few rows, up to two million columns. The cells are parsed as one Arrow column, row after row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eckart.environment import check_fits
 from eckart.errors import FileError
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text
-from eckart.io.text.cells import MISSING, is_missing, is_number
+from eckart.io.text.cells import MISSING, is_missing, is_number, looks_numeric
 from eckart.io.text.records import Records
 
 if TYPE_CHECKING:
@@ -41,13 +41,16 @@ def wide_parts(page: Page, naming: list[str]) -> Parts:
 
 
 def _numeric(page: Page, naming: list[str]) -> list[int]:
-    decimal, sample = page.layout.decimal, page.layout.sample
+    """Columns of which at least half of the first cells are numbers."""
+    import pyarrow as pa
 
-    def mostly_numbers(j: int) -> bool:
-        known = [row[j] for row in sample[:10] if not is_missing(row[j])]
-        return 2 * sum(is_number(cell, decimal) for cell in known) >= len(known)
-
-    return [j for j, name in enumerate(page.columns) if name not in naming and mostly_numbers(j)]
+    known, numbers = np.zeros(len(page.columns), np.int64), np.zeros(len(page.columns), np.int64)
+    for row in page.layout.sample[:10]:
+        cells, numeric = looks_numeric(pa.array(row, pa.string()), page.layout.decimal)
+        known += cells.is_valid().to_numpy(zero_copy_only=False)
+        numbers += numeric.fill_null(False).to_numpy(zero_copy_only=False)
+    mostly = np.flatnonzero(2 * numbers >= known).tolist()
+    return [j for j in mostly if page.columns[j] not in naming]
 
 
 def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> np.ndarray:

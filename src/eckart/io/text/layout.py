@@ -18,7 +18,7 @@ SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 MOST_COLUMNS = 1 << 21
 """Each column of a text has a name and takes some microseconds."""
 _MOST_CELLS = 10_000
-"""Cells of a record by which names are told from data: a record may have millions."""
+"""Cells of the first records that show whether the first has names: a record may have millions of cells."""
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 

@@ -55,7 +55,7 @@ def namespace(array: Array) -> Namespace:
 
 
 _namespaces: dict[type, Namespace] = {}
-"""Of PyTorch's and CuPy's arrays: asked for a thousand times in a fit."""
+"""Cached namespaces of PyTorch and CuPy arrays: a fit requests them a thousand times."""
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ from types import FrameType
 _SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
 _numbers = itertools.count()
 _removers: dict[int, tuple[int, Callable[[], object]]] = {}
-"""(process, what removes its files): a forked child inherits the list, and the files are not its own."""
+"""(process, function that removes its files): a forked child inherits the list but does not own the files."""
 
 
 def add(remove: Callable[[], object]) -> int:

@@ -109,7 +109,7 @@ def check_expansion(expanded: int, stored: int, name: str, max_expansion: float,
     if expanded > max(SMALL, max_expansion * stored):
         raise FileError(
             f"{name} contains {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, beyond the limit of "
-            f"{max_expansion:g} times. A file made to exhaust memory looks like this. "
+            f"{max_expansion:g} times. Files made to exhaust memory look like this. "
             f"If you trust it, {UNPACK} it first."
         )
     if whole:

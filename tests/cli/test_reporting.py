@@ -32,7 +32,7 @@ FATES = {
     "height": "analysed; 1 of 6 values was missing and imputed by the components",
     "weight": "analysed; 1 of 6 values was missing and imputed by the components",
     "member": "true and false: used as 1 and 0",
-    "constant": "analysed, but constant: it enters no component",
+    "constant": "analysed, but constant: it affects no component",
     "empty": "without any value: left out",
     "note, extra": "text: used as a label (6 different)",
 }

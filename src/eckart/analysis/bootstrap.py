@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _APART = 3.0
-"""Standard errors between the variances of components that can be separated."""
+"""Components are separable if their variances differ by this many standard errors."""
 _SURE = 0.99
 
 

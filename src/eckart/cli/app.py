@@ -20,7 +20,7 @@ from eckart.cli.console import Console, one_line
 
 FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 _TEACHING = {"worked", "exercise", "course", "errata"}
-"""Commands that speak the language of the user."""
+"""Commands whose messages are in the language of the user."""
 
 
 class Failed(click.ClickException):
@@ -119,7 +119,7 @@ def translated(error: Exception) -> click.ClickException:
     if isinstance(error, EckartError):
         return Refused(error.worded("cli"))
     if isinstance(error, MemoryError):
-        return Failed("There is not enough memory for this. Use fewer columns, or ask for fewer components.")
+        return Failed("There is not enough memory. Use fewer columns, or request fewer components.")
     if isinstance(error, OSError):
         _let_go_of_output()
         return Failed(f"{error.filename or 'The standard output'} cannot be used: {error.strerror or error}.")

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 _WHERE = "Output: CSV, TSV, NumPy (.npy), Parquet or Zarr, by its suffix; '-' prints CSV."
-_GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that a spreadsheet would execute (= + - @).")
+_GUARD = click.option(
+    "--safe-csv", is_flag=True, help="Prefix names that a spreadsheet would execute (= + - @) with an apostrophe."
+)
 
 
 @click.command(short_help="Compute the scores of the rows of a table.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition, Plan
 
 _MOST_SCORES = 20_000_000
-"""Scores are kept for the picture of the rows up to this many numbers."""
+"""Scores are kept for the plot of the rows if they are at most this many numbers."""
 
 
 @dataclass(frozen=True)
@@ -234,8 +234,9 @@ def _plan_text(made: Plan, width: int) -> str:
         "memory": f"{say_bytes(made.peak_bytes)} in addition to the data",
         "why": made.why,
     }
+    indent = max(map(len, lines)) + 2
     wrapped = (
-        textwrap.fill(text, width, initial_indent=f"{name:<10}", subsequent_indent=" " * 10)
+        textwrap.fill(text, width, initial_indent=f"{name:<{indent}}", subsequent_indent=" " * indent)
         for name, text in lines.items()
     )
     return "\n".join(wrapped)

@@ -135,12 +135,12 @@ def wanted(f: Command) -> Command:
     """The options of everything that decomposes."""
     option, choice = click.option, click.Choice
     method = "Method. pca subtracts the column means; svd does not."
-    error = "Fewest components with at most this relative error (Frobenius norm)."
+    error = "Keep the fewest components with at most this relative error (Frobenius norm)."
     return gathered("wanted", FitOptions, [
         option("--method", type=MethodChoice(list(all_methods())), default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.components, metavar="N", help="Number of components."),
-        option("--explain", type=numbers.share, metavar="SHARE", help="Fewest components that explain this "
-        "share: 0.9 or 90%."),
+        option("--explain", type=numbers.share, metavar="SHARE", help="Keep the fewest components that "
+        "explain this share: 0.9 or 90%."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),
         option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]"),
         option("--which", type=choice(["largest", "smallest"]), default="largest", show_default=True,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eckart.errors import MissingValuesError
 
 Source = Any
-"""A MemorySource or a ConvertingSource, which have a matrix; a RowSource where that is too execution."""
+"""A MemorySource or a ConvertingSource, which have a matrix; a RowSource if the matrix would be too large."""
 
 _NUMBERED = re.compile(r"column [0-9]+")
 

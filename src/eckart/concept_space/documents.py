@@ -37,7 +37,9 @@ class Documents:
 
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.names):
-            raise InputError(f"{len(self.names):,} names were given for {len(self.texts):,} documents: give one each.")
+            raise InputError(
+                f"{len(self.names):,} names were given for {len(self.texts):,} documents: give one name per document."
+            )
         if not any(text.strip() for text in self.texts):
             raise InputError("There are no documents with text. Give at least one.")
         if len(set(self.names)) < len(self.names):

@@ -19,7 +19,7 @@ _ROWS = 8192
 _NEARLY = 1.0 - 1e-6
 _TIE = 1e-9
 _DEPENDENT = 1e-12
-"""Squared lengths below this share of the longest are rounding."""
+"""Squared lengths below this share of the largest are rounding errors."""
 
 
 @dataclass(frozen=True)

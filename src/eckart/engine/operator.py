@@ -26,7 +26,7 @@ class MomentsAndProduct:
     stored: Array | None = None
     """Weight of the stored entries of each column, for sparse data."""
     longest: Array | None = None
-    """Bound of the largest squared length of a row (an array of one number); None where nobody looked."""
+    """Bound of the largest squared length of a row (an array of one number); None if not computed."""
     from_gram: bool = False
     """Whether `squares` may be the diagonal of A^T A, which is added up in other blocks."""
 

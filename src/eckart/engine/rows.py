@@ -42,7 +42,7 @@ class RowBlocks:
     given: Matrix = None
     """Sparse rows before they were scaled by a power of two."""
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-    """What the backend has prepared for products with these rows."""
+    """Data that the backend prepared for products with these rows."""
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -46,9 +46,9 @@ from eckart.result import Certificate, Decomposition, Plan
 
 MOST_RANK = 4000
 TARGET = 0.95
-"""Share of the error asked for that the trace may reach: the rest is for rounding."""
+"""Share of the requested error that the trace may use; the rest is for rounding."""
 _SINGLE = 1e-3
-"""Errors asked for down to which float32 is enough for F, mostly."""
+"""Smallest requested error for which float32 is usually accurate enough for F."""
 _LARGE = 1e30
 """Entries of the kernel whose sums and squares float32 does not hold."""
 

@@ -26,7 +26,7 @@ _WITHIN = 1e-3
 _SHARP = 1e-6
 """Share of the first value from which on K v / l is taken for v."""
 _DEVICE_SIZE = 512
-"""From this size on a GPU finds all eigenvectors sooner than the processor."""
+"""From this size on, a GPU computes all eigenvectors faster than the host."""
 
 
 class Symmetric(Protocol):

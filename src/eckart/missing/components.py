@@ -25,7 +25,7 @@ from eckart.missing.factor_model import (
 from eckart.missing.fit_variance import information
 
 CLEAR = 0.01
-"""With less noise than this share of the variance, no component of weight is hidden."""
+"""If noise is below this share of the variance, no relevant component is hidden."""
 _SMALL = 20_000
 """Cells of a table that can have so few values for each parameter that a component is hidden."""
 _LOADINGS = 400

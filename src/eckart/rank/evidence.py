@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from eckart.arrays import Matrix, from_numpy, to_numpy
+from eckart.details import SVDDetails
 from eckart.engine.backends.symmetric import leading_pairs, leading_values
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.leading import leading
@@ -191,6 +192,9 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     short = max(min(rows - 1 if center else rows, d.columns), 1)
     whole = len(ratios) >= min(short, max(min(d.rows - 1 if center else d.rows, d.columns), 1))
     columns = right**2 @ ratios if whole and right.shape == (d.columns, len(ratios)) else None
+    lengths = d.details.column_norms if isinstance(d.details, SVDDetails) else None
+    if columns is None and lengths is not None and d.norm > 0.0:
+        columns = (to_numpy(lengths).astype(np.float64) / d.norm) ** 2
     if center and d.scale is not None:
         columns = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
     return Evidence(

@@ -27,6 +27,7 @@ from eckart.errors import ParameterError
 from eckart.files import new_file
 from eckart.formatting import clean, interval, number, percent
 from eckart.io.model_file import libraries
+from eckart.missing.fill import imputation_of
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
         cards.append(("Recommended components", "none" if advice.k == 0 else str(advice.k)))
     if advice.k and advice.explained is not None:
         verb, proved = "It explains" if advice.k == 1 else "They explain", "certified" if certified else "not certified"
+        proved = proved if imputation_of(d) is None else "of the filled table"
         cards.append((f"{verb} ({proved})", interval(*advice.explained)))
     elif advice.k is None:
         cards.append((f"Explained by {d.k}{' (certified)' * certified}", total_ratio(d)))

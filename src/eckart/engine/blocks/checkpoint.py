@@ -40,7 +40,7 @@ from eckart.errors import CheckpointError
 from eckart.locks import NAMES, FolderLock, holder
 
 _EVERY_SECONDS = 20.0
-"""Partial sums are written when this much time has passed since the last."""
+"""Partial sums are written at this interval."""
 _RECORD, _DIGESTS, _PARTIAL = "run.json", "blocks", "partial"
 
 
@@ -210,7 +210,8 @@ def _refuse_other_run(folder: Path, record: JsonObject, run: JsonObject) -> None
     keys = [key for key in sorted({*before, *run}) if before.get(key) != run.get(key)]
     if keys:
         raise CheckpointError(
-            f"{folder} has the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call that wrote "
+            f"{folder} holds the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call that "
+            "wrote "
             "it, name another folder, or remove that one to start from the beginning."
         )
 
@@ -229,7 +230,7 @@ def _refuse_other_data(folder: Path, before: JsonObject, now: JsonObject) -> Non
             what = f"{then} {unit} then, {found} now"
             break
     raise CheckpointError(
-        f"The data are not those that the checkpoint {folder} was made of ({what}). Restore the data, name another "
+        f"The data are not those that the checkpoint {folder} was made from ({what}). Restore the data, name another "
         "folder, or remove that one to start from the beginning."
     )
 

@@ -89,7 +89,7 @@ class Metadata:
     notes: tuple[Note, ...] = ()
     """What was decided while reading, in sentences for the user."""
     parsing_notes: tuple[Note, ...] = ()
-    """What was found out about the layout and the roles of columns: part of `notes` as far as it matters, and plain."""
+    """Findings on the layout and the roles of columns, as plain text; `notes` contains those that matter."""
     column_roles: dict[str, str] = field(default_factory=dict)
     """What was done with each column of the file, in its order; empty where the file has no columns by name."""
     roles: dict[str, str] = field(default_factory=dict)

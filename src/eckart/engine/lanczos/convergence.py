@@ -66,13 +66,13 @@ _FAR = 10.0
 
 
 def stop_if_not_worth(
-    target: Target, schedule: ConvergenceSchedule, passes: int, values: np.ndarray, beyond: float
+    target: Target, schedule: ConvergenceSchedule, passes: int, values: np.ndarray, beyond: float, *, converged: bool
 ) -> None:
-    """Values are off by r^2 / gap: steps are expected until that is at the tolerance."""
+    """Values are off by r^2 / gap: steps are expected until that is at the tolerance, none where it is."""
     last = max(float(values[target.k - 1]), 1e-300) if target.k is not None else 0.0
     if target.worth is None or not last:
         return
-    expected = schedule.expected_steps(needed_residual(target.tolerance, last, beyond))
+    expected = 0.0 if converged else schedule.expected_steps(needed_residual(target.tolerance, last, beyond))
     if expected is not None and not target.worth(passes, expected):
         raise NotWorthError
 

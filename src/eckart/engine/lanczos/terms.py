@@ -57,7 +57,7 @@ class Matrix:
     sharper_error: Callable[[float], float] | None = None
     """The bound of float64 products, given a bound of the largest eigenvalue."""
     tile: int = 1
-    """Columns that a product takes at a time: more of them, up to a multiple of this, cost nothing."""
+    """Products process columns in groups of this size, so filling the last group is free."""
 
     @cached_property
     def backend(self) -> Backend:

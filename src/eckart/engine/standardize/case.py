@@ -50,7 +50,7 @@ class Case:
         self._operator: Operator | None = None
         self._moments: Moments | None = None
         self._arriving: Callable[[], Moments] | None = None
-        """Moments that nobody has asked for yet: on a device their sums are still being formed."""
+        """Moments that were not requested yet: on a GPU their sums may still be running."""
         self._constant = np.zeros(0, int)
         self.row_squares: np.ndarray | None = None
 
@@ -327,6 +327,9 @@ class Case:
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         return self.exact().gram(right), self.gram_error()
+
+    def recentred_growth(self) -> float:
+        return gamma(self._in_float64.additions(gram=True, transposed=self.transposed) + ENTRY)
 
     def approximate(self, right: Array) -> Array | None:
         """About B^T B Q, up to the means: which way to begin, where that is cheaper than a pass; else None."""

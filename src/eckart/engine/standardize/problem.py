@@ -133,6 +133,10 @@ class Problem(Protocol):
         """(B Q)^T (B Q) with the mean subtracted from B Q itself, and what centring still adds to the bound."""
         ...
 
+    def recentred_growth(self) -> float:
+        """gamma(m), m the roundings that a term of `recentred_gram` passes through."""
+        ...
+
     def approximate(self, right: Array) -> Array | None: ...
 
     def product(self, right: Array, *, measure: bool) -> Array:

@@ -22,7 +22,7 @@ ENTRY = 8
 """Roundings of the entries of diag(u) (A - 1 c^T - 1 r^T) diag(1/scale), and of factors and results, in a product."""
 
 DEVIATIONS = 4.0
-"""Standard deviations that are allowed for."""
+"""Number of standard deviations allowed for."""
 _SUMMED_APART = 384
 """BLAS adds up so many products in registers, and then those sums."""
 

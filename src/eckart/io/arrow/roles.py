@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Roles:
     """Positions of columns by what they are for, and the names they are called by, in the order of the schema."""
 
-    schema: Any
+    schema: pa.Schema
     names: tuple[str, ...]
     numbers: tuple[int, ...] = ()
     texts: tuple[int, ...] = ()
@@ -34,7 +34,7 @@ class Roles:
     row_names: str | None = "auto"
 
     @property
-    def types(self) -> list[Any]:
+    def types(self) -> list[pa.DataType]:
         return [self.schema.field(j).type for j in self.numbers]
 
     @property
@@ -68,7 +68,11 @@ def roles_of(schema: pa.Schema, name: str, row_names: str | None = "auto") -> Ro
 
 
 def source_of(
-    roles: Roles, numbers: Sequence[Any], texts: Mapping[int, Any], matrix: np.ndarray, name: str
+    roles: Roles,
+    numbers: Sequence[pa.ChunkedArray],
+    texts: Mapping[int, pa.ChunkedArray],
+    matrix: np.ndarray,
+    name: str,
 ) -> MemorySource:
     """The matrix with names, labels and notes. Without rows (`numbers` empty) single values are not described."""
     labels = [roles.names[j] for j in roles.numbers]
@@ -95,7 +99,7 @@ def empty_matrix(roles: Roles) -> np.ndarray:
 class Typed:
     """A column of which only the type is known."""
 
-    type: Any
+    type: pa.DataType
 
 
 def _truth_note(roles: Roles) -> list[Note]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 _MOST_COMMENTS = 1 << 24
-"""Bytes before the size line at most."""
+"""Most bytes before the size line."""
 _DIGITS = b"0123456789+- \t\n"
 _LETTERS = _DIGITS + b".eE" + b"nNaAiIfFtTyY"
 """What numbers are written with, nan and infinity among them."""

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
+from eckart.formatting import counted
 from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word
 from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
 from eckart.notes import Note
@@ -62,7 +63,7 @@ def _notes(comma: bool, comments: int) -> list[Note]:
     """What was found out in the text: a decimal comma, comments before the table."""
     notes = [Note("decimal_comma", "Numbers are written with a decimal comma.")] if comma else []
     if comments:
-        skipped = f"{comments} line(s) beginning with '#' before the table were not read as data."
+        skipped = f"Skipped {counted(comments, 'comment line')} (beginning with '#') before the table."
         notes.append(Note("comments_skipped", skipped))
     return notes
 
@@ -84,8 +85,8 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
             f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
         )
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
-    notes = _notes(decimal == "," and options.decimal is None, len(comments))
-    if has_header(rows, decimal) if options.header is None else options.header:
+    notes = _notes(options.decimal is None and decimal == ",", len(comments))
+    if _is_header(rows, decimal, options.header):
         body = min(record_end(data, start) + 1, len(data))
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
@@ -142,10 +143,13 @@ def _fit(records: list[str], mark: str) -> Fit:
     cells, count = Counter(len(row) for row in body).most_common(1)[0]
     if cells < 2 or len(rows[0]) < cells - 1:
         return Fit()
-    decimal = "." if mark == "," else ","
-    flat = [cell for row in body[:50] for cell in row[:1000]]
-    numbers = sum(is_value(cell, ".") or is_number(cell, decimal) for cell in flat) / len(flat)
+    numbers = _share_of_numbers(body, "." if mark == "," else ",")
     return Fit(cells, count / len(body), numbers, len(rows[0]) == cells)
+
+
+def _share_of_numbers(rows: list[list[str]], decimal: str) -> float:
+    flat = [cell for row in rows[:50] for cell in row[:1000]]
+    return sum(is_value(cell, ".") or is_number(cell, decimal) for cell in flat) / len(flat)
 
 
 def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
@@ -170,10 +174,9 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
         return "."
     cells = [cell.strip() for row in rows for cell in row if "," in cell]
     commas = [cell for cell in cells if is_number(cell, ",")]
-    grouped = [cell for cell in cells if is_grouped(cell)]
-    if any(not re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", cell) for cell in commas):
+    if not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas)):
         return ","
-    if not commas or len(grouped) > len(commas):
+    if not commas or sum(map(is_grouped, cells)) > len(commas):
         return "."
     if re.search(rb"(?<![\d,.])(\d+,(\d{1,2}|\d{4,})|0\d*,\d+|\d{4,},\d+)(?![\d,.])", data):
         return ","
@@ -181,6 +184,10 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
         f"{name}: the comma in {commas[0]!r} may be a thousands separator or a decimal sign, and no other cell shows "
         f"which. Use {DECIMAL_COMMA} if it is the decimal sign; otherwise write the numbers without separators."
     )
+
+
+def _is_header(rows: list[list[str]], decimal: str, given: bool | None) -> bool:
+    return has_header(rows, decimal) if given is None else given
 
 
 def has_header(rows: list[list[str]], decimal: str) -> bool:
@@ -192,17 +199,29 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     words = [is_word(cell, decimal) for cell in first]
     if not body:
         return all(words)
-    columns = [[row[j] for row in body if j < len(row) and not is_missing(row[j])] for j in range(len(first))]
+    columns = [_present(body, j) for j in range(len(first))]
     numeric = [j for j, column in enumerate(columns) if _is_numeric(column, decimal)]
-    if not numeric:
-        return any(words)
-    above = sum(words[j] for j in numeric)
-    rest = [j for j in numeric if not words[j] and not is_missing(first[j])]
-    names = [first[j] for j in rest]
-    counts_up = _counts_up(names)
-    if above and (2 * above >= len(numeric) or (len(names) > 2 and counts_up)):
+    return _names_above(first, words, columns, numeric, len(body)) if numeric else any(words)
+
+
+def _present(rows: list[list[str]], j: int) -> list[str]:
+    """The cells of column j that are not missing."""
+    return [row[j] for row in rows if j < len(row) and not is_missing(row[j])]
+
+
+def _names_above(first: list[str], words: list[bool], columns: list[list[str]], numeric: list[int], rows: int) -> bool:
+    """Whether the first record names the `numeric` columns, among `columns` of `rows` records below it."""
+    others = [j for j in numeric if not words[j]]
+    above = len(numeric) - len(others)
+    if 2 * above >= len(numeric):
         return True
-    return counts_up and (_corner(first, columns, len(body)) or _unlike(names, [columns[j] for j in rest]))
+    rest = [j for j in others if not is_missing(first[j])]
+    names = [first[j] for j in rest]
+    if not _counts_up(names):
+        return False
+    if above and len(names) > 2:
+        return True
+    return _corner(first, columns, rows) or _unlike(names, [columns[j] for j in rest])
 
 
 def _is_numeric(column: list[str], decimal: str) -> bool:

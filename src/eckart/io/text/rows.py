@@ -201,6 +201,26 @@ def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
     return replace(options, delimiter="tab") if options.delimiter is None and b"\t" in head[:65536] else options
 
 
+def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
+    """The layout of a text that is to be read in blocks."""
+    if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
+        _refuse_encoding(name, "at its beginning")
+    layout = sniff(head, options, name)
+    if layout.data != head:
+        raise FileError(
+            f"{name} is separated by blanks, which can only be read as a whole. Write it with tabs or commas."
+        )
+    return layout
+
+
+def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
+    """A note on the columns that are not numbers, if there are any."""
+    kept = set(numbers)
+    others = list(dict.fromkeys(repr(name) for name in columns if name not in kept))
+    text = f"Left out, because the text is read in blocks: {', '.join(others[:5])}."
+    return [Note("text_left_out", text)] if others else []
+
+
 def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
     """Index a text in one pass over its bytes; its layout and the kinds of its columns are found in its beginning.
 
@@ -210,13 +230,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     stored = _head(opened, name)
     head = plain_lines(stored.removeprefix(_MARK))
     options = with_tabs(options, head) if tab else options
-    if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
-        _refuse_encoding(name, "at its beginning")
-    layout = sniff(head, options, name)
-    if layout.data != head:
-        raise FileError(
-            f"{name} is separated by blanks, which can only be read as a whole. Write it with tabs or commas."
-        )
+    layout = _layout(head, options, name)
     page = Page(name, layout)
     begun = read_delimited(head, name, options)
     numbers = tuple(begun.metadata.column_names or ())
@@ -227,13 +241,8 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
     edges, indices, lines = index.pieces(opened, body, stored.count(b"\n", 0, body) + 1)
     refuse_empty(edges[-1], len(numbers), name)
-    others = sorted(set(page.columns) - set(numbers), key=page.columns.index)
     notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
-    if others:
-        notes.append(
-            Note("text_left_out", f"Left out, because the text is read in blocks: {', '.join(map(repr, others[:5]))}.")
-        )
-    metadata = Metadata(name, column_names=numbers, notes=tuple(notes))
+    metadata = Metadata(name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
     columns, delimiter = tuple(page.columns), layout.delimiter
     return DelimitedRows(
         state, opened.packed, edges, indices, lines, columns, numbers, delimiter, layout.decimal, truths, metadata

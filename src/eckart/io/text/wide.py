@@ -25,7 +25,7 @@ def wide_parts(page: Page, naming: list[str]) -> Parts:
     numeric = _numeric(page, naming)
     check_fits(rows * len(numeric) * 8, page.name, "the matrix")
     matrix = np.empty((rows, len(numeric)))
-    words = [j for j in range(columns) if j not in set(numeric)] if len(numeric) < columns else []
+    words = sorted(set(range(columns)) - set(numeric)) if len(numeric) < columns else []
     texts: list[list[str]] = [[] for _ in words]
     for row in range(rows):
         cells = page.records.cells(row)
@@ -33,11 +33,12 @@ def wide_parts(page: Page, naming: list[str]) -> Parts:
             column.append("" if is_missing(cells[j]) else cells[j].strip())
         wanted = cells if not words else [cells[j] for j in numeric]
         matrix[row] = _numbers(page, row, wanted, numeric)
-    labels = [
-        Text(page.columns[j], tuple(column), len(set(column)) == rows and "" not in column)
-        for j, column in zip(words, texts, strict=True)
-    ]
+    labels = [_label(page.columns[j], column) for j, column in zip(words, texts, strict=True)]
     return Parts(matrix, [page.columns[j] for j in numeric], sorted(labels, key=lambda text: text.name not in naming))
+
+
+def _label(name: str, cells: list[str]) -> Text:
+    return Text(name, tuple(cells), len(set(cells)) == len(cells) and "" not in cells)
 
 
 def _numeric(page: Page, naming: list[str]) -> list[int]:

@@ -16,7 +16,7 @@ from eckart.engine.backends.tall import inner, times
 from eckart.engine.backends.written import less_product
 
 WELL_CONDITIONED = 1e-3
-"""The least singular value with which a Cholesky factor is trusted, as one over the length of its inverse."""
+"""Smallest singular value, estimated from the norm of the inverse, at which a Cholesky factor is trusted."""
 NEARLY_ORTHOGONAL = 0.5
 """Below this, one round leaves Q orthonormal to a few units of rounding."""
 

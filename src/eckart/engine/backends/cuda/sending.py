@@ -11,7 +11,7 @@ from contextlib import suppress
 from llvmlite import binding
 from numba import njit, types
 
-with suppress(RuntimeError):  # no driver, no GPU, and nobody who sends
+with suppress(RuntimeError):  # without a driver there is no GPU to send to
     binding.load_library_permanently("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
 
 _place, _code = types.intp, types.intc  # signed: sums of signed and unsigned numbers would be floats

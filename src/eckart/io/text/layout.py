@@ -16,6 +16,10 @@ from eckart.notes import Note
 from eckart.wording import DECIMAL_COMMA, HEADER
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
+MOST_COLUMNS = 1 << 21
+"""Each column of a text has a name and takes some microseconds."""
+_MOST_CELLS = 10_000
+"""Cells of the first records that show whether the first has names: a record may have millions of cells."""
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
@@ -76,6 +80,10 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         start, _, comments = _preamble(data)
         records = sample_records(data, start, name)
     rows = [split(record, delimiter) for record in records]
+    if (cells := max(map(len, rows))) > MOST_COLUMNS:
+        raise FileError(
+            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
+        )
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
     notes = _notes(options.decimal is None and decimal == ",", len(comments))
     if _is_header(rows, decimal, options.header):
@@ -106,9 +114,13 @@ def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     taken = decimal == "," and not any('"' in record for record in records)
     fits = {mark: _fit(records, mark) for mark in CANDIDATES if mark != "," or not taken}
     best = max(fits, key=lambda mark: (fits[mark].score, fits[mark].cells))
-    if fits[best].score > 0:
+    found = fits[best]
+    if found.score > 0 and (best != "," or found.numbers == 1 or " " not in records[-1]):
         return best
     aligned = _fit(align("\n".join(records).encode()).decode().split("\n"), "\t")
+    # "1,5 2,5" has three cells between commas, and two numbers between blanks.
+    if found.score > 0 and not found.numbers < aligned.numbers * aligned.share == 1:
+        return best
     return " " if aligned.share > 0.9 and aligned.numbers > 0 else ";" if taken else ","
 
 
@@ -183,6 +195,7 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     first, body = rows[0], rows[1:]
     if len(body) and len(first) < len(body[0]):
         return True
+    first, body = first[:_MOST_CELLS], [row[:_MOST_CELLS] for row in body]
     words = [is_word(cell, decimal) for cell in first]
     if not body:
         return all(words)
@@ -248,6 +261,11 @@ def _doubt(header: list[str], decimal: str) -> list[Note]:
             )
         ]
     return []
+
+
+def first_record(data: bytes) -> int:
+    """The byte where the table begins, after blank lines and comments."""
+    return _preamble(data)[0]
 
 
 def _preamble(data: bytes) -> tuple[int, str | None, list[str]]:

@@ -50,10 +50,8 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
         value = value.item()
     if isinstance(value, Note):
         return {"Note": {"code": value.code, "text": str(value), "details": encoded(value.details)}}
-    if value is None or isinstance(value, bool | str | int):
-        return value
-    if isinstance(value, float):
-        return float(value) if np.isfinite(value) else {"float": repr(float(value))}
+    if isinstance(value, bool | str | int | float | None):
+        return _scalar(value)
     if isinstance(value, tuple | list):
         items = list(encoded(dict(enumerate(value))).values())
         return items if isinstance(value, list) else {"tuple": items}
@@ -67,6 +65,12 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
         return {"csr": encoded(_csr_parts(value))}
     arrays[where] = _plain_array(value, where)
     return {"array": where}
+
+
+def _scalar(value: bool | str | float | None) -> object:
+    """JSON has no NaN and no infinity."""
+    finite = not isinstance(value, float) or np.isfinite(value)
+    return value if finite else {"float": repr(value)}
 
 
 def _fields_of(value: Any) -> JsonObject:

@@ -211,9 +211,9 @@ def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
         return 0.0
     low, high = _range(values, masked=masked)
     gaps = masked and dense
-    if gaps and np.isnan(high):  # no entry is known
-        return 0.0
     if not np.isfinite([low, high]).all():
+        if gaps and np.isnan(high):  # no entry is known
+            return 0.0
         refuse_not_finite(_without_gaps(matrix) if gaps else matrix, metadata.column_names)
     if low < 0.0:
         _refuse_negative(matrix, low, metadata)

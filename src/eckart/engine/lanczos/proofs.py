@@ -118,7 +118,7 @@ class Proofs:
         last, k = float(state.values[state.k - 1]), state.k
         if self.retained is None and self.phase is None and run.passes < run.allowed:
             self._bound_complement(run, state)
-        if self.phase is None or (self.phase.bound >= last and self.retained is not None):
+        if self.phase is None or (self.retained is not None and self.phase.bound >= last):
             return
         evidence, largest = run.evidence(), float(state.values[0])
         errors, _ = measure(evidence, run.matrix, run.rng, run.budget)

@@ -29,7 +29,7 @@ def read(
     """The table at a path, or on standard input for '-', with the columns asked for.
 
     Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them. What is
-    too execution for `memory`, and everything with `stream`, becomes rows that are read in blocks.
+    too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
     """
     from eckart.io.identifiers import without_identifiers
 

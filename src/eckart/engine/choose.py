@@ -1,4 +1,4 @@
-"""Which solver, how many reads, how much memory, and why, from counts of operations and measured rates.
+"""Which solver, how many passes, how much memory, and why, from counts of operations and measured rates.
 
 The rates are those of the backend of the data (`Costs`); only their ratios matter for the choice.
 """
@@ -199,7 +199,7 @@ def choose_resident(shape: tuple[int, int], precision: str, settings: Settings) 
 def _choose_for_blocks(
     shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
 ) -> Choice:
-    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory in addition to
+    """For data that are read in blocks: a pass takes reading time, and some blocks are in memory in addition to
     the working arrays.
     """
     size = shape.entries * ((4 if shape.precision == "float32" else 8) + (4 if shape.sparse else 0))

@@ -14,7 +14,7 @@ _before: list[int] = []  # the setting is one for the whole process: first in se
 
 
 def threads() -> int:
-    """Threads to use: what BLAS would use, so that one setting (OMP_NUM_THREADS, threadpoolctl) rules all."""
+    """Threads to use: what BLAS would use, so that one setting (OMP_NUM_THREADS, threadpoolctl) controls all."""
     if _users:
         return _count  # BLAS is held at one thread so that ours can run
     counts = [library.get_num_threads() for library in _libraries()]

@@ -154,7 +154,7 @@ def _take_source(estimator: BaseEstimator, source: Source | RowSource, *, reset:
 
 
 def _refuse_other_columns(X: Matrix, frame: Source | RowSource) -> None:
-    """Text columns are labels elsewhere; an estimator is asked for every column it is given."""
+    """Other functions treat text columns as labels; an estimator must use every column it is given."""
     if frame.shape[1] == X.shape[1]:
         return
     kept = set(frame.metadata.column_names or ())

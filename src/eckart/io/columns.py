@@ -42,7 +42,7 @@ class ChosenColumns:
 
     @property
     def entries(self) -> int:
-        """Of sparse rows the share that belongs to so many columns; to count them would take a pass."""
+        """For sparse rows, the proportional share of entries in these columns; counting them would take a pass."""
         return -(-self.source.entries * len(self.indices) // self.source.shape[1])
 
     def cuts(self) -> Sequence[int]:

@@ -38,7 +38,7 @@ _LONGEST = 1e70
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked of the embedding."""
+    """Checked options of the embedding."""
 
     k: int
     n_landmarks: int | None = None
@@ -50,7 +50,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Given:
-    """What a graph was made of."""
+    """What a graph was built from."""
 
     points: Matrix | None
     n_neighbors: int | None

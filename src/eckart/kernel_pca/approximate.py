@@ -160,7 +160,7 @@ def _refuse_indefinite(made: Factor, diagonal: Array) -> None:
 
 
 def wanted_components(components: FactorComponents, made: Factor, settings: KernelSettings) -> FactorComponents:
-    """As many as asked for."""
+    """The requested number of components."""
     values = rounded(components.values, settings)
     count = len(values)
     if settings.target_ratio is not None:
@@ -205,7 +205,7 @@ def certified(
 
 
 def triangle_of(block: Array) -> Array:
-    """L with L L^T = K[pivots, pivots], which rounding may have left a little indefinite; `block` is gone."""
+    """L with L L^T = K[pivots, pivots], which rounding may have left slightly indefinite; overwrites `block`."""
     xp = namespace(block)
     more = 8 * float(np.finfo(np.float64).eps) * float(xp.linalg.trace(block))
     if is_numpy(block):

@@ -13,7 +13,7 @@ _GROUP = 32
 
 
 def exponentials(argument: Array, *, lowered: bool) -> Array:
-    """exp(min(argument, 0)), or that less 1; the argument is gone."""
+    """exp(min(argument, 0)), or that minus 1; overwrites the argument."""
     function = "expm1" if lowered else "exp"
     if is_numpy(argument):
         np.minimum(argument, 0.0, out=argument)

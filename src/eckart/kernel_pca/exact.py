@@ -108,7 +108,7 @@ def _tile_bytes(size: int) -> int:
 
 
 def _solver(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings, k: int | None) -> str:
-    """The solver asked for, or the cheapest exact one; the approximation where none fits."""
+    """The requested solver, or the cheapest exact one; the approximation if none fits."""
     size, columns = shape
     many = k is not None and 4 * k >= size
     if settings.solver != "auto":

@@ -35,7 +35,7 @@ class Steps:
 
 
 def compiles(rows: int, k: int) -> bool:
-    """Whether a problem with so many rows in both factors together is large enough for compiled loops."""
+    """Whether a problem with this many rows in both factors together is large enough for compiled loops."""
     return rows * k * k >= _COMPILE_FROM
 
 

@@ -100,7 +100,7 @@ def solve_given(
 
 
 def compiles(rows: int, k: int) -> bool:
-    """Whether so many rows of the factors are worth the time that compiling takes."""
+    """Whether this many rows of the factors are worth the compilation time."""
     return rows * k * k >= _COMPILE_FROM or _sweep() is None
 
 

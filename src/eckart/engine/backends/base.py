@@ -106,7 +106,7 @@ class Backend(ABC):
 
     @abstractmethod
     def fetch_async(self, array: Array) -> Callable[[], np.ndarray]:
-        """The same numbers on the host, once they are asked for; nobody waits for them before."""
+        """The same numbers on the host, when they are requested; nothing waits for them before that."""
 
     # Random blocks
 

@@ -48,7 +48,7 @@ _BAD_HEADER = (
 
 @dataclass(frozen=True)
 class Header:
-    """What an .npy member says of itself; `start` is the byte where its numbers begin."""
+    """The header of an .npy member; `start` is the byte where its numbers begin."""
 
     shape: tuple[int, ...]
     dtype: np.dtype

@@ -92,9 +92,7 @@ def check_kernel(
     if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
         raise ParameterError(f"tol={tol!r} is not a tolerance: give a number from 0 to below 1.")
     if kernel == "precomputed" and shape[0] != shape[1]:
-        raise InputError(
-            f"A precomputed kernel compares the rows with themselves and must be square; its shape is {shape}."
-        )
+        raise InputError(f"A precomputed kernel has one row and one column per observation, but its shape is {shape}.")
     seed, random = generator(rng)
     return KernelSettings(
         k=min(check_count("k", k, None), shape[0]) if k is not None else None,

@@ -166,7 +166,7 @@ def _first_pivots(vectors: np.ndarray, basis: np.ndarray, level: float) -> tuple
 
     with one_blas_thread():
         rest = vectors - (vectors @ basis) @ basis.T
-        # Of columns as long as each other the first is taken, whatever rounding says.
+        # Of columns of equal length the first is taken, regardless of rounding.
         rest *= 1.0 - _TIE * np.arange(len(rest))[:, None] / len(rest)
         directions, triangle, pivots = qr(rest.T, mode="economic", pivoting=True, check_finite=False)
         for _ in range(2):

@@ -287,7 +287,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
     """
     size, count, largest = vectors.shape[0], len(values), float(values[0])
-    # Where rounding has left nothing of the Gram matrix, the total is known all the same.
+    # Even if the Gram matrix is only rounding errors, its total is known.
     floor = 2.0 * UNIT * size * (largest if largest > 0.0 else problem.total)
     roots = np.sqrt(np.maximum(values, floor))
     right = vectors / roots

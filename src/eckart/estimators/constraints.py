@@ -1,4 +1,4 @@
-"""What parameters may be, in scikit-learn's words, and how its solver names are meant here."""
+"""Parameter constraints in scikit-learn's notation, and the meaning of its solver names here."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _constraints(kind: Any) -> list[tuple[str, Any, list[Any]]]:
 
 
 def engine_solver(solver: EngineSolver, k: int | None, share: float | None, short: int) -> EngineSolver:
-    """The solver of the engine; an iterative one gives way when half of all components or more are wanted."""
+    """The solver of the engine; not an iterative one if half of all components or more are requested."""
     most = share is None and (k is None or 2 * k >= short)
     return "exact" if solver == "lanczos" and most else solver
 

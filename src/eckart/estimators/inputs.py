@@ -113,7 +113,7 @@ def same_device(estimator: BaseEstimator, X: object, *, reset: bool) -> None:
 
 
 def take_scores(X: Array, estimator: object = None) -> Array:
-    """Scores for the way back: arrays of other libraries as they are, everything else as a NumPy array."""
+    """Scores to reconstruct rows from: arrays of other libraries unchanged, everything else as a NumPy array."""
     if estimator is not None:
         same_device(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):

@@ -1,4 +1,5 @@
-"""From a path or an open stream to bytes that may be read: only regular files, never empty, never a bomb."""
+"""From a path or an open stream to bytes that may be read: only regular files, not empty, and no decompression "
+"bombs."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def _all_squares(graph: Graph, dtype: Any) -> Squares:
 
 
 def _positive(solution: Solution) -> np.ndarray:
-    """Which eigenvalues carry a coordinate: those above rounding."""
+    """Which eigenvalues give a coordinate: those above rounding."""
     return np.asarray(solution.values > 1e-12 * float(np.abs(solution.values).max(initial=0.0)))
 
 

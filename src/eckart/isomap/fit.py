@@ -131,7 +131,7 @@ def finite_points(opened: Opened) -> Matrix:
 def checked(
     rows: int, k: Any, n_landmarks: Any, solver: str, tol: float | None, rng: Seed, memory: str | int | None
 ) -> Wish:
-    """The wish, refused where it cannot be."""
+    """The checked request; errors if it is impossible."""
     check_choice("solver", solver, SOLVERS)
     if n_landmarks is not None:
         check_count("n_landmarks", n_landmarks, rows)
@@ -166,7 +166,7 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: Any) -> tuple[G
 
 
 def say_pieces(count: int) -> None:
-    """In scikit-learn's words, so that filters for it go on working."""
+    """In scikit-learn's words, so that filters for its warning still work."""
     warnings.warn(
         f"The number of connected components of the neighbors graph is {count} > 1. Each pair of them was joined at "
         "its two nearest rows; distances across such a connection are unreliable. Increase the number of neighbors, or "
@@ -200,7 +200,7 @@ def of_graph(
 
 
 def _refuse_range(graph: Graph) -> None:
-    """Distances are squared and summed: beyond the range of float64, nothing could be said of the result."""
+    """Distances are squared and summed: outside the range of float64 the result would be meaningless."""
     longest = float(np.max(graph.weight, initial=0.0))
     if longest > _LONGEST or 0.0 < longest < 1.0 / _LONGEST:
         raise InputError(

@@ -54,7 +54,7 @@ _LARGE = 1e30
 
 
 def rank_limit(size: int, settings: KernelSettings) -> int:
-    """Rows that the approximation may take: as asked, or as many as the memory holds."""
+    """Rows that the approximation may take: as requested, or as many as fit in memory."""
     item = 4 if settings.approximation_error >= _SINGLE else 8
     fits = int(0.6 * settings.budget) // (item * size)
     return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))

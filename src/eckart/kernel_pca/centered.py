@@ -232,7 +232,7 @@ def _refined(
     rotation, scale = from_numpy(turn, basis), from_numpy(values, basis)
     vectors, image = basis @ rotation, image @ rotation
     residuals = to_numpy(_lengths(image - vectors * scale))
-    # K v / l has less of what does not belong to it than v, and is what a projection of the same rows gives.
+    # K v / l is more accurate than v, and equals the projection of the same rows.
     sharp = from_numpy(values > _SHARP * values[0], basis)
     vectors[:, sharp] = image[:, sharp] / _lengths(image[:, sharp])
     kernel, reach = matrix.error(), matrix.reach(means)

@@ -134,7 +134,7 @@ def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Num
     xp, k = module_of(begin), begin.shape[0]
     hessian = xp.ascontiguousarray(triangles[xp.asarray(_pairs(k))].T).astype(np.float64)
     eye = xp.eye(k)
-    # Rounding may have made a singular Hessian indefinite: a share of its trace puts that right.
+    # Rounding may have made a singular Hessian indefinite: adding a share of its trace corrects that.
     hessian += _LEAST_CURVATURE * xp.trace(hessian, axis1=1, axis2=2)[:, None, None] * eye
     for _ in range(_FACES):
         free = (begin + step > 0.0).T

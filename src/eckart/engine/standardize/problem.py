@@ -63,7 +63,7 @@ class Problem(Protocol):
 
     @property
     def tile(self) -> int:
-        """Columns that products take at a time: more of them, up to a multiple of this, cost nothing."""
+        """Products process columns in groups of this size, so filling the last group is free."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""NumPy's .npy: the header is believed only where the file size agrees, and nothing is allocated before that.
+"""NumPy's .npy: the header is trusted only if the file size agrees, and nothing is allocated before that.
 
 The matrix is a read-only map of the file where its numbers are already doubles or floats; other numbers are converted,
 block by block when they would not fit in memory.

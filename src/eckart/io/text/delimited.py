@@ -1,4 +1,4 @@
-"""Delimited text as analysts have it: sniff the layout, let Arrow parse, then decide column by column.
+"""Delimited text: detect the layout, parse with Arrow, then decide column by column.
 
 The fast path never reads lines one by one. Only when something is wrong is the text searched for the line to name.
 """

@@ -134,7 +134,7 @@ def _pivots(vectors: Array, count: int) -> np.ndarray:
     """Pivots of V^T, at most `count` and at most as many as are independent.
 
     What is left of a column never grows. So among the columns of which most is left, pivots are right as long as more
-    is left of them than of any other column; then what is left is found anew for all, in one product.
+    is left of them than of any other column; then what is left is found again for all, in one product.
     """
     left = _leverage(vectors)
     level = _DEPENDENT * left.max(initial=0.0)

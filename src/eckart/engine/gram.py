@@ -38,7 +38,7 @@ _FAST_WORK = 4e9
 """Below this many multiplications a float64 Gram matrix is cheap enough."""
 _SAVING = 16
 """A float32 Gram matrix saves n/4 multiplications in float64 per entry, and the pass that measures it takes two for
-each of its columns, and the conversions: it pays where the data have so many times as many columns (measured)."""
+each of its columns, and the conversions: it pays where the data have this many times as many columns (measured)."""
 _RANDOM = 16
 """Columns of Z."""
 _EXTRA = 8

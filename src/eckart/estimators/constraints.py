@@ -49,7 +49,7 @@ def validated(method: Method) -> Method:
     """Check the parameters before `method` runs; errors for wrong ones are those of scikit-learn.
 
     A parameter that is its default passes at once, and the constraints of a class are built once: scikit-learn's own
-    decorator builds them anew on every call, which takes longer than a small fit.
+    decorator builds them again on every call, which takes longer than a small fit.
     """
 
     @functools.wraps(method)

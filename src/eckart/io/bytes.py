@@ -1,5 +1,4 @@
-"""From a path or an open stream to bytes that may be read: only regular files, not empty, and no decompression "
-"bombs."""
+"""From a path or an open stream to bytes that may be read: only regular files, not empty, no decompression bomb."""
 
 from __future__ import annotations
 

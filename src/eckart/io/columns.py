@@ -53,7 +53,7 @@ class ChosenColumns:
         return edges_for(self.source, _PIECE)
 
     def read(self, start: int, stop: int) -> Block:
-        """In pieces: so many rows may take much more memory with all columns than with the chosen ones."""
+        """In pieces: this many rows may take much more memory with all columns than with the chosen ones."""
         inner = [edge for edge in self._edges if start < edge < stop]
         pieces = (
             self.source.read(first, last)[:, list(self.indices)]

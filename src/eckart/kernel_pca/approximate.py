@@ -63,7 +63,7 @@ def rank_limit(size: int, settings: KernelSettings) -> int:
 def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     """The components of F, and what they prove of K.
 
-    Where the rounding of a factor in float32 takes the error beyond what was asked for, the factor is made in float64.
+    Where the rounding of a factor in float32 takes the error beyond what was requested, the factor is made in float64.
     """
     if settings.approximation_error >= _SINGLE and float(to_numpy(kernel.diagonal(rows)).max()) < _LARGE:
         found = _approximate(rows, kernel, settings, plan, "float32")

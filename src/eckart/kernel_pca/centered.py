@@ -24,7 +24,7 @@ _UNIT = float(np.finfo(np.float64).eps)
 _WITHIN = 1e-3
 """Tiles whose rounding exceeds this share of the last wanted value are made again in float64."""
 _SHARP = 1e-6
-"""Share of the first value from which on K v / l is taken for v."""
+"""K v / l replaces v if its value is at least this share of the first."""
 _DEVICE_SIZE = 512
 """From this size on, a GPU computes all eigenvectors faster than the host."""
 

@@ -40,7 +40,7 @@ _PROPOSALS = 128
 """As many are proposed, and accepted, at a time: on a GPU a product of 128 rows wastes nothing."""
 _DEVICE_SIZE = 2**17
 _DEVICE_PROPOSALS = 160
-"""For so many points or more on a GPU, where discarded proposals cost nothing compared with the products."""
+"""For this many points or more on a GPU, where discarded proposals cost nothing compared with the products."""
 
 
 class RowsOnDemand(Protocol):

@@ -9,7 +9,7 @@ from eckart.engine.backends.written import applied, library
 from eckart.kernel_pca import tiles as cuda_tiles
 
 _GROUP = 32
-"""Squares of float32 numbers are added up in float32 over so many, and in float64 beyond."""
+"""Squares of float32 numbers are added up in float32 over this many, and in float64 above."""
 
 
 def exponentials(argument: Array, *, lowered: bool) -> Array:

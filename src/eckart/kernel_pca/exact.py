@@ -96,7 +96,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
             f"{percent(settings.approximation_error, 2)} of its trace is missing, or {rank} rows were taken."
         )
     _refuse_beyond_memory(solver, peak, settings)
-    # Tiles of many rows may be computed anew at every pass; the result must not depend on whether they are.
+    # Tiles of many rows may be computed again at every pass; the result must not depend on whether they are.
     dear = settings.card is not None or size > _DOUBLE
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, few=0 if dear else _FEW)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)

@@ -16,7 +16,7 @@ import numpy as np
 from eckart.nmf.tiles import Numbers, module_of
 
 _COMPILE_FROM = 300_000
-"""Rows of both factors times k^2 from which on compiled loops pay for the time it takes to compile them."""
+"""Fewest rows of both factors times k^2 for which compiled loops are worth their compilation time."""
 _LEAST_CURVATURE = 1e-14
 _FACES = 4
 """Steps of the active set method."""

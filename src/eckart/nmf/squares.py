@@ -21,7 +21,7 @@ END = 1e-14
 """A row that is solved to the end is there when a sweep brings this share of what the first did."""
 
 _COMPILE_FROM = 500_000
-"""Rows of both factors times k^2, the work of a sweep, from which on compiling a loop pays."""
+"""Fewest rows of both factors times k^2, the work of a sweep, for which compiling a loop is worthwhile."""
 _HEIGHT = 512
 """Rows that are solved to their end together."""
 

@@ -182,7 +182,7 @@ class Backend(ABC):
 
     @abstractmethod
     def digest(self, data: Any, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
-        """Both sums of `engine.digest` over rows whose row 0 is row `first`, once they are asked for."""
+        """Both sums of `engine.digest` over rows whose row 0 is row `first`, when they are requested."""
 
     @property
     @abstractmethod

@@ -1,5 +1,4 @@
-"""Numba's `njit`, with a log message while a compilation takes long; it happens once, and results are cached on "
-"disk."""
+"""Numba's `njit`, with a log message while a compilation takes long; results are cached on disk."""
 
 from __future__ import annotations
 

@@ -74,11 +74,11 @@ class Problem(Protocol):
 
     @property
     def data(self) -> Given:
-        """The rows that the problem was made of."""
+        """The rows that the problem was made from."""
         ...
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
-        """The first pass: moments, and B^T B Q or B^T B if asked for."""
+        """The first pass: moments, and B^T B Q or B^T B if requested."""
         ...
 
     def sharpen(self) -> None:

@@ -276,6 +276,6 @@ def open_container(path: str, kind: str) -> Container:
 def kept_container(state: FileState, kind: str) -> Container:
     """The container of a file as it was at `state`; kept open, because opening reads its whole directory.
 
-    For the workers of a cluster, which get a source anew with every block.
+    For the workers of a cluster, which get a source again with every block.
     """
     return open_container(state.path, kind)

@@ -1,4 +1,4 @@
-"""Pieces of the host's memory by way of page-locked buffers to a GPU, compiled by Numba: no Python between them.
+"""Pieces of the host's memory copied to a GPU through page-locked buffers, compiled by Numba: no Python between them.
 
 The functions are those of C and of CUDA's driver, which must be loaded before `send` is called.
 """

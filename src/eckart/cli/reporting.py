@@ -59,14 +59,14 @@ def report(
         return
     outputs.check(output)
     task = prepared(console, data, wanted, reading, execution, tuning)
-    found, warned = analysed(console, task, wanted, execution)
-    page = _written(console, found, output, title, command_line(data, wanted, tuning))
+    found, warned = analysed(console, task, wanted, reading, execution)
+    page = _written(console, found, output, title, command_line(data, wanted, reading, tuning))
     if output.path == "-" and not console.json:
         sys.stdout.buffer.write(page.encode("utf-8"))
     if markdown:
         click.echo(found.markdown(title=title), nl=False)
     else:
-        _tell(console, found, warned, _next(data, found, wanted, tuning), output, page)
+        _tell(console, found, warned, _next(data, found, wanted, reading, tuning), output, page)
     if output.path != "-":
         console.say(f"Wrote the page to {output.path}.")
 
@@ -80,8 +80,8 @@ def _folder(
 
     def analyse(file: Path, page: Path) -> Analysis:
         task = prepared(console, str(file), wanted, reading, execution, tuning)
-        found, _ = analysed(console, task, wanted, execution)
-        found.report(page, overwrite=output.force, command=command_line(str(file), wanted, tuning))
+        found, _ = analysed(console, task, wanted, reading, execution)
+        found.report(page, overwrite=output.force, command=command_line(str(file), wanted, reading, tuning))
         return found
 
     made, refused = write_index(files, folder, analyse, overwrite=output.force)
@@ -96,7 +96,7 @@ def _folder(
 
 
 def analysed(
-    console: Console, task: Task, wanted: FitOptions, execution: ExecutionOptions
+    console: Console, task: Task, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions
 ) -> tuple[Analysis, list[str]]:
     """The analysis of a table that was read, and the warnings."""
     from eckart.analysis.analyze import analyze
@@ -106,7 +106,8 @@ def analysed(
     with decomposing(console, task, wanted, execution) as (more, warned):
         found = analyze(task.source, wanted.method if given else None, rng=wanted.seed, **task.arguments, **more)
     d = found.decomposition
-    return replace(found, decomposition=replace(d, notes=(*d.notes, *task.notes))), warned
+    options = {**reading.keywords(d.column_names or ()), **found.options}
+    return replace(found, decomposition=replace(d, notes=(*d.notes, *task.notes)), options=options), warned
 
 
 def _written(console: Console, found: Analysis, output: Output, title: str | None, command: str) -> str:
@@ -136,14 +137,11 @@ def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str]
         click.echo(summary_text(found, width=console.width, steps=steps, door="cli"), file=stream, nl=False)
 
 
-def command_line(data: str, wanted: FitOptions, tuning: Tuning) -> str:
+def command_line(data: str, wanted: FitOptions, reading: ReadingOptions, tuning: Tuning) -> str:
     """The command that makes the same report."""
-    number = "".join(
-        f" {option} {value:g}"
-        for option, value in (("-k", wanted.k), ("--explain", wanted.explain), ("--error", wanted.error))
-        if value is not None
-    )
-    return f"eckart report {_quoted(data)}{_typed(wanted, tuning)}{number}"
+    given = {"-k": wanted.k, "--explain": wanted.explain, "--error": wanted.error, "--seed": wanted.seed}
+    numbers = "".join(f" {option} {value:g}" for option, value in given.items() if value is not None)
+    return f"eckart report {_quoted(data)}{reading.typed()}{_typed(wanted, tuning)}{numbers}"
 
 
 def _typed(wanted: FitOptions, tuning: Tuning) -> str:
@@ -154,11 +152,11 @@ def _typed(wanted: FitOptions, tuning: Tuning) -> str:
     return asked + f" --missing {wanted.missing}" * (wanted.missing != "error") + tuning.typed()
 
 
-def _next(data: str, found: Analysis, wanted: FitOptions, tuning: Tuning) -> list[str]:
+def _next(data: str, found: Analysis, wanted: FitOptions, reading: ReadingOptions, tuning: Tuning) -> list[str]:
     """Commands that may come next, ready to be typed; with the number of components that is recommended."""
     if data == "-" or found.decomposition.method != wanted.method:
         return []
-    file, asked = _quoted(data), _typed(wanted, tuning)
+    file, asked = f"{_quoted(data)}{reading.typed()}", _typed(wanted, tuning)
     steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if found.scale_matters else []
     if found.recommendation.k == 0 and not found.requested:
         return [*steps, f"eckart rank {file}{' --scale' * wanted.scale}"]

@@ -110,17 +110,18 @@ def paths_of(data: object) -> list[str]:
     if isinstance(data, str | os.PathLike):
         return [os.fsdecode(os.fspath(data))]
     if isinstance(data, list | tuple):
-        return [path for item in data if isinstance(item, str | os.PathLike) for path in paths_of(item)]
-    while isinstance(data, np.ndarray):
-        if isinstance(data, np.memmap) and data.filename is not None:
-            return [os.fsdecode(data.filename)]
-        data = data.base  # a view of a map
-    found: list[str] = []
-    for value in _file_states(data).values():
-        states = value if isinstance(value, tuple) else (value,)
-        for item in states:
-            found += [item.path] if isinstance(item, FileState) else paths_of(item)
-    return found
+        return [os.fsdecode(os.fspath(item)) for item in data if isinstance(item, str | os.PathLike)]
+    if isinstance(data, np.memmap) and data.filename is not None:
+        return [os.fsdecode(data.filename)]
+    if isinstance(data, np.ndarray):
+        return paths_of(data.base)  # it may be a view of a map
+    return [path for value in _file_states(data).values() for path in _paths_of_states(value)]
+
+
+def _paths_of_states(value: object) -> list[str]:
+    """The paths of a field: a file, a source, or several of either."""
+    items = value if isinstance(value, tuple) else (value,)
+    return [path for item in items for path in ([item.path] if isinstance(item, FileState) else paths_of(item))]
 
 
 def on_this_machine(source: _Source) -> _Source:

@@ -47,6 +47,25 @@ _collection_options = gathered("collection", CollectionOptions, [
 ])  # fmt: skip
 
 
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """Queries whose relevant documents are known."""
+
+    queries: str | None
+    relevant: str | None
+
+    def __post_init__(self) -> None:
+        if (self.queries is None) != (self.relevant is None):
+            raise click.UsageError("--evaluate QUERIES and --relevant FILE belong together.")
+
+
+_evaluation_options = gathered("evaluation", EvaluationOptions, [
+    click.option("--evaluate", "queries", metavar="QUERIES",
+                 help="Measure mean average precision on the queries in this file."),
+    click.option("--relevant", metavar="FILE", help=_RELEVANT),
+])  # fmt: skip
+
+
 @click.command(short_help="Search documents by concept.")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
@@ -57,15 +76,12 @@ _collection_options = gathered("collection", CollectionOptions, [
 @click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this one instead of searching.")
 @click.option("--topics", is_flag=True, help="List the top words of each concept instead of searching.")
 @click.option("--add", "added", metavar="DOCUMENTS", help="Add documents to a collection without fitting again.")
-@click.option(
-    "--evaluate", "queries", metavar="QUERIES", help="Measure mean average precision on the queries in this file."
-)
-@click.option("--relevant", metavar="FILE", help=_RELEVANT)
+@_evaluation_options
 @output("Save the collection, such as docs.eckart, for fast searches.")
 @with_console
 def search(
     console: Console, documents: str, query: tuple[str, ...], n: int, collection: CollectionOptions,
-    similar: str | None, topics: bool, added: str | None, queries: str | None, relevant: str | None, output: Output,
+    similar: str | None, topics: bool, added: str | None, evaluation: EvaluationOptions, output: Output,
 ) -> None:  # fmt: skip
     """Find the documents nearest to QUERY by concept (latent semantic analysis).
 
@@ -79,9 +95,8 @@ def search(
       eckart search articles.csv --column abstract --topics
       eckart search MED.ALL.gz --evaluate MED.QRY.gz --relevant MED.REL.gz
     """
+    queries, relevant = evaluation.queries, evaluation.relevant
     _check_one([bool(query), similar is not None, topics, queries is not None], saved=output.path is not None)
-    if (queries is None) != (relevant is None):
-        raise click.UsageError("--evaluate QUERIES and --relevant FILE belong together.")
     model = _collection(console, documents, collection)
     if added is not None:
         with console.warnings():

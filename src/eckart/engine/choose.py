@@ -155,23 +155,34 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
         _check_memory(choice, memory)
         return choice
     if _on_trial(shape, request):
-        cost, choice = options["lanczos"]
-        trial = _trial(shape, choice, options["gram"][0])
-        if trial.cost(_TRIAL_STEPS) > _TRIAL_SHARE * trial.alternative:
-            options["lanczos"] = (max(cost, 1.01 * options["gram"][0]), choice)
-        else:
-            options["lanczos"] = (min(cost, 0.99 * options["gram"][0]), replace(choice, trial=trial))
+        options["lanczos"] = _tried(shape, *options["lanczos"], options["gram"][0])
+    return _first_fitting(_candidates(shape, request, options), options, memory)
+
+
+def _tried(shape: Shape, cost: float, choice: Choice, alternative: float) -> tuple[float, Choice]:
+    """Block Lanczos just cheaper than the Gram matrix if its first steps are worth a trial, else just dearer."""
+    trial = _trial(shape, choice, alternative)
+    if trial.cost(_TRIAL_STEPS) > _TRIAL_SHARE * trial.alternative:
+        return max(cost, 1.01 * alternative), choice
+    return min(cost, 0.99 * alternative), replace(choice, trial=trial)
+
+
+def _candidates(shape: Shape, request: Request, options: dict[str, tuple[float, Choice]]) -> list[str]:
+    """The solvers that come into question, cheapest first."""
     if shape.work <= SMALL_WORK:
-        candidates = ["gram", "direct"] if shape.resident else ["direct"]
-    else:
-        names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
-        if not shape.sparse and not _few(shape, request):
-            names.append("direct")
-        candidates = sorted(names, key=lambda name: options[name][0])
-    fitting = [name for name in candidates if memory is None or options[name][1].peak_bytes <= memory]
-    choice = options[fitting[0] if fitting else _least(candidates, options)][1]
-    _check_memory(choice, memory)
-    return choice
+        return ["gram", "direct"] if shape.resident else ["direct"]
+    names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
+    if not shape.sparse and not _few(shape, request):
+        names.append("direct")
+    return sorted(names, key=lambda name: options[name][0])
+
+
+def _first_fitting(names: list[str], options: dict[str, tuple[float, Choice]], memory: int | None) -> Choice:
+    """The first that fits into the memory allowed; where none does, the smallest is refused with what it needs."""
+    fitting = [name for name in names if memory is None or options[name][1].peak_bytes <= memory]
+    name = fitting[0] if fitting else min(names, key=lambda name: options[name][1].peak_bytes)
+    _check_memory(options[name][1], memory)
+    return options[name][1]
 
 
 def choose_for(shape: Shape, settings: Settings) -> tuple[Request, Choice]:
@@ -218,15 +229,7 @@ def _choose_for_blocks(
             f"but these are read in blocks. Use {' or '.join(map(repr, costs))}, or 'auto'."
         )
     names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
-    fitting = [name for name in names if memory is None or options[name][1].peak_bytes <= memory]
-    choice = options[fitting[0] if fitting else _least(names, options)][1]
-    _check_memory(choice, memory)
-    return choice
-
-
-def _least(names: list[str], options: dict[str, tuple[float, Choice]]) -> str:
-    """The solver that needs the least memory: its figure is what has to be allowed."""
-    return min(names, key=lambda name: options[name][1].peak_bytes)
+    return _first_fitting(names, options, memory)
 
 
 def _check_memory(choice: Choice, memory: int | None) -> None:
@@ -283,35 +286,46 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
 
 
 def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple[float, Choice]:
-    n = shape.short
+    n, known = shape.short, request.k is not None
     k = request.k if request.k is not None else 32
-    if not shape.sparse:
-        block = block_width(k, n, shape.costs.dense_blocks, few=0 if shape.block_bytes else _FEW[shape.precision])
-    elif shape.block_bytes or shape.costs.sparse_blocks is None:
-        block = block_width(k, n)
-    else:
-        block = min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], n)
-    least = 1024 if request.k is None else _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
+    block = _lanczos_block(shape, k)
+    least = _least_basis(shape) if known else 1024
     capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
     probes, room = MOST_PROBES, None
     if memory is not None:
         room = memory - _BLOCKS_HELD * shape.block_bytes - (min(_COMPILED_LOOPS, memory // 4) if shape.sparse else 0)
         block, capacity, probes = _within(shape, k, block, capacity, room)
-    steps = 9 if request.tolerance >= 1e-6 else 11
-    if request.smallest:
-        steps *= 8
-    width = block + 5
-    product = 4.0 * (shape.entries if shape.sparse else shape.long * n) * width
-    read = product / (shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision])
-    basis = steps * 4.0 * n * (steps * width / 2) * width / shape.costs.dense_rate["float64"]
-    cost = steps * (read + 0.004) + basis + (0.0 if request.k is not None else steps * 0.01)
+    steps = (9 if request.tolerance >= 1e-6 else 11) * (8 if request.smallest else 1)
+    cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
     why = (
-        f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos with blocks of {block}: "
+        f"{k if known else 'The wanted'} of {n} directions by block Lanczos with blocks of {block}: "
         f"about {steps} passes instead of forming all cross-products. It stops when the accuracy is proved."
     )
-    most = 0 if request.k is not None else _most(shape, k, block, capacity, probes, room)
+    most = 0 if known else _most(shape, k, block, capacity, probes, room)
     return cost, Choice("lanczos", steps, peak, why, block, capacity, probes, most)
+
+
+def _lanczos_block(shape: Shape, k: int) -> int:
+    """Columns that are multiplied together."""
+    if not shape.sparse:
+        few = 0 if shape.block_bytes else _FEW[shape.precision]
+        return block_width(k, shape.short, shape.costs.dense_blocks, few=few)
+    if shape.block_bytes or shape.costs.sparse_blocks is None:
+        return block_width(k, shape.short)
+    return min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], shape.short)
+
+
+def _least_basis(shape: Shape) -> int:
+    return _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
+
+
+def _lanczos_cost(shape: Shape, width: int, steps: int) -> float:
+    """Seconds of so many steps with blocks of `width` columns: passes over the data, and orthogonalisation."""
+    product = 4.0 * (shape.entries if shape.sparse else shape.long * shape.short) * width
+    read = product / (shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision])
+    basis = steps * 4.0 * shape.short * (steps * width / 2) * width / shape.costs.dense_rate["float64"]
+    return steps * (read + 0.004) + basis
 
 
 def _most(shape: Shape, k: int, block: int, capacity: int, probes: int, room: int | None) -> int:

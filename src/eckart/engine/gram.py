@@ -45,39 +45,50 @@ _EXTRA = 8
 """Eigenvectors after the k-th in Q: the gap to what is outside of Q decides how sharp the bounds are."""
 
 
+def _formed(problem: Problem) -> Array:
+    gram = problem.first(gram=True)
+    assert gram is not None
+    return gram
+
+
 def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_direct: bool = False) -> Solution:
     """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself.
 
     `or_direct`: where G is not accurate enough and B is small, decompose that instead of a second pass.
     """
     rows, size = problem.shape
-    # Products of stored entries cost the same in float64.
-    fast = problem.sparse or backend_of(problem.workbench).fast_float64
-    if problem.precision != "float64" and (full or fast or not worth_measuring(problem.shape, request)):
+    if problem.precision != "float64" and (full or not _saves_time_in_float32(problem, request)):
         problem.sharpen()
-    gram = problem.first(gram=True)
-    assert gram is not None
+    gram = _formed(problem)
     check_finite(float(gram.sum()) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram)))
     if problem.precision != "float64":
         measured = _solve_measured(problem, gram, request)
         if measured is not None:
             return measured
         problem.sharpen()
-        gram = problem.first(gram=True)
-        assert gram is not None
+        gram = _formed(problem)
     symmetric = SymmetricMatrix(gram, problem.workbench)
     solution = _solve(problem, symmetric, request)
     if problem.total <= 0.0 < problem.total_error():
         return replace(solution, proved=False)  # all that is known is that everything is rounding
-    if not _good(solution, request) and problem.total > 0.0:
-        if or_direct and rows * size * size <= SMALL_WORK:
-            return solve_direct(problem, request)
-        if _partly(request, size) and not full:
-            leading = refine_leading(problem, symmetric, request)
-            if leading is not None:
-                return leading
-        return refine(problem, to_numpy(gram), request)
-    return solution
+    if _good(solution, request) or problem.total <= 0.0:
+        return solution
+    if or_direct and rows * size * size <= SMALL_WORK:
+        return solve_direct(problem, request)
+    return _second_pass(problem, symmetric, request, full=full)
+
+
+def _second_pass(problem: Problem, gram: SymmetricMatrix, request: Request, *, full: bool) -> Solution:
+    """The same from a second pass over the wanted vectors if these are few, else over all of them."""
+    partly = not full and _partly(request, problem.shape[1])
+    leading = refine_leading(problem, gram, request) if partly else None
+    return refine(problem, to_numpy(gram.matrix), request) if leading is None else leading
+
+
+def _saves_time_in_float32(problem: Problem, request: Request) -> bool:
+    # Products of stored entries cost the same in float64.
+    fast = problem.sparse or backend_of(problem.workbench).fast_float64
+    return not fast and worth_measuring(problem.shape, request)
 
 
 def worth_measuring(shape: tuple[int, int], request: Request) -> bool:

@@ -91,8 +91,10 @@ def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
         before = column_notes(Parts(source.matrix, list(names)), metadata.row_names)
         after = column_notes(Parts(matrix, list(chosen)), metadata.row_names)
         notes = tuple(note for note in notes if note not in before) + tuple(after)
-    left = dict.fromkeys((name for name in names if name not in set(chosen)), "left out, as asked")
-    column_roles = metadata.column_roles | {name: word for name, word in left.items() if name in metadata.column_roles}
+    left = (set(names) - set(chosen)) & metadata.column_roles.keys()
+    column_roles = {
+        name: "left out, as asked" if name in left else role for name, role in metadata.column_roles.items()
+    }
     return replace(
         source, matrix=matrix, metadata=replace(metadata, column_names=chosen, notes=notes, column_roles=column_roles)
     )

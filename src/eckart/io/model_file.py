@@ -17,7 +17,7 @@ import re
 import zipfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from numpy.lib import format as npy
@@ -262,7 +262,7 @@ def _read(file: IO[bytes]) -> Decomposition:
     return decomposition
 
 
-def _check_document(document: Mapping[str, Any]) -> None:
+def _check_document(document: Mapping[str, object]) -> None:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"It is an archive, but not of the format {FORMAT!r}.")
     found = document.get("version")
@@ -298,7 +298,7 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
     return members
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> JsonObject:
+def _no_duplicates(pairs: list[tuple[str, object]]) -> JsonObject:
     if len(dict(pairs)) != len(pairs):
         raise ModelFileError("Its JSON contains the same key twice.")
     return dict(pairs)

@@ -38,6 +38,11 @@ class ReadOptions:
         self.text  # noqa: B018 - checks the delimiter and the decimal sign
 
     @property
+    def place(self) -> str | None:
+        """Where the array is inside a file: the layer, or the key."""
+        return f"layers/{self.layer}" if self.layer is not None else self.key
+
+    @property
     def text(self) -> TextOptions:
         """Those of a delimited text."""
         return TextOptions(self.delimiter, self.decimal, self.header, self.row_names, self.encoding)

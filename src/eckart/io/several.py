@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any
 
 import numpy as np
 
@@ -62,7 +61,7 @@ class SeveralRows:
         return {"content": {"files": [one["content"] for one in found]}, "state": [one["state"] for one in found]}
 
 
-def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> DataSource:
+def stacked_sources(sources: Sequence[DataSource], paths: Sequence[str], name: str) -> DataSource:
     """Sources read from `paths` as one; their columns must agree."""
     first = sources[0]
     for source, path in zip(sources[1:], paths[1:], strict=True):
@@ -101,7 +100,7 @@ def _stacked(pieces: Sequence[Block]) -> Block:
     return sparse.vstack(pieces, format="csr")
 
 
-def _metadata(sources: Sequence[Any], paths: Sequence[str], name: str) -> Metadata:
+def _metadata(sources: Sequence[DataSource], paths: Sequence[str], name: str) -> Metadata:
     """Names and labels one after the other, where all files have them; the keys of hive folders as further labels."""
     metadata: Metadata = sources[0].metadata
     total = sum(source.shape[0] for source in sources)
@@ -113,12 +112,12 @@ def _metadata(sources: Sequence[Any], paths: Sequence[str], name: str) -> Metada
     return replace(metadata, name=name, row_names=rows, labels=labels, notes=notes)
 
 
-def _joined_names(sources: Sequence[Any]) -> tuple[str, ...] | None:
+def _joined_names(sources: Sequence[DataSource]) -> tuple[str, ...] | None:
     parts = [source.metadata.row_names for source in sources]
     return None if any(part is None for part in parts) else tuple(itertools.chain.from_iterable(parts))
 
 
-def _joined_labels(sources: Sequence[Any]) -> dict[str, tuple[str, ...]]:
+def _joined_labels(sources: Sequence[DataSource]) -> dict[str, tuple[str, ...]]:
     """Labels that all files have."""
     parts = [source.metadata.labels for source in sources]
     common = [key for key in parts[0] if all(key in labels for labels in parts)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from eckart.arrays import DType
 from eckart.engine.backends.orthogonal import flip_signs
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.digest import ArrayDigest
@@ -177,7 +177,7 @@ def _placed(squares: np.ndarray, means: np.ndarray, weights: np.ndarray) -> np.n
     return result
 
 
-def _all_squares(graph: Graph, dtype: Any) -> Squares:
+def _all_squares(graph: Graph, dtype: DType) -> Squares:
     matrix, means = np.empty((graph.rows, graph.rows), dtype), np.empty(graph.rows)
 
     def keep(chosen: np.ndarray, tile: np.ndarray) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -60,7 +59,7 @@ class Given:
 
 
 def decompose(
-    data: Any,
+    data: object,
     *,
     k: int = 2,
     n_neighbors: int | None = 5,
@@ -129,7 +128,7 @@ def finite_points(opened: Opened) -> Matrix:
 
 
 def checked(
-    rows: int, k: Any, n_landmarks: Any, solver: str, tol: float | None, rng: Seed, memory: str | int | None
+    rows: int, k: object, n_landmarks: int | None, solver: str, tol: float | None, rng: Seed, memory: str | int | None
 ) -> Wish:
     """The checked request; errors if it is impossible."""
     check_choice("solver", solver, SOLVERS)
@@ -140,7 +139,7 @@ def checked(
     return Wish(check_count("k", k, most), n_landmarks, solver, tolerance, memory_bytes(memory), rng)
 
 
-def join_neighbours(points: Matrix, n_neighbors: object, radius: Any) -> tuple[Graph, int]:
+def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -> tuple[Graph, int]:
     """The graph of the rows, in one piece, and of how many pieces it was."""
     rows = points.shape[0]
     if (n_neighbors is None) == (radius is None):

@@ -151,7 +151,7 @@ def _within_by_tiles(queries: Matrix, points: object, radius: float) -> tuple[np
     return owners, indices, distances
 
 
-def _about_the_mean(queries: object, points: Matrix) -> tuple[Any, Any, np.ndarray]:
+def _about_the_mean(queries: object, points: Matrix) -> tuple[Matrix, Matrix, np.ndarray]:
     """Both less the mean of the points, which leaves distances as they are; sparse rows stay as they are."""
     if not is_sparse(points):
         mean = points.mean(axis=0)

@@ -43,6 +43,13 @@ _ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized":
 _ENGINE["cholesky"] = "cholesky"
 
 
+def _count_or_ratio(wanted: float | None) -> tuple[int | None, float | None]:
+    """A number of components, or the share of the variance that they are to explain."""
+    if wanted is None:
+        return None, None
+    return (int(wanted), None) if isinstance(wanted, int | np.integer) else (None, float(wanted))
+
+
 class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimator):
     """Kernel principal component analysis with a certificate and pre-images.
 
@@ -300,7 +307,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         return kernel_onnx(self.decomposition_, dtype)
 
     def _fit(self, X: Matrix) -> Matrix:
-        if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if self.fit_inverse_transform and self.kernel == "precomputed":
             raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel, because it contains no rows.")
         data = take(self, X, reset=True)
         rows = table(open_matrix(data, stream=False))
@@ -322,10 +329,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         return data
 
     def _decomposed(self, rows: Matrix) -> Decomposition[KernelPCADetails]:
-        wanted = self.n_components
-        whole = isinstance(wanted, int | np.integer)
-        count = int(wanted) if wanted is not None and whole else None
-        target_ratio = None if wanted is None or whole else float(wanted)
+        count, target_ratio = _count_or_ratio(self.n_components)
         with progress_bar(self.progress, None) as callback:
             d = decompose(
                 rows if self.device is None else taken_to(rows, self.device)[0],

@@ -72,6 +72,9 @@ def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
     )  # fmt: skip
 
 
+_TILES = {True: "tiles kept in float32", False: "tiles recomputed at every pass"}
+
+
 def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> Plan:
     """direct for small data or many components; Lanczos on tiles, kept or made again; Cholesky beyond that."""
     size, columns = shape
@@ -83,10 +86,8 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     if solver == "direct":
         peak, passes, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
     elif solver == "lanczos":
-        tiles = (
-            "tiles kept in float32" if keep else "the kernel as given" if given else "tiles recomputed at every pass"
-        )
-        peak = (kept if keep else 0) + 8 * size * 600
+        tiles = "the kernel as given" if given else _TILES[keep]
+        peak = kept * keep + 8 * size * 600
         passes, why = _PASSES, f"The leading components by block Lanczos on {tiles}; it stops when they are proved."
     else:
         rank = rank_limit(size, settings)
@@ -158,6 +159,13 @@ def _symmetric_part(dense: Array) -> Array:
     return (whole + whole.T) / 2.0
 
 
+def _basis_size(k: int | None, size: int) -> int:
+    """Columns of the Lanczos basis before a restart."""
+    if not k:
+        return min(size, 1024)
+    return min(size, max(6 * k, 2 * k + 10 * block_width(k, size), 512))
+
+
 def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     given = kernel.name in ("function", "precomputed")
     single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
@@ -172,11 +180,8 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
         refuse_overflow(matrix.diagonal)
         found = solve_whole(matrix, request, positive=kernel.positive)
     else:
-        width = k or 32
-        capacity = min(matrix.size, max(6 * width, 2 * width + 10 * block_width(width, matrix.size), 512))
         found = solve_few(
-            matrix, request, block=cast("int", plan.settings["block"]),
-            capacity=capacity if k else min(matrix.size, 1024),
+            matrix, request, block=cast("int", plan.settings["block"]), capacity=_basis_size(k, matrix.size),
             rng=array_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
         )  # fmt: skip
     values, notes = settle(found, settings)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from eckart.arrays import Array, astype, device, from_numpy, is_array, is_host, 
 from eckart.documentation import document
 from eckart.engine.parallel import fold
 from eckart.errors import ParameterError
+from eckart.kernel_pca.kernel_functions import Kernel
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
 from eckart.options import check_choice
 
@@ -32,7 +32,7 @@ _DEVICE_ENTRIES = 2**26
 class Expansion:
     """Points of the kernel's space by their scores; `kernel` has `points`, `tile` and `diagonal`."""
 
-    kernel: Any
+    kernel: Kernel
     support: Array
     shift: Array | None
     support_scores: Array
@@ -67,7 +67,7 @@ class Expansion:
         """<P, P>."""
         return _products_of_rows(scores, scores) + 2.0 * scores @ self.offset + self.grand
 
-    def compared(self, rows: Array, kernel: Any = None) -> Array:
+    def compared(self, rows: Array, kernel: Kernel | None = None) -> Array:
         """k(z, x_i) for rows z, or another kernel."""
         kernel = kernel or self.kernel
         if hasattr(self.support, "tocsr"):

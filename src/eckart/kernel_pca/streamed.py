@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, DType, is_sparse
+from eckart.arrays import Array, DType, Matrix, is_sparse
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.digest import ArrayDigest
 from eckart.engine.finite import refuse_not_finite
@@ -268,7 +268,7 @@ class _Like:
     dtype: DType
 
 
-def _joined(pieces: list[Any]) -> Array:
+def _joined(pieces: list[Matrix]) -> Array:
     if is_sparse(pieces[0]):
         from scipy import sparse
 

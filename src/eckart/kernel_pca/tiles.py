@@ -203,7 +203,7 @@ def subtract_squares(left: Array, rows: Array) -> None:
 
 
 @contextmanager
-def _seen(*arrays: Array) -> Iterator[tuple[Any, ...]]:
+def _seen(*arrays: Array) -> Iterator[tuple[Array, ...]]:
     """The arrays as CuPy's, without a copy, on their device and on the stream that their library works on."""
     with on_device_of(arrays[0]):
         yield tuple(seen_by_cupy(array) for array in arrays)
@@ -231,7 +231,7 @@ def _name(kernel: str, item: int) -> str:
     return f"{name}<{real}>"
 
 
-def _kernel(name: str, array: Any) -> Any:
+def _kernel(name: str, array: Array) -> Any:
     return _module().get_function(_name(name, array.dtype.itemsize))
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import operator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -268,5 +267,5 @@ def _of_data_alone(values: Numbers) -> float:
     return constant
 
 
-def _add(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+def _add(first: tuple[Array, ...], second: tuple[Array, ...]) -> tuple[Array, ...]:
     return tuple(module_of(total).add(total, part, out=total) for total, part in zip(first, second, strict=True))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, is_host, is_numpy, namespace, to_numpy
 from eckart.errors import InputError
 from eckart.nmf.compare import paired_cosines
@@ -159,6 +159,19 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     return without_empty_rows(table, row_by_row(left[:, : shape[1]]))
 
 
+def _expanded_loss(
+    table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome
+) -> tuple[float, float]:
+    """The loss from sums over the factors, and a bound of its rounding."""
+    left, right = outcome.left, outcome.right
+    half = problem.rows(left, right, left, 0.0, sweeps=0)
+    loss = problem.constant + half.value - problem.penalties.rows.of(left)
+    # |A|^2 - 2 <A H^T, W> + <W^T W, H H^T>: sums of products without a sign, in any order.
+    size = abs(problem.constant) + abs(half.value) + (table.squared_norm if settings.squares else 0.0)
+    unit = float(np.finfo(_steps(table)).eps)
+    return loss, (sum(table.matrix.shape) + 2 * int(right.shape[1]) + 16) * unit * size
+
+
 def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
     """(divergence of the fit without penalties, bound of its rounding).
 
@@ -173,12 +186,7 @@ def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outco
     elif settings.beta == 1.0 and not table.observed and is_numpy(left):
         return exact_divergence(table.matrix, left, right, of_data_alone(table.matrix)[0])
     else:
-        half = problem.rows(left, right, left, 0.0, sweeps=0)
-        loss = problem.constant + half.value - problem.penalties.rows.of(left)
-        # |A|^2 - 2 <A H^T, W> + <W^T W, H H^T>: sums of products without a sign, in any order.
-        size = abs(problem.constant) + abs(half.value) + (table.squared_norm if settings.squares else 0.0)
-        unit = float(np.finfo(_steps(table)).eps)
-        rounding = (sum(table.matrix.shape) + 2 * int(right.shape[1]) + 16) * unit * size
+        loss, rounding = _expanded_loss(table, settings, problem, outcome)
     if short and loss < 0.5 * _EXACT_BELOW[_steps(table)] * table.squared_norm:
         return exact_squares(table.matrix, left, right, table.squared_norm)
     return max(loss, 0.0), rounding
@@ -212,6 +220,11 @@ def _descend(
     return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
 
 
+def _begins_with_squares(table: NonnegativeTable, settings: Settings, penalties: Penalties) -> bool:
+    plain = settings.init == FILLED and penalties == Penalties() and not table.observed and is_host(table.prototype)
+    return plain and by_newton(table, settings)
+
+
 def _first_iterations(
     table: NonnegativeTable, settings: Settings, penalties: Penalties, svd: SingularVectors | None, left: Array,
     right: Array,
@@ -221,14 +234,13 @@ def _first_iterations(
     Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
     costs a fifth or less.
     """
-    more: dict[str, Any] = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
+    more: Keywords = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
         short = compressed_problem(table, settings, penalties, svd.of(table))
         early = accelerate(short, left, right, max_iter=settings.max_iter - 1, **more)
         return early.left, early.right, early.iterations
     most = min(SQUARES_FIRST, settings.max_iter // 2)
-    plain = settings.init == FILLED and penalties == Penalties() and not table.observed and is_host(table.prototype)
-    if not (by_newton(table, settings) and plain and most):
+    if not most or not _begins_with_squares(table, settings, penalties):
         return left, right, 0
     squares = make_problem(table, replace(settings, beta=2.0), penalties)
     early = accelerate(squares, left, right, max_iter=most, **more)

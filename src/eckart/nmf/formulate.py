@@ -43,23 +43,28 @@ def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalti
     return _entries(table, settings, penalties, more)
 
 
-def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
-    on_host, small = is_host(table.prototype), _small(table, settings)
-    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
-    small = small and on_host
+def _products(table: NonnegativeTable, *, small: bool) -> tuple[Product, Product]:
+    """A and A^T times a factor: NumPy's own products where starting threads costs more than it saves."""
     if is_numpy(table.matrix) and table.matrix.size < _POOL_FROM:
         matrix = astype(table.matrix, np.float64)
         transposed = matrix.T
-        products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
-    elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
+        return (lambda other: matrix @ other), (lambda other: transposed @ other)
+    if small and not table.dense and table.matrix.nnz < _POOL_FROM:
         rows, columns = table.matrix.shape
         dense = rows * columns <= min(_CELLS, _DENSER * table.matrix.nnz)
         matrix = table.matrix.toarray().astype(np.float64, copy=False) if dense else table.matrix
         transposed = matrix.T
-        products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
-    else:
-        operator = table.operator()
-        products = (operator.matmat, operator.rmatmat)
+        return (lambda other: np.asarray(matrix @ other)), (lambda other: np.asarray(transposed @ other))
+    operator = table.operator()
+    return operator.matmat, operator.rmatmat
+
+
+def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
+    small = _small(table, settings)
+    kind = "small" if small else "dense" if table.dense else "sparse"
+    sweeps = 1 if settings.solver == "cd" else _SWEEPS[kind]
+    small = small and is_host(table.prototype)
+    products = _products(table, small=small)
     if multiplicative:
         return MultiplicativeSquares(*products, table.squared_norm, penalties)
     end = max(END, _finish_tolerance(table, settings) ** 2)

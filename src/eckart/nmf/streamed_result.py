@@ -39,8 +39,8 @@ def blocks_of(data: object, memory: str | int | None, *, stream: bool | None) ->
 
 
 def factorise_blocks(
-    opened: Opened, *, k: int | None, rng: object, keep_left: bool, H: object, checkpoint: Any, callback: object,
-    executor: object, **options: Any,
+    opened: Opened, *, k: int | None, rng: object, keep_left: bool, H: object,
+    checkpoint: str | os.PathLike[str] | None, callback: object, executor: object, **options: Any,
 ) -> Decomposition[NMFDetails]:  # fmt: skip
     matrix = opened.matrix
     settings = check_settings(matrix.shape, k=matrix.shape[1] if k is None else k, **options)

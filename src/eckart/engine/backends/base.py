@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -177,11 +177,11 @@ class Backend(ABC):
         """The largest modulus: of a sample if that is between `low` and `high`, else of all entries."""
 
     @abstractmethod
-    def varying(self, rows: Any, reference: np.ndarray) -> np.ndarray:
+    def varying(self, rows: Matrix, reference: np.ndarray) -> np.ndarray:
         """Whether some entry of each column differs from that of `reference`, exactly."""
 
     @abstractmethod
-    def digest(self, data: Any, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
+    def digest(self, data: Matrix, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
         """Both sums of `engine.digest` over rows whose row 0 is row `first`, when they are requested."""
 
     @property

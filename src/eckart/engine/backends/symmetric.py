@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ def _there(matrix: Array, prototype: Array, chosen: slice | None) -> tuple[np.nd
     return to_numpy(values[chosen]), to_numpy(vectors[:, chosen])
 
 
-def _here(solve: Any, matrix: np.ndarray) -> Any:
+def _here(solve: Callable[[np.ndarray], Array], matrix: np.ndarray) -> Array:
     # With more threads LAPACK adds up in another order: the last bits would depend on their number.
     with one_blas_thread():
         return solve(matrix)
@@ -213,7 +214,7 @@ def _some_values(matrix: np.ndarray, count: int) -> np.ndarray | None:
     """The `count` largest values, rising, by LAPACK's subset driver; None where it gives up or leaves some out."""
     size = matrix.shape[0]
 
-    def some(given: np.ndarray) -> Any:
+    def some(given: np.ndarray) -> Array:
         return linalg.eigvalsh(given, subset_by_index=[size - count, size - 1], check_finite=False)
 
     try:

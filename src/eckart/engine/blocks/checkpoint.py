@@ -63,6 +63,8 @@ class Journal:
         """The checkpoint of this run of `matrix`, new or as it was left; that of another run is refused."""
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
+        if folder.exists() and not folder.is_dir():
+            raise CheckpointError(f"{folder} is a file, and a checkpoint is a folder. Name a new folder.")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):

@@ -70,15 +70,19 @@ class DaskRows:
         return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
 
 
+def _refuse_other_columns(dtypes: Any) -> None:
+    others = [str(name) for name, kind in dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
+    if others:
+        raise InputError(
+            f"Columns that are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
+        )
+
+
 def dask_rows(data: Any) -> DaskRows:
     """A Dask array or frame of numbers as rows."""
     metadata = Metadata(name="dask")
     if hasattr(data, "to_dask_array"):
-        others = [str(name) for name, kind in data.dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
-        if others:
-            raise InputError(
-                f"Columns that are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
-            )
+        _refuse_other_columns(data.dtypes)
         metadata = Metadata(name="dask", column_names=tuple(map(str, data.columns)))
         data = data.to_dask_array(lengths=True)
     if data.ndim != 2:
@@ -87,8 +91,7 @@ def dask_rows(data: Any) -> DaskRows:
         data = data.compute_chunk_sizes()
     if len(data.chunks[1]) > 1:
         data = data.rechunk({1: -1})
-    edges = (0, *(int(edge) for edge in itertools.accumulate(data.chunks[0])))
-    edges = tuple(edge for edge, later in zip(edges, (*edges[1:], None), strict=True) if edge != later)
+    edges = tuple(sorted({0, *map(int, itertools.accumulate(data.chunks[0]))}))  # chunks without rows are left out
     sparse = not isinstance(data._meta, np.ndarray)
     density = _density(data) if sparse else 1.0
     return DaskRows(data, edges, metadata, sparse, density)

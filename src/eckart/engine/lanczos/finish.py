@@ -84,6 +84,10 @@ class Refined:
     error: float
 
 
+def _metered(basis: Basis) -> float:
+    return 0.0 if basis.meter is None else basis.meter.bound(basis)
+
+
 def measure(
     evidence: Evidence, matrix: Matrix, rng: np.random.Generator, budget: FailureBudget, ritz: np.ndarray | None = None
 ) -> tuple[Errors, Refined | None]:
@@ -92,9 +96,7 @@ def measure(
     main_loss = basis.orthogonality_loss(rng, budget.spend("rounding"))
     probe_loss = phase.basis.orthogonality_loss(rng, budget.spend("rounding")) if phase is not None else 0.0
     if matrix.exact is None:
-        assert basis.meter is not None
-        main = basis.meter.bound(basis)
-        probe = phase.basis.meter.bound(phase.basis) if phase is not None and phase.basis.meter is not None else 0.0
+        main, probe = _metered(basis), 0.0 if phase is None else _metered(phase.basis)
         errors = Errors(main, main, main_loss, matrix.product_error, probe, probe_loss)
         return _sharpened(errors, evidence, matrix), None
     backend, product_error = matrix.backend, matrix.product_error

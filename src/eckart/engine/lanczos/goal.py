@@ -31,7 +31,7 @@ def goal_of(run: _Run, last: float, largest: float) -> float:
 def bound_of_nothing(run: _Run) -> float:
     """The bound that probes give of a complement that is zero."""
     quantile = length_quantile(run.budget.total / 16, PROBES)
-    return 8.0 * run.expected_error(run.basis) * run.basis.size**0.5 / quantile
+    return float(8.0 * run.expected_error(run.basis) * run.basis.size**0.5 / quantile)
 
 
 def is_hidden_by_rounding(run: _Run, state: Assessment) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from eckart.engine.standardize.case import AMPLIFIED, RANGE
 from eckart.engine.standardize.moments import describe
 from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.standardize.tall import Tall
+
+if TYPE_CHECKING:
+    from eckart.engine.matrix import Opened
 
 _SAMPLED_ROWS = 64
 """Rows whose means are c: spread over the table, because the first rows of a series say little about its means."""
@@ -44,7 +47,7 @@ class OutOfRangeError(ArithmeticError):
     """The sum of squares is zero, not finite, or so large or small that squares are not safe."""
 
 
-def is_resident(opened: Any) -> bool:
+def is_resident(opened: Opened) -> bool:
     """Whether `ResidentTall` applies: dense NumPy rows, not fewer than columns, of ordinary size."""
     matrix = opened.matrix
     if not isinstance(matrix, RowBlocks) or opened.exponent or not isinstance(matrix.matrix, np.ndarray):
@@ -178,7 +181,7 @@ def _shifted(block: np.ndarray, shift: np.ndarray | None, into: np.ndarray) -> n
     return into
 
 
-def _add(first: Any, second: Any) -> Array:
+def _add(first: Array, second: Array) -> Array:
     return first[0] + second[0], np.add(first[1], second[1], out=first[1])
 
 

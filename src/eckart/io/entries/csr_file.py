@@ -16,7 +16,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
 
@@ -203,11 +203,10 @@ def _pieces(array: np.ndarray) -> Iterator[np.ndarray]:
         yield flat[start : start + _PIECE]
 
 
-def _write_npy(stream: Any, dtype: np.dtype, shape: tuple[int, ...], pieces: Iterator[np.ndarray]) -> None:
+def _write_npy(stream: IO[bytes], dtype: np.dtype, shape: tuple[int, ...], pieces: Iterator[np.ndarray]) -> None:
     """In pieces: the array may be larger than memory."""
     head = io.BytesIO()
     described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(head, described)
     stream.write(head.getvalue())
-    for piece in pieces:
-        stream.write(piece.tobytes())
+    stream.writelines(piece.tobytes() for piece in pieces)

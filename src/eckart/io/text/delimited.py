@@ -6,7 +6,7 @@ The fast path never reads lines one by one. Only when something is wrong is the 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -222,7 +222,7 @@ def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:
     return [field.name for field in table.schema if pa.types.is_integer(field.type)]
 
 
-def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[Any, str]:
+def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
     """A text column after all numbers, truly text, or numbers spoilt by some cell, which is refused."""
     import pyarrow.compute as pc
 

@@ -35,7 +35,7 @@ def cupy() -> Any:
     return require("cupy", purpose="our kernels on a GPU")
 
 
-def seen_by_cupy(array: Array) -> Any:
+def seen_by_cupy(array: Array) -> Array:
     """The array as CuPy sees it."""
     return cupy().asarray(array)
 

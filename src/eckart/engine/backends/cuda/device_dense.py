@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eckart.arrays import Array, astype, namespace
 from eckart.engine.backends.cuda import skinny as cuda_skinny
@@ -90,7 +90,7 @@ class SkinnyProducts:
         product = cuda_skinny.multiply_transposed if transposed else cuda_skinny.multiply
         return product(self.stored, self.shift, arranged, approximate=approximate)[0]
 
-    def _by_tiles(self, factor: Array, product: Callable[[Any], Any]) -> Array:
+    def _by_tiles(self, factor: Array, product: Callable[[Array], Array]) -> Array:
         """product(arranged tile) for as many columns as a launch takes, side by side."""
         most = cuda_skinny.WIDTHS[-1]
         tiles = [factor[:, start : start + most] for start in range(0, factor.shape[1], most)]

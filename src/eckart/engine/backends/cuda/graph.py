@@ -7,7 +7,6 @@ is copied into them, and what comes out is copied out of them, so it is for smal
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from eckart.arrays import Array, empty_rows, namespace
 from eckart.engine.backends.cuda.arrays import cupy, on_device_of
@@ -30,7 +29,7 @@ class Recorded:
         self._launch: Callable[[], None] | None = None
         self._given: tuple[Array, ...] = ()
         self._made: tuple[Array, ...] = ()
-        self._kept: Any = None
+        self._kept: object = None
 
     def __call__(self, *arrays: Array, number: float) -> tuple[Array, ...]:
         self._calls += 1
@@ -57,7 +56,9 @@ class Recorded:
             self._worth = False
 
 
-def _record_torch(work: Callable[[], tuple[Array, ...]], prototype: Array) -> tuple[Callable[[], None], Any, Any]:
+def _record_torch(
+    work: Callable[[], tuple[Array, ...]], prototype: Array
+) -> tuple[Callable[[], None], tuple[Array, ...], object]:
     """(launch, results, what has to live as long), by PyTorch, which keeps its own memory for recordings."""
     torch = require("torch")
     side, current = torch.cuda.Stream(prototype.device), torch.cuda.current_stream(prototype.device)
@@ -74,7 +75,9 @@ def _record_torch(work: Callable[[], tuple[Array, ...]], prototype: Array) -> tu
     return graph.replay, made, (pool, graph)
 
 
-def _record_cupy(work: Callable[[], tuple[Array, ...]], prototype: Array) -> tuple[Callable[[], None], Any, Any]:
+def _record_cupy(
+    work: Callable[[], tuple[Array, ...]], prototype: Array
+) -> tuple[Callable[[], None], tuple[Array, ...], object]:
     """The same by CuPy."""
     side, current = cupy().cuda.Stream(non_blocking=True), cupy().cuda.get_current_stream()
     side.wait_event(current.record())

@@ -132,7 +132,7 @@ _BLOCK_BYTES = (2**16, 2**26)
 _SMALL_DENSE = 2**17
 """Entries of a sparse matrix that is small enough to be worked on as a dense one: a megabyte."""
 _MANY_COLUMNS, _VECTORS = 10**7, 24
-"""From here on it is checked that so many vectors of one number for each column fit into memory: sums, sums of squares,
+"""From here on it is checked that this many vectors with one number per column fit into memory: sums, sums of squares,
 means and their partial sums, measured on sparse rows with one component."""
 
 

@@ -33,7 +33,7 @@ _SEGMENTS = (4, 8)
 """Segments for threads: the first number, up to the second where each has `_ROWS` rows at least."""
 _ROWS = 1024
 _BLOCK_ENTRIES, _BLOCK_ROWS, _CENTRED_ROWS = 2**17, 2048, 256
-"""Entries of a block, but not fewer rows than these, since BLAS packs the factor anew for every block; fewer where the
+"""Entries of a block, but not fewer rows than these, since BLAS packs the factor again for every block; fewer where the
 block is a copy."""
 _SAFE = {"f": (1e-30, 1e38), "d": (1e-280, 1e300)}
 """Sizes of scores that were not rounded to subnormal numbers on the way, and did not overflow."""
@@ -166,7 +166,7 @@ def _make(d: Decomposition, dtype: np.dtype, whitening: object) -> Projector:
 
 
 def _amplified(mean: np.ndarray, right: np.ndarray, deviation: np.ndarray, most: float) -> bool:
-    """Whether |mean|^T |v_i| exceeds so many deviations on some component that varies."""
+    """Whether |mean|^T |v_i| exceeds this many deviations on some component that varies."""
     if euclidean(mean) * float(np.abs(right).max(initial=0.0)) * len(mean) ** 0.5 <= most * float(deviation.min()):
         return False  # no column can: |mean|^T |v| <= ||mean|| ||v||
     varying = deviation > 1e-6 * deviation.max(initial=0.0)

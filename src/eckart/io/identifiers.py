@@ -36,7 +36,7 @@ _BLOCK = 1 << 24
 
 
 def is_identifier(name: str) -> bool:
-    """Whether a column is called like one that tells rows apart: id, index, no, customer_id, ..."""
+    """Whether the name of a column suggests that it identifies the rows: id, index, no, customer_id, ..."""
     named = _SURE.fullmatch(name) is not None or _POSSIBLE.fullmatch(name) is not None
     return named and not name.lower().startswith(("unnamed", "column "))
 

@@ -107,7 +107,7 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 
 
 def _refuse_other_file(path: Path) -> None:
-    """A model replaces a model (or an empty file), never the data that it was made of, under whatever name or link."""
+    """A model replaces a model (or an empty file), never the data that it was made from, by whatever name or link."""
     if not path.is_file() or path.stat().st_size == 0:
         return  # what cannot be replaced is refused when it is written
     if not is_model_file(path):

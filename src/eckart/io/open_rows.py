@@ -1,4 +1,4 @@
-"""open_rows: a file as rows that are read when they are asked for; open_table: that, or all of it, by its size."""
+"""open_rows: a file as rows that are read on demand; open_table: that, or all of it, by its size."""
 
 from __future__ import annotations
 

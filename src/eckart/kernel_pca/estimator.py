@@ -1,4 +1,4 @@
-"""KernelPCA: principal components of the points behind a kernel, their proof, and the way back."""
+"""KernelPCA: principal components in the feature space of a kernel, with proofs and pre-images."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def fit(
     H: object = None,
     callback: IterationCallback | None = None,
 ) -> Fitted:
-    """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
+    """The best of `n_runs` runs: the first from the requested start, the others from random ones."""
     shape = table.matrix.shape
     _check_zeros(table, settings)
     if _host_only(settings):

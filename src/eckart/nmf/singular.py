@@ -23,14 +23,14 @@ _COMPRESSED_GAIN = 8
 _TOLERANCE = 1e-4
 _PASSES = 8
 _GRAM_UP_TO, _LANCZOS_FROM = 256, 600
-"""Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
+"""Length of the short side up to which the start comes from the Gram matrix, and above which from Lanczos."""
 _SMALL_DENSE = 2**17
 """Entries of a sparse matrix up to which it is worked on as a dense one."""
 
 
 @dataclass(frozen=True)
 class SingularVectors:
-    """A ~ left diag(values) right^T, with the bounds that were proved, if they were asked for."""
+    """A ~ left diag(values) right^T, with the bounds that were proved, if requested."""
 
     left: Array
     values: Array

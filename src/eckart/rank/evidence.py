@@ -82,7 +82,7 @@ class Evidence:
 
     @property
     def most(self) -> int:
-        """The largest number of components that is looked at."""
+        """The largest number of components considered."""
         return max(1, min(self.options.most or _LEADING, self.short - 1))
 
     def falls(self, factor: float) -> np.ndarray:

@@ -194,7 +194,7 @@ def _meanings(d: Decomposition) -> dict[str, str]:
 def _unit(d: Decomposition) -> str:
     """Unit of the cells of a row."""
     if d.mean is None:
-        return "value" if d.scale is None else "value in units of the column's size"
+        return "value" if d.scale is None else "value / root mean square of the column"
     return "distance from the mean" if d.scale is None else "standard deviations from the mean"
 
 

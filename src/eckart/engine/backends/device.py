@@ -1,6 +1,6 @@
 """A GPU, whatever the library: the host queues work there and reads results when it needs them.
 
-Our kernels (`cuda/`) are compiled by CuPy. Without CuPy, and where they do not suit, the library of the arrays works.
+Our kernels (`cuda/`) are compiled by CuPy. Without CuPy, or where they do not apply, the library of the arrays is used.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What the user has said about a text file; None means: find out."""
+    """What the user specified about a text file; None means: detect it."""
 
     delimiter: str | None = None
     decimal: str | None = None
@@ -164,7 +164,7 @@ def _share_of_numbers(rows: list[list[str]], decimal: str) -> float:
 
 
 def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
-    """A delimiter the user said, which occurs nowhere, while another splits every record alike."""
+    """Refuse a given delimiter that does not occur, if another one splits every record into equally many cells."""
     if options.mark is None or any(options.mark in record for record in records):
         return
     other = best_delimiter(records, options.decimal)

@@ -1,4 +1,4 @@
-"""Rows of a delimited text too large for memory: an index of where records begin, then Arrow parses what is asked for.
+"""Rows of a delimited text too large for memory: an index of where records begin, then Arrow parses the requested rows.
 
 The layout and the kinds of the columns are found in the beginning of the text, as for a small one; a cell further down
 that does not fit is refused with its line.
@@ -44,7 +44,7 @@ _HELD = 1 << 24
 """Texts up to this many bytes, unpacked, are read whole."""
 _HEAD = 1 << 21
 _MANY_COLUMNS = 1500
-"""From so many columns on, cells are parsed as one column: Arrow's cost per column outweighs that per cell."""
+"""From this many columns on, cells are parsed as one column: Arrow's cost per column outweighs that per cell."""
 _CHUNK = 1 << 22
 _FEWEST = 3
 """Records in which the layout is found, the names among them, however long they are."""

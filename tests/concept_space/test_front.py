@@ -624,7 +624,7 @@ class TestInput:
         ("row", "error", "word"),
         [
             ([1, 2], InputError, "5 columns"),
-            (RATINGS.values, InputError, "one is meant"),
+            (RATINGS.values, InputError, "one is expected"),
             ([1, 2, np.nan, 0, 0], MissingValuesError, "Robot Winter"),
             ({"Robot Winter": np.inf}, NotFiniteError, "Robot Winter"),
             ({"Robot Winter": "good"}, InputError, "'good'"),

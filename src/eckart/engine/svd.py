@@ -1,4 +1,4 @@
-"""PCA and SVD of every kind of matrix: find_components, plan_components, and the way to the components and back.
+"""PCA and SVD of every kind of matrix: find_components, plan_components, projection onto the components and back.
 
 B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
 """
@@ -10,11 +10,12 @@ import os
 import warnings
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.aliases import JsonObject
+from eckart.arrays import Array, Matrix, astype, from_numpy, is_sparse, namespace, to_numpy
 from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.checkpoint import Journal, key_of
@@ -162,6 +163,45 @@ def plan_components(data: object, method: Method = "pca", **options: object) -> 
     return as_plan(opened, settings, choice)
 
 
+class _ProjectionTerms(NamedTuple):
+    """2^exponent A, the mean in the units of that A, and the components divided by the scales."""
+
+    matrix: Any
+    exponent: int
+    mean: Array | None
+    right: Array
+
+
+def _projection_terms(d: Decomposition, opened: Opened) -> _ProjectionTerms:
+    right = astype(d.right, namespace(d.right).float64)
+    matrix, exponent, mean = opened.matrix, opened.exponent, d.mean
+    if d.scale is not None:
+        scale = astype(d.scale, right.dtype)
+        exponents = safe_exponents(to_numpy(scale), matrix.precision)
+        if exponent or exponents.any():  # as when it was fitted: scores have no unit
+            matrix, exponent = matrix.in_powers(exponents), 0
+            scale = times_power_of_two(scale, exponents)
+            mean = None if mean is None else times_power_of_two(astype(mean, scale.dtype), exponents)
+        right = right / scale[:, None]
+    return _ProjectionTerms(matrix, exponent, mean, right)
+
+
+def _centred_product(matrix: Any, right: Array, mean: Array | None, exponent: int) -> Array:
+    """(A - mean) right for 2^exponent A."""
+    # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
+    shifted = mean is not None and not matrix.sparse and not exponent
+    if shifted:
+        matrix = matrix.shifted(_on_device_of(mean, matrix.prototype))
+    scores = matrix.matmat(_on_device_of(right, matrix.prototype))
+    if exponent:
+        exact = times_power_of_two(astype(scores, namespace(scores).float64), -exponent)
+        scores = astype(exact, scores.dtype)
+    if mean is not None and not shifted:
+        mean = _on_device_of(mean, scores)
+        scores = scores - astype(mean @ astype(_on_device_of(right, scores), mean.dtype), scores.dtype)
+    return scores
+
+
 def project_on_components(decomposition: Decomposition, data: object, *, whiten: bool = False) -> Array:
     """Scores of rows on the components: (A - mean) / scale right, in one pass.
 
@@ -179,32 +219,10 @@ def project_on_components(decomposition: Decomposition, data: object, *, whiten:
             "Give the same columns in the same order."
         )
     opened = fill_as_fitted(d, opened)
-    right = astype(d.right, namespace(d.right).float64)
-    matrix, exponent, mean = opened.matrix, opened.exponent, d.mean
-    if d.scale is not None:
-        scale = astype(d.scale, right.dtype)
-        exponents = safe_exponents(to_numpy(scale), matrix.precision)
-        if exponent or exponents.any():  # as when it was fitted: scores have no unit
-            matrix, exponent = matrix.in_powers(exponents), 0
-            scale = times_power_of_two(scale, exponents)
-            mean = None if mean is None else times_power_of_two(astype(mean, scale.dtype), exponents)
-        right = right / scale[:, None]
-    if whiten:
-        right = right / whitening(d)
-    # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
-    shifted = mean is not None and not matrix.sparse and not exponent
-    if shifted:
-        matrix = matrix.shifted(_on_device_of(mean, matrix.prototype))
+    terms = _projection_terms(d, opened)
+    right = terms.right / whitening(d) if whiten else terms.right
     with np.errstate(over="ignore", invalid="ignore"):
-        scores = matrix.matmat(_on_device_of(right, matrix.prototype))
-        if exponent:
-            exact = times_power_of_two(astype(scores, namespace(scores).float64), -exponent)
-            scores = astype(exact, scores.dtype)
-        if mean is not None and not shifted:
-            offset = _on_device_of(mean, scores) @ astype(
-                _on_device_of(right, scores), _on_device_of(mean, scores).dtype
-            )
-            scores = scores - astype(offset, scores.dtype)
+        scores = _centred_product(terms.matrix, right, terms.mean, terms.exponent)
     if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
         refuse_not_finite(_stored(opened), opened.metadata.column_names)
     return scores
@@ -258,7 +276,7 @@ def _open(data: object, memory: str | int | None, stream: bool | None, checkpoin
 
 def _describe_run(
     opened: Opened, settings: Settings, choice: Choice, weights: np.ndarray | None, rng: np.random.Generator
-) -> dict[str, Any]:
+) -> JsonObject:
     """All that the result depends on."""
     return {
         "settings": asdict(settings),
@@ -270,13 +288,17 @@ def _describe_run(
 
 
 def _start_reading(
-    opened: Opened, choice: Choice, callback: ProgressCallback | None, checkpoint: Any, run: dict[str, Any] | None
+    opened: Opened,
+    choice: Choice,
+    callback: ProgressCallback | None,
+    checkpoint: str | os.PathLike[str] | None,
+    run: JsonObject | None,
 ) -> Journal | None:
     if opened.matrix.resident:
         return None
     reading = opened.matrix.reading
     reading.callback, reading.expected = callback, choice.passes
-    if run is not None:
+    if run is not None and checkpoint is not None:
         reading.journal = Journal.open(checkpoint, run, opened.matrix)
     journal: Journal | None = reading.journal
     return journal
@@ -357,7 +379,7 @@ def _lanczos_or_gram(problem: Problem, request: Request, choice: Choice, rng: np
         return solve_gram(problem, request)
 
 
-def _stored(opened: Opened) -> Any:
+def _stored(opened: Opened) -> Matrix:
     """The numbers as they were given."""
     return opened.matrix.matrix if opened.matrix.resident else opened.matrix
 

@@ -15,13 +15,13 @@ from eckart.arrays import Array
 from eckart.nmf.problem import Problem
 
 _WINDOW, _SHARE = 5, 0.15
-"""It ends when so many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
+"""It ends when this many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
 _NEWTON_WINDOW, _NEWTON_SHARE = 3, 3.0
 """The same for Newton steps, each of which does as much as 20 to 40 multiplicative updates."""
 _LEAST_EXPLAINED = 1e-3
 """What the parts explain counts as at least this share of what they do not."""
 _TO_THE_END = 2000
-"""Most sweeps over a row that is solved to its end."""
+"""Most sweeps over a row that is solved to convergence."""
 
 
 @dataclass(frozen=True)
@@ -147,17 +147,15 @@ def _settled(
     """
     if violation == 0.0 or (tol > 0.0 and violation <= tol * first):
         return "projected gradients below the tolerance"
-    window = _NEWTON_WINDOW if newton else _WINDOW
+    window, share = (_NEWTON_WINDOW, _NEWTON_SHARE) if newton else (_WINDOW, _SHARE)
     if len(history) <= window:
         return ""
     before, now = history[-1 - window], history[-1]
     if before - now <= problem.rounding:
         return "descent below rounding"
     explained = max(problem.reference - now, _LEAST_EXPLAINED * abs(now))
-    small = (_NEWTON_SHARE if newton else _SHARE) * tol
-    if tol > 0.0 and (_root(before) - _root(now) <= small * _root(explained)):
-        return "relative change below the tolerance"
-    if newton and tol > 0.0 and before - now <= 2.0 * small * explained:
+    change = _root(before) - _root(now) <= share * tol * _root(explained)
+    if tol > 0.0 and (change or (newton and before - now <= 2.0 * share * tol * explained)):
         return "relative change below the tolerance"
     return ""
 

@@ -18,7 +18,7 @@ SMALL = 1_000_000
 _MOST_COLUMNS = 200
 """Columns up to which the correlation of neighbours is estimated: each of some 400 trials takes all eigenvalues."""
 _CLOSE = 1.5
-"""Components that explain less than so many times the next may be the largest of correlated noise."""
+"""Components that explain less than this many times the next may be the largest of correlated noise."""
 
 
 def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evidence]:
@@ -36,8 +36,8 @@ def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evide
 def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | None, int | None]:
     """The table with noise of equal variance, if its noise is unequal, and its number of components.
 
-    Asked where rules that allow for unequal noise find components. More than they find are not accepted: asking twice
-    would double the error rate.
+    Asked where rules that allow for unequal noise find components. More than `sign_flip` finds are not accepted: asking
+    twice would double the error rate.
     """
     said = {v.rule: v.k for v in choice.verdicts if v.rule in TESTS and v.k is not None}
     most = max(said.get("sign_flip", max(said.values(), default=0)), choice.apart or 0)
@@ -45,19 +45,20 @@ def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | No
         return None, None
     changed = equalised(e, most)
     k = None if changed is None else sequential(changed, flipped, e.rng(18), "tables with random signs")[0]
-    return changed, k if k is not None and k <= most else None
+    return changed, k if k is not None and k <= said.get("sign_flip", most) else None
 
 
 def _alike(choice: RankChoice, e: Evidence) -> bool:
     """Whether the rows have equal variance, which `permutation` assumes; asked only where the tests differ.
 
-    With few directions left the rows cannot show it. The test that agrees with `gap` is then preferred.
+    With few directions left the rows may not show it. The test that agrees with `gap` is then preferred unless they do.
     """
     said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
     if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
         return False
     if choice.apart and choice.apart in choice.tested and e.short - max(choice.tested) < ENOUGH:
-        return said["permutation"] == choice.apart
+        # What the smaller number leaves may contain a component, which makes the rows unequal.
+        return said["permutation"] == choice.apart and rows_are_exchangeable(e.remainder(max(choice.tested)), e.rng(11))
     return rows_are_exchangeable(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
 
 

@@ -31,7 +31,7 @@ from eckart.rank.verdict import ENOUGH, TESTS, RankChoice
 _FEWEST = 3
 """Components that a test needs at least."""
 _ROUNDING = 1e-12
-"""Share of the variance up to which nothing is left."""
+"""Residuals up to this share of the variance count as zero."""
 _SMALL = 200_000
 """Entries up to which the whole spectrum is compared with that of independent noise."""
 _WIDE = 2.0

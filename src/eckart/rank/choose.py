@@ -43,7 +43,7 @@ Answer = tuple[int | None, str]
 
 @dataclass(frozen=True)
 class Rule:
-    """How a rule is asked, what it assumes, and whether it needs the table itself."""
+    """How a rule is called, what it assumes, and whether it needs the table itself."""
 
     title: str
     ask: Callable[[Evidence], Answer]
@@ -53,7 +53,7 @@ class Rule:
     spectrum: bool = False
     """Whether values far beyond the leading ones matter."""
     no_vote: str = ""
-    """Why the rule has no say in the verdict, if it has none."""
+    """Why the rule does not vote; empty if it does."""
 
 
 RULES: dict[str, Rule] = {
@@ -66,7 +66,11 @@ RULES: dict[str, Rule] = {
     ),
     "energy": Rule("Energy", by_energy, "Nothing: it describes the data.", counts=False, spectrum=True),
     "linear_energy": Rule(
-        "Energy, not squared", by_linear_energy, "Nothing; taught in some lecture notes.", counts=False, spectrum=True
+        "Energy, not squared",
+        by_linear_energy,
+        "Nothing: it describes the data (lecture notes).",
+        counts=False,
+        spectrum=True,
     ),
     "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
     "kaiser": Rule(

@@ -68,7 +68,7 @@ def _dissent(said: list[int], k: int) -> str:
     others = [number for number in said if number != k]
     if not others:
         return ""
-    return f"; {'the other says' if len(others) == 1 else 'the others say'} {_span(sorted(set(others)))}"
+    return f"; {'the other finds' if len(others) == 1 else 'the others find'} {_span(sorted(set(others)))}"
 
 
 TESTS = ("sign_flip", "permutation")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SEGMENTS = 8
 MOST_SEGMENTS = 32
 GRAM_ROWS = 2048
-"""Rows of a Gram matrix that BLAS adds up in an order of its own, at most."""
+"""Most rows that BLAS may sum in an order of its own."""
 _BLOCK_BYTES = 2**20
 _BLOCK_ROWS, _CONVERTED_ROWS = 512, 128
 """Rows of a block at least; fewer where it is a copy, which has to stay in cache until it is multiplied."""
@@ -183,9 +183,20 @@ class DenseProducts:
             return type(self)(replace(self.rows, matrix=self.rows.matrix.T, steps=())).additions(
                 gram=gram, transposed=False
             )
-        rows, columns = self.rows.shape
+        columns = self.rows.shape[1]
         size = self.gram_rows if gram else self.block_rows
-        return min(size, rows) + -(-rows // size) + _SEGMENTS + (0 if gram else columns)
+        longest = self._longest_segment
+        return min(size, longest) + -(-longest // size) + _SEGMENTS + (0 if gram else columns)
+
+    @property
+    def _longest_segment(self) -> int:
+        """Rows of a segment at most, for factors of any width, and for fewer rows than these too."""
+        rows, columns = self.rows.shape
+        if not is_numpy(self.rows.prototype):
+            return rows
+        # Segments are fewest where the product is a Gram matrix with its sums, or has too little work to be shared out.
+        count = max(1, min(_SEGMENTS, rows // 64, _ACCUMULATOR_BYTES // (8 * columns * (columns + 2))))
+        return min(rows, max(-(-rows // count) + 1, -(-_SERIAL_WORK // columns)))
 
     def _product(self, block: Array, factor: Array | None, *, gram: bool) -> Array | None:
         if gram:

@@ -180,7 +180,7 @@ def test_a_precomputed_kernel_is_the_kernel():
     np.testing.assert_allclose(found.eigenvalues_, wanted.eigenvalues_, rtol=1e-10)
     new = pairwise_kernels(X[:4] + 1, X, metric="rbf", gamma=0.1)
     np.testing.assert_allclose(found.transform(new), wanted.transform(X[:4] + 1), atol=1e-9)
-    with pytest.raises(InputError, match="must be square"):
+    with pytest.raises(InputError, match="one row and one column per observation"):
         ek.KernelPCA(3, kernel="precomputed").fit(K[:, :-1])
     with pytest.raises(InputError, match="no inverse"):
         found.inverse_transform(np.zeros((1, 3)))

@@ -130,7 +130,7 @@ def translated(error: Exception) -> click.ClickException:
 
 
 def _refused_by_system(error: BaseException) -> bool:
-    """Whether a full disk, a lost folder or the like is behind it."""
+    """Whether the cause is a full disk, a lost folder or the like."""
     cause = error.__cause__
     return cause is not None and (isinstance(cause, OSError) or _refused_by_system(cause))
 
@@ -155,7 +155,7 @@ def _tell(console: Console, error: click.ClickException) -> None:
 
 
 def _language(given: Sequence[object]) -> str:
-    """The language of a teaching command, by --lang or by the locale; every other command speaks English."""
+    """The language of a teaching command, by --lang or by the locale; every other command uses English."""
     words = [str(word) for word in given]
     if not words or words[0] not in _TEACHING:
         return "en"

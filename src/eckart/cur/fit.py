@@ -208,7 +208,7 @@ def _smallest_rank(
 
 
 def _first(meets: Callable[[int], bool], low: int, high: int) -> int:
-    """The first number from low to high that meets it; `high` is taken where none below does."""
+    """The first number from low to high that meets the target; `high` if none below does."""
     while high - low > _TRIED:
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle) else (middle + 1, high)

@@ -1,4 +1,4 @@
-"""PCA and SVD of every kind of matrix: find_components, plan_components, and the way to the components and back.
+"""PCA and SVD of every kind of matrix: find_components, plan_components, projection onto the components and back.
 
 B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
 """

@@ -325,7 +325,7 @@ def expansion_of(d: Decomposition) -> Expansion:
 def _with_correlations(
     d: Decomposition[KernelPCADetails], rows: object, kernel: Kernel
 ) -> Decomposition[KernelPCADetails]:
-    """Correlation of the scores with the original columns: what a component has to do with what was measured."""
+    """Correlation of the scores with the original columns: how a component relates to what was measured."""
     if kernel.name == "precomputed":
         return d
     return replace(d, details=replace(d.details, correlations=correlations(rows, d.left)))

@@ -15,7 +15,7 @@ from eckart.arrays import Array
 from eckart.nmf.problem import Problem
 
 _WINDOW, _SHARE = 5, 0.15
-"""It ends when so many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
+"""It ends when this many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
 _NEWTON_WINDOW, _NEWTON_SHARE = 3, 3.0
 """The same for Newton steps, each of which does as much as 20 to 40 multiplicative updates."""
 _LEAST_EXPLAINED = 1e-3

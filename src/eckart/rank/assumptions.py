@@ -14,7 +14,7 @@ SMALL = 1_000_000
 _MOST_COLUMNS = 200
 """Columns up to which the correlation of neighbours is estimated: each of some 400 trials takes all eigenvalues."""
 _CLOSE = 1.5
-"""Components that explain less than so many times the next may be the largest of correlated noise."""
+"""Components that explain less than this many times the next may be the largest of correlated noise."""
 
 
 def with_assumptions(choice: RankChoice, e: Evidence) -> RankChoice:

@@ -43,7 +43,7 @@ Answer = tuple[int | None, str]
 
 @dataclass(frozen=True)
 class Rule:
-    """How a rule is asked, what it assumes, and whether it needs the table itself."""
+    """How a rule is called, what it assumes, and whether it needs the table itself."""
 
     title: str
     ask: Callable[[Evidence], Answer]

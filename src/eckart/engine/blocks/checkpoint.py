@@ -4,7 +4,7 @@ A run is a fixed sequence of passes, and between them arithmetic that depends on
 therefore the whole state: the same call takes them from the checkpoint, in order, and gives the same bits as a run that
 was not interrupted. A long pass leaves partial sums on the way.
 
-A checkpoint is believed only for the data it was made of. The fingerprint of the files must agree, and so must the
+A checkpoint is trusted only for the data it was made from. The fingerprint of the files must agree, and so must the
 SHA-256 of one block, chosen at random, or of every block that was read if the files were touched, copied or moved.
 Files are written completely, flushed and renamed; each has a checksum and the identity of its checkpoint.
 """
@@ -63,6 +63,8 @@ class Journal:
         """The checkpoint of this run of `matrix`, new or as it was left; that of another run is refused."""
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
+        if folder.exists() and not folder.is_dir():
+            raise CheckpointError(f"{folder} is a file, and a checkpoint is a folder. Name a new folder.")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):

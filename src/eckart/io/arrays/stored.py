@@ -149,9 +149,10 @@ def _is_group(found: object) -> bool:
 
 def _dense(state: FileState, kind: str, place: str, container: Container, array: Any, memory: int | None) -> StoredRows:
     name = Path(state.path).name
-    if len(array.shape) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in array.shape:
+    sizes = array.shape or ()  # HDF5 has arrays without any shape
+    if len(sizes) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in sizes:
         raise FileError(
-            f"{name}, array {place!r}: shape {tuple(array.shape)} of {array.dtype} is not a matrix of numbers. "
+            f"{name}, array {place!r}: shape {tuple(sizes)} of {array.dtype} is not a matrix of numbers. "
             f"Name another array with {KEY}"
         )
     container.check(array, place)
@@ -168,7 +169,7 @@ def _columns_at_a_time(array: Any, memory: int | None) -> int:
     """Columns whose chunks take a sixteenth of the memory allowed, or one chunk; 0 if all columns do.
 
     Zarr decodes all chunks that a block of rows touches at the same time, and h5py one after the other. The chunks of
-    an array that is stored by columns are decoded anew for every block.
+    an array that is stored by columns are decoded again for every block.
     """
     rows, columns = array.chunks
     limit = (free_memory() if memory is None else memory) // 16
@@ -199,7 +200,7 @@ def _check_encoding(encoding: str, name: str, place: str) -> None:
 
 def _check_part(found: Any, name: str, place: str, part: str) -> None:
     allowed = "fiub" if part == "data" else "iu"
-    if len(found.shape) != 1 or np.dtype(found.dtype).kind not in allowed:
+    if len(found.shape or ()) != 1 or np.dtype(found.dtype).kind not in allowed:
         raise FileError(f"{name}, {place!r}: {part!r} is not a list of numbers. Write it again as CSR.")
 
 
@@ -241,7 +242,7 @@ def _shape(sizes: object) -> tuple[int, int] | None:
 
 
 def _is_table(found: Any) -> bool:
-    return not _is_group(found) and len(getattr(found, "shape", ())) == 2
+    return not _is_group(found) and len(getattr(found, "shape", None) or ()) == 2
 
 
 def _place(container: Container, name: str) -> str:
@@ -277,8 +278,8 @@ def _index(container: Container, side: str, size: int, name: str, memory: int | 
     names = _values(container, names)
     if names is None:
         return None
-    if tuple(names.shape) != (size,):
-        raise FileError(f"{name}: {side!r} has names of shape {tuple(names.shape)} for {size:,}. Write it again.")
+    if names.shape != (size,):
+        raise FileError(f"{name}: {side!r} has names of shape {names.shape} for {size:,}. Write it again.")
     container.check(names, f"{side}/{given}")
     # Names of a fixed length may be packed: a few bytes in the file, and gigabytes in memory.
     check_piece(size * np.dtype(names.dtype).itemsize, name, f"the list of names in {side!r}", memory)

@@ -82,6 +82,9 @@ def _plain(column: pa.ChunkedArray, target: pa.DataType) -> np.ndarray:
 
     if pa.types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
+    if pa.types.is_decimal(column.type):
+        # By way of text: Arrow multiplies by a rounded power of ten, and 0.3 becomes 0.30000000000000004.
+        column = pc.cast(column, pa.string())
     column = pc.cast(column, target, safe=False)
     if column.null_count:
         nan = pa.py_buffer(np.full(1, np.nan, target.to_pandas_dtype()))

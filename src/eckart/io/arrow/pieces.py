@@ -1,6 +1,6 @@
 """Rows from inside a row group or record batch, without decoding all of it where the format allows that.
 
-A Parquet row group is decoded page by page from its beginning; going back means beginning anew. One page of every
+A Parquet row group is decoded page by page from its beginning; going back means beginning again. One page of every
 column is in memory then. Of many columns that may be all of the row group, which is then decoded a few columns at a
 time, from its beginning for every block. An uncompressed Arrow batch lies in the file column by column, so any of its
 rows can be read directly. A compressed batch is decoded whole.

@@ -1,4 +1,4 @@
-"""Rows of Parquet files (one, a folder, a pattern) and of Arrow files: row groups and batches are read as asked for."""
+"""Rows of Parquet files (one, a folder, a pattern) and of Arrow files: row groups and batches are read on demand."""
 
 from __future__ import annotations
 

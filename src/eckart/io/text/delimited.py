@@ -1,4 +1,4 @@
-"""Delimited text as analysts have it: sniff the layout, let Arrow parse, then decide column by column.
+"""Delimited text: detect the layout, parse with Arrow, then decide column by column.
 
 The fast path never reads lines one by one. Only when something is wrong is the text searched for the line to name.
 """
@@ -134,7 +134,7 @@ def _separated(layout: Layout, options: TextOptions) -> str:
 
 
 def naming_columns(page: Page, options: TextOptions) -> list[str]:
-    """Columns that name the rows whatever they hold: the one asked for, and a first one without a name."""
+    """Columns that name the rows whatever they hold: the requested one, and a first one without a name."""
     first = page.columns[:1] if page.named_rows or page.unnamed_first else []
     return first if options.row_names in (None, "auto") else [options.row_names, *first]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
@@ -16,13 +16,17 @@ from eckart.notes import Note
 from eckart.wording import DECIMAL_COMMA, HEADER
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
+MOST_COLUMNS = 1 << 21
+"""Each column of a text has a name and takes some microseconds."""
+_MOST_CELLS = 10_000
+"""Cells of the first records that show whether the first has names: a record may have millions of cells."""
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What the user has said about a text file; None means: find out."""
+    """What the user specified about a text file; None means: detect it."""
 
     delimiter: str | None = None
     decimal: str | None = None
@@ -75,16 +79,25 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         data, delimiter = align(data), "\t"
         start, _, comments = _preamble(data)
         records = sample_records(data, start, name)
-    rows = [split(record, delimiter) for record in records]
+    rows = _rows(records, delimiter, name)
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
     notes = _notes(options.decimal is None and decimal == ",", len(comments))
     if _is_header(rows, decimal, options.header):
         body = min(record_end(data, start) + 1, len(data))
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
-    if header is None and options.header is None:
+    if (header, options.header) == (None, None):
         notes.append(Note("no_header", "The first line contains data, not names, so the columns are numbered."))
     return Layout(data, delimiter, decimal, header, start, rows, notes)
+
+
+def _rows(records: list[str], delimiter: str, name: str) -> list[list[str]]:
+    rows = [split(record, delimiter) for record in records]
+    if (cells := max(map(len, rows))) > MOST_COLUMNS:
+        raise FileError(
+            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
+        )
+    return rows
 
 
 def sample_records(data: bytes, start: int, name: str) -> list[str]:
@@ -103,13 +116,19 @@ def sample_records(data: bytes, start: int, name: str) -> list[str]:
 
 def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     """The candidate under which the records have equally many cells, most of them numbers."""
-    taken = decimal == "," and not any('"' in record for record in records)
-    fits = {mark: _fit(records, mark) for mark in CANDIDATES if mark != "," or not taken}
+    taken = decimal == "," and '"' not in "".join(records)
+    fits = {mark: _fit(records, mark) for mark in CANDIDATES}
+    if taken:
+        del fits[","]
     best = max(fits, key=lambda mark: (fits[mark].score, fits[mark].cells))
-    if fits[best].score > 0:
+    found = fits[best]
+    if found.score > 0 and (best != "," or found.numbers == 1 or " " not in records[-1]):
         return best
     aligned = _fit(align("\n".join(records).encode()).decode().split("\n"), "\t")
-    return " " if aligned.share > 0.9 and aligned.numbers > 0 else ";" if taken else ","
+    # "1,5 2,5" has three cells between commas, and two numbers between blanks.
+    if found.score > 0 and not found.numbers < aligned.numbers * aligned.share == 1:
+        return best
+    return " " if aligned.is_likely else next(iter(fits))
 
 
 class Fit(NamedTuple):
@@ -119,6 +138,10 @@ class Fit(NamedTuple):
     share: float = 0.0
     numbers: float = 0.0
     header: bool = True
+
+    @property
+    def is_likely(self) -> bool:
+        return self.share > 0.9 and self.numbers > 0
 
     @property
     def score(self) -> float:
@@ -141,7 +164,7 @@ def _share_of_numbers(rows: list[list[str]], decimal: str) -> float:
 
 
 def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
-    """A delimiter the user said, which occurs nowhere, while another splits every record alike."""
+    """Refuse a given delimiter that does not occur, if another one splits every record into equally many cells."""
     if options.mark is None or any(options.mark in record for record in records):
         return
     other = best_delimiter(records, options.decimal)
@@ -160,7 +183,7 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     """A comma is the decimal sign where some cell allows no other reading; 1,234 alone is refused, not guessed."""
     if delimiter == ",":
         return "."
-    cells = [cell.strip() for row in rows for cell in row if "," in cell]
+    cells = [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
     commas = [cell for cell in cells if is_number(cell, ",")]
     if not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas)):
         return ","
@@ -183,6 +206,7 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     first, body = rows[0], rows[1:]
     if len(body) and len(first) < len(body[0]):
         return True
+    first, body = first[:_MOST_CELLS], [row[:_MOST_CELLS] for row in body]
     words = [is_word(cell, decimal) for cell in first]
     if not body:
         return all(words)
@@ -202,13 +226,12 @@ def _names_above(first: list[str], words: list[bool], columns: list[list[str]], 
     above = len(numeric) - len(others)
     if 2 * above >= len(numeric):
         return True
-    rest = [j for j in others if not is_missing(first[j])]
-    names = [first[j] for j in rest]
+    rest = {j: first[j] for j in others if not is_missing(first[j])}
+    names = list(rest.values())
     if not _counts_up(names):
         return False
-    if above and len(names) > 2:
-        return True
-    return _corner(first, columns, rows) or _unlike(names, [columns[j] for j in rest])
+    long = above > 0 and len(names) > 2
+    return long or _corner(first, columns, rows) or _unlike(names, [columns[j] for j in rest])
 
 
 def _is_numeric(column: list[str], decimal: str) -> bool:
@@ -248,6 +271,11 @@ def _doubt(header: list[str], decimal: str) -> list[Note]:
             )
         ]
     return []
+
+
+def first_record(data: bytes) -> int:
+    """The byte where the table begins, after blank lines and comments."""
+    return _preamble(data)[0]
 
 
 def _preamble(data: bytes) -> tuple[int, str | None, list[str]]:

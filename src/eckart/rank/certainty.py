@@ -25,7 +25,7 @@ import numpy as np
 
 from eckart.formatting import percent
 from eckart.rank.evidence import Evidence
-from eckart.rank.noise import break_of_spectrum
+from eckart.rank.noise import break_of_spectrum, spectrum_excess
 from eckart.rank.verdict import ENOUGH, TESTS, RankChoice
 
 _FEWEST = 3
@@ -34,6 +34,8 @@ _ROUNDING = 1e-12
 """Residuals up to this share of the variance count as zero."""
 _SMALL = 200_000
 """Entries up to which the whole spectrum is compared with that of independent noise."""
+_WIDE = 2.0
+"""Standard deviations beyond which the spread of the eigenvalues leaves a doubt (`noise.spectrum_excess`)."""
 _CORRELATION = 0.5
 _ONE_COLUMN = 0.8
 """Share of a component's squared loadings from which it counts as a single column."""
@@ -90,7 +92,7 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
         if (found := doubt(choice, e, answers)) is not None:
             return found
     if answers.left >= ENOUGH:
-        return Certainty(choice.k, choice.k)
+        return _wide_spectrum(choice, e, answers) or Certainty(choice.k, choice.k)
     return _disagreement(choice, e, answers) or _like_correlated_noise(e, answers) or _single_columns(e, choice.k)
 
 
@@ -131,7 +133,7 @@ def _correlated_neighbours(choice: RankChoice, e: Evidence, answers: _Answers) -
 
 
 def _disagreement(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
-    if answers.lowest == answers.highest or choice.correlated:
+    if answers.lowest == answers.highest:
         return None
     tested = f"The tests for independent noise find {_listed(answers.tests)}"
     apart = "" if answers.gap is None else f"; the rule 'gap' finds {answers.gap}"
@@ -156,6 +158,18 @@ def _single_columns(e: Evidence, k: int) -> Certainty:
     reason = (f"Component {single[0] + 1} is almost a single column ({share}), "
               "whose noise cannot be distinguished from a component.")  # fmt: skip
     return Certainty(k - len(single), k, reason)
+
+
+def _wide_spectrum(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    """Components that do not stand apart, in noise that may be correlated."""
+    k, gap = answers.k, answers.gap
+    small = e.rows * e.columns <= _SMALL and e.has_table
+    if gap is None or gap >= k or choice.correlated or not small or spectrum_excess(e.remainder(k), e.rng(8)) <= _WIDE:
+        return None
+    apart = f"Only {gap} component{'s' * (gap != 1)} clearly stand{'s' * (gap == 1)} apart"
+    reason = (f"{apart}, and the eigenvalues of the residual spread wider "
+              "than in most independent noise: the others may be correlated noise.")  # fmt: skip
+    return Certainty(gap, k, reason)
 
 
 def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:

@@ -187,6 +187,11 @@ def as_given(opened: Opened) -> Matrix:
     return opened.matrix.matrix if given is None else given
 
 
+def stored(opened: Opened) -> Matrix:
+    """The numbers as they are stored, or the blocks that read them."""
+    return opened.matrix.matrix if opened.matrix.resident else opened.matrix
+
+
 def _whole(source: Source) -> Matrix:
     return stack_blocks(list(source.blocks()))
 

@@ -126,5 +126,5 @@ class Proofs:
         allowance = errors.allowance(largest)
         upper = bounds_from_basis(evidence, errors, len(state.values), run.matrix.prototype)
         found = separation(state.values - allowance, upper, k)
-        if found is not None and (self.retained is None or found.rho < self.retained.rho):
-            self.retained = found
+        known = [gap for gap in (self.retained, found) if gap is not None]
+        self.retained = min(known, key=lambda gap: gap.rho, default=None)

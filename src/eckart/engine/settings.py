@@ -38,6 +38,7 @@ class Settings:
     tolerance: float | None
     memory: int | None
     max_passes: int
+    ddof: int = 1
 
     def accuracy(self, precision: str, short: int) -> float:
         """The tolerance that was asked for, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
@@ -69,6 +70,7 @@ def check_settings(
     tol: float | None,
     memory: str | int | None,
     max_passes: int,
+    ddof: int = 1,
 ) -> Settings:
     """Refuse what is out of range; `short` is the shorter side of the matrix."""
     check_choice("method", method, METHODS)
@@ -84,6 +86,8 @@ def check_settings(
     if target_ratio is not None and which == "smallest":
         raise ParameterError(f"A share of the variance needs the largest components. With {SMALLEST} give k.")
     check_count("max_passes", max_passes, None)
+    if ddof not in (0, 1):
+        raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, so ddof is 0 or 1.")
     everything = None if target_ratio is not None else short
     if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
         raise ParameterError(f"tol={tol!r} is not a tolerance: give a number from 0 to below 1.")
@@ -98,6 +102,7 @@ def check_settings(
         tolerance=None if not tol else float(tol),
         memory=memory_bytes(memory),
         max_passes=max_passes,
+        ddof=int(ddof),
     )
 
 

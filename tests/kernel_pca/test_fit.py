@@ -432,3 +432,52 @@ def test_missing_values_in_tensors_are_named():
     tensor[4, 1] = float("nan")
     with pytest.raises(InputError, match="row 5, column 2"):
         ek.decompose(tensor, "kernel_pca", k=2)
+
+
+def _kernel(scale):
+    points = np.random.default_rng(0).standard_normal((40, 6)) * [5, 4, 3, 2, 1, 0.5]
+    kernel = points @ points.T * scale
+    return (kernel + kernel.T) / 2.0
+
+
+@pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
+@pytest.mark.parametrize("scale", [1e-320, 1e-170, 1e-100, 1e100, 1e150])
+def test_precomputed_kernels_at_the_ends_of_the_range(scale, solver):
+    """Either the eigenvalues of the same kernel at size 1, or a refusal that says what to do about it."""
+    options = {"kernel": "precomputed", "solver": solver, "k": 3, "approximation_error": 1e-3}
+    try:
+        d = ek.decompose(_kernel(scale), "kernel_pca", **options)
+    except InputError as error:
+        assert not 1e-140 < scale < 1e130
+        assert "Multiply the kernel by a constant" in str(error)
+        return
+    centre = np.eye(40) - 1 / 40
+    wanted = np.sqrt(np.linalg.eigvalsh(centre @ _kernel(1.0) @ centre)[:-4:-1])
+    assert (d.certificate.lower / scale**0.5 <= wanted * (1 + 1e-12)).all()
+    assert (wanted * (1 - 1e-12) <= d.certificate.upper / scale**0.5).all()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
+def test_tiny_rows_need_no_width_where_the_kernel_has_none(kernel, solver):
+    points = np.random.default_rng(0).standard_normal((40, 6)) * [5, 4, 3, 2, 1, 0.5]
+    d = ek.decompose(points * 1e-160, "kernel_pca", kernel=kernel, solver=solver, k=3)
+    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    rows, unit = (points / lengths, 1.0) if kernel == "cosine" else (points, 1e-160)
+    wanted = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[:3]
+    np.testing.assert_allclose(d.values / unit, wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e-100, 1e100, 1e170])
+def test_the_width_of_extreme_rows(scale):
+    """gamma is that of the rows at size 1 over the square of the scale, or refused; never 1 because squares vanish."""
+    points = np.random.default_rng(0).standard_normal((60, 3))
+    options = {"kernel": "rbf", "gamma": "median", "k": 2}
+    wanted = ek.decompose(points, "kernel_pca", **options)
+    try:
+        d = ek.decompose(points * scale, "kernel_pca", **options)
+    except InputError as error:
+        assert not 1e-150 < scale < 1e150
+        assert "Multiply the data by a constant" in str(error)
+        return
+    np.testing.assert_allclose(d.values, wanted.values, rtol=1e-9)

@@ -56,7 +56,7 @@ def assemble(
 
     rows, columns = opened.matrix.shape
     scaled = unit(values)
-    _check_range(scaled, dtype)
+    check_range(scaled, dtype, "singular values")
     return Decomposition(
         method=settings.method,
         values=device(scaled),
@@ -99,14 +99,15 @@ def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows
     )
 
 
-def _check_range(values: np.ndarray, dtype: object) -> None:
+def check_range(values: np.ndarray, dtype: object, name: str) -> None:
+    """Refuse values that the dtype of the data cannot represent."""
     single = _is_single(dtype)
     largest = float(values.max(initial=0.0))  # NaN where one of them is
     if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
         kind = "float32" if single else "float64"
         raise NotFiniteError(
-            f"The singular values overflow {kind}: the largest is about {largest:.3g}. "
-            f"{'Convert the data to float64, or scale' if single else 'Scale'} them down first."
+            f"The {name} overflow {kind}: the largest is about {largest:.3g}. "
+            f"{'Convert the data to float64, or scale them' if single else 'Scale the data'} down first."
         )
 
 

@@ -85,7 +85,7 @@ def _with_null_vectors(problem: Problem, vectors: Array, moved: np.ndarray) -> t
 
 
 def _largest(problem: Problem, values: np.ndarray) -> float:
-    """The largest singular value that was found, or a lower bound of s_1 where only small ones were: ||B||_F^2 <= n s_1^2."""
+    """The largest value that was found, or a lower bound of s_1 where only small ones were: ||B||_F^2 <= n s_1^2."""
     return max(float(values.max(initial=0.0)), float(np.sqrt(problem.total / problem.shape[1])))
 
 

@@ -48,9 +48,7 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
     if d.norm == 0.0:
         return Recommendation(0, (0.0, 0.0), "", "No column varies, so there is nothing to explain.", 1)
     if method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1:
-        sentence = (
-            f"There is only one direction, so there is no number to choose: {component_labels(d)[0]} explains all."
-        )
+        sentence = f"There is only one direction, and {component_labels(d)[0]} explains all of the {total_name(d)}."
         return Recommendation(1, explained(d), "", sentence, 1)
     if choice is None or choice.k is None or not method_of(d).orthogonal or d.which == "smallest":
         return _without_rules(d)

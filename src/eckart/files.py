@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import secrets
 import shutil
@@ -86,6 +87,17 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
         raise FileError(message) from cause
     finally:
         undo()
+
+
+class HashingWriter:
+    """Passes bytes on to a stream and keeps the SHA-256 of what was written."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream, self.digest = stream, hashlib.sha256()
+
+    def write(self, content: bytes | memoryview) -> int:
+        self.digest.update(content)
+        return self.stream.write(content)
 
 
 def is_replaceable(target: Path) -> bool:

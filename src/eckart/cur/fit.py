@@ -24,8 +24,8 @@ from eckart.engine.backends.cuda.gather import all_finite, dense_columns
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.scores import reconstruct_from_components
 from eckart.engine.settings import generator
-from eckart.engine.svd import reconstruct_from_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.options import Seed, check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Decomposition, details_of

@@ -110,7 +110,7 @@ def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solutio
     error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
     k = count_for(values, problem.total, request)
-    undecided = request.target_ratio is not None and is_undecided(
+    undecided = is_undecided(
         request.target_ratio, values[:k] - error, values[:k] + error, problem.total, problem.total_error(), size
     )
     chosen = pick(values, k, smallest=request.smallest) if whole and request.smallest else slice(0, k)

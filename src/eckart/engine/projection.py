@@ -52,15 +52,17 @@ def _are_floats(data: np.ndarray) -> bool:
     return data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
 
 
+def _fits(d: Decomposition, shape: tuple[int, int]) -> bool:
+    return shape[0] > 0 and shape[1] == d.columns and isinstance(d.right, np.ndarray) and bool(d.k)
+
+
 def plain_scores(d: Decomposition, data: Matrix, whitening: Array | None) -> np.ndarray | None:
     """(A - mean) / scale V for a NumPy or CSR array of floats; None where the general way has to decide.
 
     `whitening` is what to divide the scores by, or None. Missing and infinite entries reach the scores of their row.
     """
     sparse = is_sparse(data) and data.format == "csr"
-    if not (sparse or type(data) is np.ndarray) or not _are_floats(data) or data.shape[1] != d.columns:
-        return None
-    if not data.shape[0] or not isinstance(d.right, np.ndarray) or not d.k:
+    if not (sparse or type(data) is np.ndarray) or not _are_floats(data) or not _fits(d, data.shape):
         return None
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         projector = _projector(d, data.dtype, whitening)

@@ -12,6 +12,8 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, make_constraint
 
+from eckart.errors import ParameterError
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -73,6 +75,20 @@ def _constraints(kind: Any) -> list[tuple[str, Any, list[Any]]]:
     allowed = {name: item for name, item in kind._parameter_constraints.items() if item != "no_validation"}
     none = inspect.Parameter.empty  # a subclass may not take the parameter
     return [(name, defaults.get(name, none), [make_constraint(one) for one in item]) for name, item in allowed.items()]
+
+
+def count_or_share(wanted: float | None, most: int | None = None, beyond: str = "") -> tuple[int | None, float | None]:
+    """`n_components` as (number of components, share of the variance): at most one of them.
+
+    A number above `most` is refused with the message `beyond`.
+    """
+    if wanted is None:
+        return None, None
+    if not isinstance(wanted, Integral):
+        return None, float(wanted)
+    if most is not None and int(wanted) > most:
+        raise ParameterError(beyond)
+    return int(wanted), None
 
 
 def engine_solver(solver: EngineSolver, k: int | None, share: float | None, short: int) -> EngineSolver:

@@ -43,15 +43,15 @@ def open_table(
 ) -> Source | RowSource:
     """All of a file that fits comfortably into memory, else its rows, block by block; `stream` decides it."""
     o = options or ReadOptions()
-    by_rows = True if only_by_rows(path) else stream
+    by_rows = only_by_rows(path) or stream
     if o.format is not None or (not by_rows and _surely_small(path, memory)):
         return _whole(path, o, memory)
     if by_rows is False:
         return _whole(path, o, None)
     rows = open_rows(path, key=o.place, memory=memory, options=o.text)
-    if rows is None:
-        return _whole(path, o, None if stream is False else memory)
-    return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, o, None)
+    if rows is not None:
+        return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, o, None)
+    return _whole(path, o, None if stream is False else memory)
 
 
 def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:

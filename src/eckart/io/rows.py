@@ -177,10 +177,6 @@ class MemoryRows(OfMatrix):
         return np.dtype(np.float32 if self.matrix.dtype == np.float32 else np.float64)
 
     @property
-    def sparse(self) -> bool:
-        return not isinstance(self.matrix, np.ndarray)
-
-    @property
     def entries(self) -> int:
         return int(self.matrix.nnz) if self.sparse else self.shape[0] * self.shape[1]
 

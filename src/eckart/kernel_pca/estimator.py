@@ -43,13 +43,6 @@ _ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized":
 _ENGINE["cholesky"] = "cholesky"
 
 
-def _count_or_ratio(wanted: float | None) -> tuple[int | None, float | None]:
-    """A number of components, or the share of the variance that they are to explain."""
-    if wanted is None:
-        return None, None
-    return (int(wanted), None) if isinstance(wanted, int | np.integer) else (None, float(wanted))
-
-
 class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimator):
     """Kernel principal component analysis with a certificate and pre-images.
 
@@ -329,7 +322,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         return data
 
     def _decomposed(self, rows: Matrix) -> Decomposition[KernelPCADetails]:
-        count, target_ratio = _count_or_ratio(self.n_components)
+        count, target_ratio = allowed.count_or_share(self.n_components)
         with progress_bar(self.progress, None) as callback:
             d = decompose(
                 rows if self.device is None else taken_to(rows, self.device)[0],

@@ -178,7 +178,7 @@ def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outco
     Entry by entry where that costs no more than an iteration, or where the short form has lost too many digits.
     """
     left, right = outcome.left, outcome.right
-    short = settings.squares and not table.observed
+    short = not table.observed and settings.squares
     if short and table.dense:
         return exact_squares(table.matrix, left, right, table.squared_norm)
     if short and is_numpy(left):

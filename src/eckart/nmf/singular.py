@@ -62,6 +62,10 @@ def _count(table: NonnegativeTable, settings: Settings) -> int:
     return k + EXTRA if shorter and k + EXTRA <= min(rows, columns) else k
 
 
+def _bounds_wanted(table: NonnegativeTable, settings: Settings) -> bool:
+    return settings.squares and settings.solver == "auto" and not table.observed
+
+
 def _quiet_svd(given: Matrix, k: int, solver: str, *, left: bool) -> Decomposition[SVDDetails]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
@@ -71,7 +75,7 @@ def _quiet_svd(given: Matrix, k: int, solver: str, *, left: bool) -> Decompositi
 
 def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVectors | None:
     """As many as the start, the bound and the compressed problem need; None if none of them is wanted."""
-    bound = settings.squares and settings.solver == "auto" and not table.observed
+    bound = _bounds_wanted(table, settings)
     if not bound and not settings.init.startswith("nndsvd"):
         return None
     rows, columns = table.matrix.shape

@@ -91,7 +91,7 @@ class Reading:
     cluster: Any = None
     """Cluster that processes the blocks (`cluster.Cluster`); None for this process."""
     counter: Counter = field(default_factory=Counter)
-    """Counts passes and limits block sizes on a GPU."""
+    """Counts passes and limits block sizes on a device."""
     callback: ProgressCallback | None = None
     expected: int = 1
     passes: int = 0

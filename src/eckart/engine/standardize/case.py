@@ -50,7 +50,7 @@ class Case:
         self._operator: Operator | None = None
         self._moments: Moments | None = None
         self._arriving: Callable[[], Moments] | None = None
-        """Moments that were not requested yet: on a GPU their sums may still be running."""
+        """Moments that were not requested yet: on a device their sums may still be running."""
         self._constant = np.zeros(0, int)
         self.row_squares: np.ndarray | None = None
 

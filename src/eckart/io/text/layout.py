@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
@@ -81,20 +81,25 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         data, delimiter = align(data), "\t"
         start, _, comments = _preamble(data)
         records = sample_records(data, start, name)
-    rows = [split(record, delimiter) for record in records]
-    if (cells := max(map(len, rows))) > MOST_COLUMNS:
-        raise FileError(
-            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
-        )
+    rows = _rows(records, delimiter, name)
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
     notes = _notes(options.decimal is None and decimal == ",", len(comments))
     if _is_header(rows, decimal, options.header):
         body = min(record_end(data, start) + 1, len(data))
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
-    if header is None and options.header is None:
+    if (header, options.header) == (None, None):
         notes.append(Note("no_header", "The first line contains data, not names, so the columns are numbered."))
     return Layout(data, delimiter, decimal, header, start, rows, notes)
+
+
+def _rows(records: list[str], delimiter: str, name: str) -> list[list[str]]:
+    rows = [split(record, delimiter) for record in records]
+    if (cells := max(map(len, rows))) > MOST_COLUMNS:
+        raise FileError(
+            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
+        )
+    return rows
 
 
 def sample_records(data: bytes, start: int, name: str) -> list[str]:
@@ -113,8 +118,10 @@ def sample_records(data: bytes, start: int, name: str) -> list[str]:
 
 def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     """The candidate under which the records have equally many cells, most of them numbers."""
-    taken = decimal == "," and not any('"' in record for record in records)
-    fits = {mark: _fit(records, mark) for mark in CANDIDATES if mark != "," or not taken}
+    taken = decimal == "," and '"' not in "".join(records)
+    fits = {mark: _fit(records, mark) for mark in CANDIDATES}
+    if taken:
+        del fits[","]
     best = max(fits, key=lambda mark: (fits[mark].score, fits[mark].cells))
     found = fits[best]
     if found.score > 0 and (best != "," or found.numbers == 1 or " " not in records[-1]):
@@ -123,7 +130,7 @@ def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     # "1,5 2,5" has three cells between commas, and two numbers between blanks.
     if found.score > 0 and not found.numbers < aligned.numbers * aligned.share == 1:
         return best
-    return " " if aligned.share > 0.9 and aligned.numbers > 0 else ";" if taken else ","
+    return " " if aligned.is_likely else next(iter(fits))
 
 
 class Fit(NamedTuple):
@@ -133,6 +140,10 @@ class Fit(NamedTuple):
     share: float = 0.0
     numbers: float = 0.0
     header: bool = True
+
+    @property
+    def is_likely(self) -> bool:
+        return self.share > 0.9 and self.numbers > 0
 
     @property
     def score(self) -> float:
@@ -174,7 +185,7 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     """A comma is the decimal sign where some cell allows no other reading; 1,234 alone is refused, not guessed."""
     if delimiter == ",":
         return "."
-    cells = [cell.strip() for row in rows for cell in row if "," in cell]
+    cells = [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
     commas = [cell for cell in cells if is_number(cell, ",")]
     if not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas)):
         return ","
@@ -221,13 +232,12 @@ def _names_above(first: list[str], words: list[bool], columns: list[list[str]], 
     above = len(numeric) - len(others)
     if 2 * above >= len(numeric):
         return True
-    rest = [j for j in others if not is_missing(first[j])]
-    names = [first[j] for j in rest]
+    rest = {j: first[j] for j in others if not is_missing(first[j])}
+    names = list(rest.values())
     if not _counts_up(names):
         return False
-    if above and len(names) > 2:
-        return True
-    return _corner(first, columns, rows) or _unlike(names, [columns[j] for j in rest])
+    long = above > 0 and len(names) > 2
+    return long or _corner(first, columns, rows) or _unlike(names, [columns[j] for j in rest])
 
 
 def _is_numeric(column: list[str], decimal: str) -> bool:

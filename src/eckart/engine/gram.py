@@ -57,7 +57,9 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
         problem.sharpen()
     gram = problem.first(gram=True)
     assert gram is not None
-    check_finite(float(gram.sum()) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram)))
+    check_finite(
+        float(np.add.reduce(gram, axis=None)) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram))
+    )
     if problem.precision != "float64":
         measured = _solve_measured(problem, gram, request)
         if measured is not None:

@@ -96,8 +96,14 @@ def pairs(matrix: np.ndarray, prototype: Array | None = None) -> tuple[np.ndarra
 
 
 def _every(matrix: np.ndarray, chosen: slice) -> tuple[np.ndarray, np.ndarray]:
-    values, vectors = _here(np.linalg.eigh, matrix)
+    values, vectors = _here(_all_of_small if len(matrix) <= _SMALL else np.linalg.eigh, matrix)
     return values[chosen], vectors[:, chosen]
+
+
+def _all_of_small(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`numpy.linalg.eigh` without its checks, which take longer than the eigenvalues of a few columns."""
+    values, vectors, failed = lapack.dsyevd(matrix, lower=1)
+    return np.linalg.eigh(matrix) if failed else (values, vectors)
 
 
 def worth_moving(kind: str, size: int, prototype: Array | None) -> bool:

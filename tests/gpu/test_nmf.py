@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
 import eckart as ek
@@ -129,7 +130,9 @@ def test_other_solvers(library, solver):
     (here, W), (there, V) = both(data, library, solver=solver)
     assert np.allclose(to_numpy(V), W, rtol=1e-6, atol=1e-9)
     # Where updates have not arrived, W is not what `transform` finds: that goes on to the end, here and there.
-    assert np.allclose(to_numpy(there.transform(on_gpu(data, library))), here.transform(data), rtol=1e-6, atol=1e-9)
+    exact = np.array([nnls(here.components_.T, row)[0] for row in data])
+    for found in (here.transform(data), to_numpy(there.transform(on_gpu(data, library)))):
+        assert np.abs(found - exact).max() < 1e-6 * exact.max()
 
 
 @pytest.mark.parametrize("library", ["torch", "cupy"])

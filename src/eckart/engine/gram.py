@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from eckart.arrays import Array, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
 from eckart.engine.backends.symmetric import SymmetricMatrix, by_all, leading_pairs
 from eckart.engine.certificate import residual_bounds
@@ -35,14 +35,20 @@ from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_er
 from eckart.engine.threads import one_blas_thread
 
 _FAST_WORK = 4e9
-"""Below this many multiplications a float64 Gram matrix costs nothing worth saving."""
+"""Below this many multiplications a float64 Gram matrix is cheap enough."""
 _SAVING = 16
 """A float32 Gram matrix saves n/4 multiplications in float64 per entry, and the pass that measures it takes two for
-each of its columns, and the conversions: it pays where the data have so many times as many columns (measured)."""
+each of its columns, and the conversions: it pays where the data have this many times as many columns (measured)."""
 _RANDOM = 16
 """Columns of Z."""
 _EXTRA = 8
 """Eigenvectors after the k-th in Q: the gap to what is outside of Q decides how sharp the bounds are."""
+
+
+def _formed(problem: Problem) -> Array:
+    gram = problem.first(gram=True)
+    assert gram is not None
+    return gram
 
 
 def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_direct: bool = False) -> Solution:
@@ -51,35 +57,38 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
     `or_direct`: where G is not accurate enough and B is small, decompose that instead of a second pass.
     """
     rows, size = problem.shape
-    # Products of stored entries cost the same in float64.
-    fast = problem.sparse or backend_of(problem.workbench).fast_float64
-    if problem.precision != "float64" and (full or fast or not worth_measuring(problem.shape, request)):
+    if problem.precision != "float64" and (full or not _saves_time_in_float32(problem, request)):
         problem.sharpen()
-    gram = problem.first(gram=True)
-    assert gram is not None
-    check_finite(
-        float(np.add.reduce(gram, axis=None)) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram))
-    )
+    gram = _formed(problem)
+    check_finite(float(np.add.reduce(gram, axis=None) if is_numpy(gram) else namespace(gram).sum(gram)))
     if problem.precision != "float64":
         measured = _solve_measured(problem, gram, request)
         if measured is not None:
             return measured
         problem.sharpen()
-        gram = problem.first(gram=True)
-        assert gram is not None
+        gram = _formed(problem)
     symmetric = SymmetricMatrix(gram, problem.workbench)
     solution = _solve(problem, symmetric, request)
     if problem.total <= 0.0 < problem.total_error():
         return replace(solution, proved=False)  # all that is known is that everything is rounding
-    if not _good(solution, request) and problem.total > 0.0:
-        if or_direct and rows * size * size <= SMALL_WORK:
-            return solve_direct(problem, request)
-        if _partly(request, size) and not full:
-            leading = refine_leading(problem, symmetric, request)
-            if leading is not None:
-                return leading
-        return refine(problem, to_numpy(gram), request)
-    return solution
+    if _good(solution, request) or problem.total <= 0.0:
+        return solution
+    if or_direct and rows * size * size <= SMALL_WORK:
+        return solve_direct(problem, request)
+    return _second_pass(problem, symmetric, request, full=full)
+
+
+def _second_pass(problem: Problem, gram: SymmetricMatrix, request: Request, *, full: bool) -> Solution:
+    """The same from a second pass over the wanted vectors if these are few, else over all of them."""
+    partly = not full and _partly(request, problem.shape[1])
+    leading = refine_leading(problem, gram, request) if partly else None
+    return refine(problem, to_numpy(gram.matrix), request) if leading is None else leading
+
+
+def _saves_time_in_float32(problem: Problem, request: Request) -> bool:
+    # Products of stored entries cost the same in float64.
+    fast = problem.sparse or backend_of(problem.workbench).fast_float64
+    return not fast and worth_measuring(problem.shape, request)
 
 
 def worth_measuring(shape: tuple[int, int], request: Request) -> bool:
@@ -101,7 +110,7 @@ def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solutio
     error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
     k = count_for(values, problem.total, request)
-    undecided = request.target_ratio is not None and is_undecided(
+    undecided = is_undecided(
         request.target_ratio, values[:k] - error, values[:k] + error, problem.total, problem.total_error(), size
     )
     chosen = pick(values, k, smallest=request.smallest) if whole and request.smallest else slice(0, k)
@@ -289,7 +298,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
     """
     size, count, largest = vectors.shape[0], len(values), float(values[0])
-    # Where rounding has left nothing of the Gram matrix, the total is known all the same.
+    # Even if the Gram matrix is only rounding errors, its total is known.
     floor = 2.0 * UNIT * size * (largest if largest > 0.0 else problem.total)
     roots = np.sqrt(np.maximum(values, floor))
     right = vectors / roots

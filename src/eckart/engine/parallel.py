@@ -29,10 +29,8 @@ def fold(
 ) -> Result:
     """add(...add(step(s_0), step(s_1))..., step(s_last)); steps run side by side, sums keep their order."""
     workers = min(workers or threads(), len(segments))
-    if len(segments) == 1:
-        return step(segments[0])
     if workers <= 1:
-        with one_blas_thread():  # as with more workers: the same bits, and no threads that wake for a small product
+        with one_blas_thread():  # with more, BLAS adds up in another order
             return _reduce(map(step, segments), add)
     quiet = np.geterr()  # which floating-point faults to warn of is a thread's own matter
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import operator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -29,13 +28,13 @@ from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments,
 from eckart.nmf.tiles import Numbers, Stored, Tile, module_of, summed, tiles_of
 
 MOST_PARTS = 64
-"""Beyond, the Hessians take more time than the steps save."""
+"""With more parts, the Hessians cost more time than the steps save."""
 _TILE = {"host": 2**15, "device": 2**25}
 """Entries of a tile."""
 _DEVICE_BYTES = 2**30
 """Most bytes of the Hessians of a tile on a GPU."""
 _POOL_FROM = 2**18
-"""Entries from which on several threads pay."""
+"""From this many entries on, several threads are worthwhile."""
 _KEPT = 2**22
 """Entries of W H that are kept between the two passes of a step of H."""
 SWEEPS = 4
@@ -49,7 +48,7 @@ _END_STEPS = 50
 
 
 _LEAST = 1e-37
-"""In the place of zero in denominators, in either precision."""
+"""Replaces zeros in denominators, in either precision."""
 
 
 class Divergence:
@@ -113,7 +112,7 @@ class Divergence:
             part, tile = place
             moved, violation = self._steps(tile, begin[part], right, pairs, sweeps)
             new[part] = moved
-            if sweeps:  # rows that are solved to the end for their own sake
+            if sweeps:  # rows that are solved to convergence, as in transform
                 return np.array([0.0, violation])
             model = tile.model(moved, right)
             value = summed(model) if tile.observed else _total(moved, right)
@@ -268,5 +267,5 @@ def _of_data_alone(values: Numbers) -> float:
     return constant
 
 
-def _add(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+def _add(first: tuple[Array, ...], second: tuple[Array, ...]) -> tuple[Array, ...]:
     return tuple(module_of(total).add(total, part, out=total) for total, part in zip(first, second, strict=True))

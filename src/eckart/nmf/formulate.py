@@ -19,7 +19,7 @@ from eckart.nmf.table import NonnegativeTable
 _COMPILE_ENTRIES = 4_000_000
 """The same for stored entries times k^2, where Newton steps need a Hessian for every row."""
 _POOL_FROM = 2**18
-"""Entries from which on threads pay."""
+"""From this many entries on, threads are worthwhile."""
 _CELLS, _DENSER = 2**20, 20
 """Most entries of a sparse matrix, and most for each stored one, for which a dense copy multiplies faster."""
 _SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
@@ -43,23 +43,28 @@ def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalti
     return _entries(table, settings, penalties, more)
 
 
-def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
-    on_host, small = is_host(table.prototype), _small(table, settings)
-    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
-    small = small and on_host
+def _products(table: NonnegativeTable, *, small: bool) -> tuple[Product, Product]:
+    """A and A^T times a factor: NumPy's own products where starting threads costs more than it saves."""
     if is_numpy(table.matrix) and table.matrix.size < _POOL_FROM:
         matrix = astype(table.matrix, np.float64)
         transposed = matrix.T
-        products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
-    elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
+        return (lambda other: matrix @ other), (lambda other: transposed @ other)
+    if small and not table.dense and table.matrix.nnz < _POOL_FROM:
         rows, columns = table.matrix.shape
         dense = rows * columns <= min(_CELLS, _DENSER * table.matrix.nnz)
         matrix = table.matrix.toarray().astype(np.float64, copy=False) if dense else table.matrix
         transposed = matrix.T
-        products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
-    else:
-        operator = table.operator()
-        products = (operator.matmat, operator.rmatmat)
+        return (lambda other: np.asarray(matrix @ other)), (lambda other: np.asarray(transposed @ other))
+    operator = table.operator()
+    return operator.matmat, operator.rmatmat
+
+
+def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
+    small = _small(table, settings)
+    kind = "small" if small else "dense" if table.dense else "sparse"
+    sweeps = 1 if settings.solver == "cd" else _SWEEPS[kind]
+    small = small and is_host(table.prototype)
+    products = _products(table, small=small)
     if multiplicative:
         return MultiplicativeSquares(*products, table.squared_norm, penalties)
     end = max(END, _finish_tolerance(table, settings) ** 2)

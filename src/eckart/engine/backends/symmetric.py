@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -122,12 +123,12 @@ def _there(matrix: Array, prototype: Array, chosen: slice | None) -> tuple[np.nd
         if chosen is None:
             return to_numpy(solver.eigvalsh(moved)), np.empty((0, 0))
         values, vectors = solver.eigh(moved)
-    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+    except RuntimeError as error:  # PyTorch's counterpart of NumPy's LinAlgError
         raise np.linalg.LinAlgError(str(error)) from error
     return to_numpy(values[chosen]), to_numpy(vectors[:, chosen])
 
 
-def _here(solve: Any, matrix: np.ndarray) -> Any:
+def _here(solve: Callable[[np.ndarray], Array], matrix: np.ndarray) -> Array:
     # With more threads LAPACK adds up in another order: the last bits would depend on their number.
     with one_blas_thread():
         return solve(matrix)
@@ -263,7 +264,7 @@ def _some_values(matrix: np.ndarray, count: int) -> np.ndarray | None:
     """The `count` largest values, rising, by LAPACK's subset driver; None where it gives up or leaves some out."""
     size = matrix.shape[0]
 
-    def some(given: np.ndarray) -> Any:
+    def some(given: np.ndarray) -> Array:
         return linalg.eigvalsh(given, subset_by_index=[size - count, size - 1], check_finite=False)
 
     try:

@@ -56,7 +56,7 @@ def block_lanczos(
         outcome = run.iterate(start)
         if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
-        # Float32 products cannot resolve what was asked for: continue in float64 from the vectors found.
+        # Float32 products cannot resolve what was requested: continue in float64 from the vectors found.
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
         outcome = replace(outcome, restart_vectors=lambda: vectors)
@@ -194,15 +194,17 @@ class _Run:
             aim = needed_residual(self.tolerance, float(values[k - 1]), beyond)
         self.schedule.plan(self.steps, worst, aim)
         stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond, converged=converged)
-        state = Assessment(k, values, coefficients, residuals, goal, converged)
-        state = replace(state, upper=self._upper(state))
-        state = replace(state, decided=counting.is_decided(self, state))
+        state = self._bounded(Assessment(k, values, coefficients, residuals, goal, converged))
         if not state.done and self.proofs.due(self, state):
             self.proofs.prove(self, state)
-            state = replace(state, upper=self._upper(state))
-            state = replace(state, decided=counting.is_decided(self, state))
+            state = self._bounded(state)
         self._record(state)
         return state
+
+    def _bounded(self, state: Assessment) -> Assessment:
+        """With the best upper bounds available, and whether they decide on k."""
+        state = replace(state, upper=self._upper(state))
+        return replace(state, decided=counting.is_decided(self, state))
 
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
         """Without what rounding in float32 makes of nothing: more passes would not lower that."""

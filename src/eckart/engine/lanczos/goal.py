@@ -31,13 +31,13 @@ def goal_of(run: _Run, last: float, largest: float) -> float:
 def bound_of_nothing(run: _Run) -> float:
     """The bound that probes give of a complement that is zero."""
     quantile = length_quantile(run.budget.total / 16, PROBES)
-    return 8.0 * run.expected_error(run.basis) * run.basis.size**0.5 / quantile
+    return float(8.0 * run.expected_error(run.basis) * run.basis.size**0.5 / quantile)
 
 
 def is_hidden_by_rounding(run: _Run, state: Assessment) -> bool:
     """Whether the last value, nearly known by now, is below what products in float32 can bound.
 
-    A run on trial ends there, and continues in float64 if the passes of that are worth while.
+    A run on trial ends there, and continues in float64 if its passes are worthwhile.
     """
     last = float(state.values[state.k - 1])
     if run.exact or run.target.worth is None or last >= bound_of_nothing(run):

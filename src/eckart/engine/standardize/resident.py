@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from eckart.engine.standardize.moments import describe
 from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.standardize.tall import Tall
 
+if TYPE_CHECKING:
+    from eckart.engine.matrix import Opened
+
 _SAMPLED_ROWS = 64
 """Rows whose means are c: spread over the table, because the first rows of a series say little about its means."""
 _SMALL_DATA = 2**16
@@ -35,9 +38,9 @@ Each product passes through as many roundings as the block has rows, so the erro
 2048 rows instead of 512 the sums take 15 % less time if they are narrow, 19 % less for 1000 columns and 1 % in between;
 but the bound is too wide four times as soon."""
 _SEGMENT_WORK, _SEGMENT_ROWS = 2e7, 1024
-"""Multiplications and rows for which handing a segment to another thread is worth while."""
+"""Fewest multiplications and rows of a segment that is worth a thread."""
 _SEGMENTS = (4, 8)
-"""Segments at most: the first number, up to the second where each has so many rows."""
+"""Segments at most: the first number, up to the second where each has this many rows."""
 _OFFSET = 16.0
 """Squared mean, relative to the variance of the column, up to which the rows are multiplied as they are: rounding in
 D^T D grows by this factor, but a copy of every block costs as much as a third of its product."""
@@ -47,7 +50,7 @@ class OutOfRangeError(ArithmeticError):
     """The sum of squares is zero, not finite, or so large or small that squares are not safe."""
 
 
-def is_resident(opened: Any) -> bool:
+def is_resident(opened: Opened) -> bool:
     """Whether `ResidentTall` applies: dense NumPy rows, not fewer than columns, of ordinary size."""
     matrix = opened.matrix
     if not isinstance(matrix, RowBlocks) or opened.exponent or not isinstance(matrix.matrix, np.ndarray):
@@ -112,7 +115,7 @@ class ResidentTall(Tall):
 
     @property
     def operator(self) -> Operator:
-        """Made when it is asked for: a Gram matrix that is accurate enough needs none."""
+        """Made on demand: a Gram matrix that is accurate enough needs none."""
         if self._operator is None and self._ready:
             self._operator = self._wrapped(self._sums, float(self._given.shape[0]))
         return super().operator
@@ -181,7 +184,7 @@ def _shifted(block: np.ndarray, shift: np.ndarray | None, into: np.ndarray) -> n
     return into
 
 
-def _add(first: Any, second: Any) -> Array:
+def _add(first: Array, second: Array) -> Array:
     return first[0] + second[0], np.add(first[1], second[1], out=first[1])
 
 

@@ -80,7 +80,7 @@ def _all_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
 
 
 def _without_unknown(verdict: Verdict, rows: list[Row], unknown: list[str], targets: Sequence[Target]) -> Verdict:
-    """The verdict without parts that nobody asked for, where it is better or where they do not fit anything."""
+    """The verdict without parts that were not requested, if it is better or if they do not match anything."""
     for count in range(1, min(len(unknown), _MOST_UNKNOWN) + 1):
         for dropped in combinations(unknown, count):
             if not (kept := _without(rows, dropped)):

@@ -20,7 +20,7 @@ from eckart.worked.messages import tr
 
 COLUMNS = {"directions", "axes", "frame", "scores"}
 _COST = {RIGHT: 0.0, ALMOST: 1.0, PARTIAL: 1.0, WRONG: 2.0}
-_MISFIT, _UNMATCHED, _UNKNOWN, _OPTIONAL, _ATOM, _HIT, _SUBSET = 1.0, 3.5, 0.3, 0.01, 1.0, 0.5, 1.6
+_MISFIT, _UNMATCHED, _UNKNOWN, _OPTIONAL, _ATOM, _HIT, _SUBSET = 1.5, 4.0, 0.3, 0.01, 2.0, 0.5, 1.6
 """What is added to the cost: for the wrong size, for parts that go nowhere, for results on the way, for each further
 atom of a part of the wrong size; numbers that are right lower it. Parts under a name that is not asked for go nowhere
 at little cost. A number is part of a set by chance too often to be read so, if it can be something else."""
@@ -190,7 +190,7 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
 
 
 def _upright(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:
-    """With the first matrix transposed where its name says so, such as V^T for V."""
+    """The atoms, with the first matrix transposed if its name has a transpose, such as V^T for V."""
     if title in target.names or not re.search(r"\^\(?[Tt]\)?$", title):
         return atoms
     size = next((stop for stop in range(1, len(atoms)) if isinstance(atoms[stop][0], Grid)), len(atoms))

@@ -149,7 +149,7 @@ def chosen(part: Part, target: Target) -> Verdict:
         return Verdict(PARTIAL, tr("Right so far, but something is missing."), hits=len(found))
     if found > true:
         extra = ", ".join(str(x) for x in given if x not in true)
-        return Verdict(WRONG, tr("These do not belong to it: {names}.", names=extra), hits=len(true))
+        return Verdict(WRONG, tr("These do not belong to it: {names}.", names=extra), hits=len(true), misfits=1)
     return Verdict(WRONG, tr("These are not the right ones."), misfits=int(len(given) > len(true)))
 
 

@@ -58,7 +58,7 @@ def are_neutral(text: str) -> bool:
 
 
 def refuse_changing(text: str) -> None:
-    """Refuse an answer with a word such as `not` or `at least`, which may say the opposite of its number.
+    """Refuse an answer that contains `not`, `at least` or the like, which may say the opposite of its number.
 
     >>> refuse_changing("k is not")
     Traceback (most recent call last):
@@ -78,5 +78,5 @@ def without_units(text: str) -> str:
     >>> without_units("k = 2 components; 3 apples")
     'k = 2; 3 apples'
     """
-    pattern = r"(?<=[\d)\]}%])[^\S\n]+((?:[^\W\d_]+[^\S\n]*)+)(?=[;,.(\n]|$)"
-    return re.sub(pattern, lambda found: "" if are_neutral(found[1]) and "(" not in found[1] else found[0], text)
+    pattern = r"(?<=[\d)\]}%])[^\S\n]+([^\W\d_]+(?:[^\S\n]+[^\W\d_]+)*)[^\S\n]*(?=[;,.\n]|$)"
+    return re.sub(pattern, lambda found: "" if are_neutral(found[1]) else found[0], text)

@@ -230,6 +230,11 @@ class TestNumbers:
         assert "one of -k, --explain and --error" in refused("plan", ARRESTS, "-k", "2", "--error", "0.1")
         assert "--which smallest" in refused("plan", ARRESTS, "--which", "smallest", "--explain", "0.5")
 
+    def test_facts_of_a_plan_stand_in_columns(self):
+        lines = run("plan", ARRESTS, "-k", "2").stdout.splitlines()
+        assert all(re.match(r"(\w+ +|  +)\S", line) for line in lines), lines
+        assert "components  2" in lines
+
     @pytest.mark.parametrize("amount", ["lots", "0", "-1GB"])
     def test_memory_refused(self, amount: str) -> None:
         assert "amount of memory" in refused("plan", ARRESTS, "--memory", amount)
@@ -360,7 +365,7 @@ class TestPlanAndExample:
     def test_plan(self) -> None:
         done = run("plan", ARRESTS, "--explain", "0,9")
         assert done.exit_code == 0
-        assert "solver    gram" in done.stdout
+        assert "solver      gram" in done.stdout
         assert "as many as the target needs" in done.stdout
         assert json.loads(run("plan", ARRESTS, "--json").stdout)["plan"]["rows"] == 50
 

@@ -20,7 +20,7 @@ from eckart.cli.console import Console, one_line
 
 FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 _TEACHING = {"worked", "exercise", "course", "errata"}
-"""Commands that speak the language of the user."""
+"""Commands whose messages are in the language of the user."""
 
 
 class Failed(click.ClickException):
@@ -119,7 +119,7 @@ def translated(error: Exception) -> click.ClickException:
     if isinstance(error, EckartError):
         return Refused(error.worded("cli"))
     if isinstance(error, MemoryError):
-        return Failed("There is not enough memory for this. Use fewer columns, or ask for fewer components.")
+        return Failed("There is not enough memory. Use fewer columns, or request fewer components.")
     if isinstance(error, OSError):
         _let_go_of_output()
         return Failed(f"{error.filename or 'The standard output'} cannot be used: {error.strerror or error}.")
@@ -130,7 +130,7 @@ def translated(error: Exception) -> click.ClickException:
 
 
 def _refused_by_system(error: BaseException) -> bool:
-    """Whether a full disk, a lost folder or the like is behind it."""
+    """Whether the cause is a full disk, a lost folder or the like."""
     cause = error.__cause__
     return cause is not None and (isinstance(cause, OSError) or _refused_by_system(cause))
 
@@ -155,7 +155,7 @@ def _tell(console: Console, error: click.ClickException) -> None:
 
 
 def _language(given: Sequence[object]) -> str:
-    """The language of a teaching command, by --lang or by the locale; every other command speaks English."""
+    """The language of a teaching command, by --lang or by the locale; every other command uses English."""
     words = [str(word) for word in given]
     if not words or words[0] not in _TEACHING:
         return "en"

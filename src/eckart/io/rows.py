@@ -1,4 +1,4 @@
-"""Rows that are read when they are asked for: what a matrix larger than memory is, before any algebra."""
+"""Rows that are read on demand: a matrix larger than memory, without any algebra."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class NpyRows(OfStored, WholeRows):
 
 @dataclass(frozen=True)
 class MemoryRows(OfMatrix):
-    """A matrix in memory, read in blocks all the same: for a run that keeps a journal."""
+    """A matrix in memory that is read in blocks anyway, for runs with a checkpoint."""
 
     matrix: Matrix
     metadata: Metadata = field(default_factory=Metadata)
@@ -175,10 +175,6 @@ class MemoryRows(OfMatrix):
     @property
     def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.matrix.dtype == np.float32 else np.float64)
-
-    @property
-    def sparse(self) -> bool:
-        return not isinstance(self.matrix, np.ndarray)
 
     @property
     def entries(self) -> int:

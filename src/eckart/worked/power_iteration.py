@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 8
 _ROUNDING = 8 * float(np.finfo(float).eps)
-Vector = np.ndarray[Any, np.dtype[np.float64]]
+Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

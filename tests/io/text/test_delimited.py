@@ -309,3 +309,22 @@ def test_any_text_is_read_or_refused(tmp_path: Path, text: str) -> None:
         return
     assert min(source.shape) > 0
     assert not np.isinf(next(source.blocks())).any()
+
+
+def test_blanks_between_numbers_with_a_decimal_comma(read: Any) -> None:
+    """Between commas there would be three cells, and the second would be taken for text."""
+    np.testing.assert_array_equal(read("1,5 2,25\n-3,5 4\n5,5 7,125\n").matrix, [[1.5, 2.25], [-3.5, 4], [5.5, 7.125]])
+    found = read("1,5 2,5\n3,7 km,4\n5,2 pt,7\n")  # words, so commas separate
+    np.testing.assert_array_equal(found.matrix, [[1, 5], [3, 4], [5, 7]])
+
+
+def test_more_columns_than_a_text_may_have(read: Any) -> None:
+    with pytest.raises(FileError, match=r"has 2,100,000 columns.*\.npy"):
+        read(b"1,2," * 1_049_999 + b"1,2\n")
+
+
+def test_many_columns_that_number_the_rows_make_one_note(read: Any) -> None:
+    """Without names every column that counts up could be the number of the row."""
+    source = read("".join(",".join([str(row)] * 40) + "\n" for row in range(1, 5)))
+    (note,) = [note for note in source.metadata.notes if note.code == "numbering_column"]
+    assert "'column 8' and 32 more only number the rows" in note

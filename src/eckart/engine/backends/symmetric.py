@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ _CORRECTABLE = 1e-10
 _SMALL = 64
 """Below this size all pairs are computed: it takes little time, and the numerical rank is known then."""
 _FEW = (512, 6, 4)
-"""A sixth of all pairs are cheaper by `_few_pairs` than all by divide and conquer (LAPACK's driver evd); a quarter from
-size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
+"""A sixth of all pairs are cheaper by `SymmetricMatrix._few` than all by divide and conquer (LAPACK's driver evd); a
+quarter from size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
 _BLOCK = 64
 """Columns that LAPACK reduces and applies at a time."""
 _SUBSET_OF_VALUES = 1024
@@ -35,17 +36,38 @@ def leading_pairs(
     matrix: Array, count: int, *, smallest: bool = False, prototype: Array | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The `count` largest eigenvalues, falling, or the smallest, rising, with vectors. `prototype`: see `pairs`."""
-    size = matrix.shape[0]
-    chosen = slice(0, count) if smallest else slice(size - count, size)
-    if worth_moving("pairs", size, prototype):
-        values, vectors = _there(matrix, prototype, chosen)
-    else:
-        matrix = to_numpy(matrix)
-        found = None
-        if not by_all(size, count):
-            found = _few_pairs(matrix, count, smallest=smallest)
-        values, vectors = found if found is not None else _every(matrix, chosen)
-    return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
+    return SymmetricMatrix(matrix, prototype).leading(count, smallest=smallest)
+
+
+class SymmetricMatrix:
+    """A symmetric matrix whose reduction to tridiagonal form is kept, so that other pairs of it cost little."""
+
+    def __init__(self, matrix: Array, prototype: Array | None = None) -> None:
+        self.matrix, self.prototype = matrix, prototype
+        self._kept: _Reduced | None = None
+
+    def leading(self, count: int, *, smallest: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """As `leading_pairs`."""
+        size = self.matrix.shape[0]
+        chosen = slice(0, count) if smallest else slice(size - count, size)
+        if worth_moving("pairs", size, self.prototype):
+            values, vectors = _there(self.matrix, self.prototype, chosen)
+        else:
+            found = None if by_all(size, count) else self._few(count, smallest=smallest)
+            values, vectors = found if found is not None else _every(to_numpy(self.matrix), chosen)
+        return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
+
+    def _few(self, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
+        """Some pairs, rising: A = Q T Q^T, pairs of the tridiagonal T, vectors Q Z; None where LAPACK gives up.
+
+        LAPACK's driver evr finds all pairs by MRRR (Dhillon and Parlett 2004, Linear Algebra Appl. 387, 1), but some of
+        them by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and the other
+        where residuals T z - l z exceed what that leaves.
+        """
+        with one_blas_thread():
+            if self._kept is None:
+                self._kept = _reduced(to_numpy(self.matrix))
+            return _pairs_of_reduced(self._kept, count, smallest=smallest)
 
 
 def by_all(size: int, count: int, prototype: Array | None = None) -> bool:
@@ -92,26 +114,15 @@ def _there(matrix: Array, prototype: Array, chosen: slice | None) -> tuple[np.nd
         if chosen is None:
             return to_numpy(solver.eigvalsh(moved)), np.empty((0, 0))
         values, vectors = solver.eigh(moved)
-    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+    except RuntimeError as error:  # PyTorch's counterpart of NumPy's LinAlgError
         raise np.linalg.LinAlgError(str(error)) from error
     return to_numpy(values[chosen]), to_numpy(vectors[:, chosen])
 
 
-def _here(solve: Any, matrix: np.ndarray) -> Any:
+def _here(solve: Callable[[np.ndarray], Array], matrix: np.ndarray) -> Array:
     # With more threads LAPACK adds up in another order: the last bits would depend on their number.
     with one_blas_thread():
         return solve(matrix)
-
-
-def _few_pairs(matrix: np.ndarray, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
-    """Some pairs, rising: A = Q T Q^T, pairs of the tridiagonal T, vectors Q Z; None where LAPACK gives up.
-
-    LAPACK's driver evr finds all pairs by MRRR (Dhillon and Parlett 2004, Linear Algebra Appl. 387, 1), but some of
-    them by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and the other where
-    residuals T z - l z exceed what that leaves.
-    """
-    with one_blas_thread():
-        return _pairs_of_reduced(_reduced(matrix), count, smallest=smallest)
 
 
 def spectrum_and_pairs(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -203,7 +214,7 @@ def _some_values(matrix: np.ndarray, count: int) -> np.ndarray | None:
     """The `count` largest values, rising, by LAPACK's subset driver; None where it gives up or leaves some out."""
     size = matrix.shape[0]
 
-    def some(given: np.ndarray) -> Any:
+    def some(given: np.ndarray) -> Array:
         return linalg.eigvalsh(given, subset_by_index=[size - count, size - 1], check_finite=False)
 
     try:

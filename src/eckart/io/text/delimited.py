@@ -1,4 +1,4 @@
-"""Delimited text as analysts have it: sniff the layout, let Arrow parse, then decide column by column.
+"""Delimited text: detect the layout, parse with Arrow, then decide column by column.
 
 The fast path never reads lines one by one. Only when something is wrong is the text searched for the line to name.
 """
@@ -6,7 +6,7 @@ The fast path never reads lines one by one. Only when something is wrong is the 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def _separated(layout: Layout, options: TextOptions) -> str:
 
 
 def naming_columns(page: Page, options: TextOptions) -> list[str]:
-    """Columns that name the rows whatever they hold: the one asked for, and a first one without a name."""
+    """Columns that name the rows whatever they hold: the requested one, and a first one without a name."""
     first = page.columns[:1] if page.named_rows or page.unnamed_first else []
     return first if options.row_names in (None, "auto") else [options.row_names, *first]
 
@@ -222,7 +222,7 @@ def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:
     return [field.name for field in table.schema if pa.types.is_integer(field.type)]
 
 
-def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[Any, str]:
+def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
     """A text column after all numbers, truly text, or numbers spoilt by some cell, which is refused."""
     import pyarrow.compute as pc
 

@@ -381,8 +381,8 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
     share = details.negative_share
     if share > settings.significant:
         warnings.warn(
-            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, and "
-            "no set of points has such a kernel. The components found are those of the positive part.",
+            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, so "
+            "it is not an inner product. The components are those of its positive part.",
             DataWarning,
             stacklevel=4,
         )

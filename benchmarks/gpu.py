@@ -222,16 +222,19 @@ def nmf_iteration(rows: int = 1_000_000, columns: int = 30_000, per_row: int = 5
     """Kullback-Leibler: one step of W and of H, compared with reading the entries and gathering the factors."""
     import cupy
 
-    from eckart.nmf.divergence import SWEEPS, Divergence
-    from eckart.nmf.entries_of import stored_entries
+    from eckart.nmf.formulate import make_problem
+    from eckart.nmf.options import check_settings
     from eckart.nmf.problem import Penalties
     from eckart.nmf.table import open_nonnegative
 
     data = scattered(rows, columns, per_row)
     left = cupy.random.random((rows, k), dtype=cupy.float32)
     right = cupy.random.random((columns, k), dtype=cupy.float32)
-    entries = stored_entries(open_nonnegative(data, missing="error"))
-    problem = Divergence(entries, Penalties(), k, row_tolerance=1e-4)
+    settings = check_settings(
+        data.shape, k=k, init=None, solver="auto", beta_loss=1.0, tol=1e-4, max_iter=200, alpha_W=0.0, alpha_H="same",
+        l1_ratio=0.0, missing="error", n_runs=1,
+    )  # fmt: skip
+    problem = make_problem(open_nonnegative(data, missing="error"), settings, Penalties())
     for _ in range(3):  # as it is after the first iterations
         left = problem.rows(left, right, left, 0.0).new
         right = problem.columns(right, left, right, 0.0).new
@@ -240,7 +243,7 @@ def nmf_iteration(rows: int = 1_000_000, columns: int = 30_000, per_row: int = 5
     floor = 2 * data.nnz * (8 + 4 * k) / BANDWIDTH
     report(
         f"NMF, Kullback-Leibler, {data.nnz:.1e} entries, k={k}, one iteration", of_rows + of_columns, 5 * floor, floor,
-        rows=f"{of_rows * 1e3:.1f} ms", columns=f"{of_columns * 1e3:.1f} ms", sweeps=SWEEPS,
+        rows=f"{of_rows * 1e3:.1f} ms", columns=f"{of_columns * 1e3:.1f} ms",
     )  # fmt: skip
 
 

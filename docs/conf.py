@@ -23,7 +23,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-# The pages of execution times ask the network for scripts.
+# The pages of execution times load scripts from the network.
 exclude_patterns = ["_build", "**/README.rst", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 
 # Formulas are rendered by a local copy of MathJax, so that the pages need no network.
@@ -56,7 +56,7 @@ autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_default_options = {
     "exclude-members": "get_metadata_routing, set_fit_request, set_partial_fit_request, set_transform_request, "
-    "set_inverse_transform_request, set_score_request",
+    "set_inverse_transform_request, set_score_request, set_predict_request",
 }
 napoleon_google_docstring = False
 napoleon_use_rtype = False
@@ -67,6 +67,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"Eckart {release}"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
 html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_sidebars = {"index": []}
 html_context = {"default_mode": "auto"}
 

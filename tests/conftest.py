@@ -23,6 +23,16 @@ _MARKED = {
 """Marker -> parts of paths whose tests get it."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """One BLAS thread for each process of `pytest -n`, which inherits this: two that compete take three times as long.
+
+    Tests on threads set their number themselves.
+    """
+    if config.getoption("dist", "no") != "no":
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            os.environ.setdefault(name, "1")
+
+
 @pytest.fixture(autouse=True)
 def english(monkeypatch: pytest.MonkeyPatch) -> None:
     """Solutions in English, whatever the locale of the machine; tests of languages choose their own."""

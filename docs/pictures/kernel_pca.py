@@ -15,7 +15,7 @@ BLUE, ORANGE = "#1f5a8a", "#c8561b"
 
 
 def circles() -> None:
-    """Two rings: no line parts them in the plane, the first kernel component does."""
+    """Two rings: no line separates them in the plane, the first kernel component does."""
     points, ring = make_circles(400, factor=0.3, noise=0.05, random_state=0)
     color = np.where(ring == 1, ORANGE, BLUE)
     panels = {
@@ -52,7 +52,7 @@ def sphere() -> None:
 
 
 def digits() -> None:
-    """Digits with noise, and what 32 components of PCA and of kernel PCA make of them."""
+    """Digits with noise, and their reconstructions from 32 components of PCA and of kernel PCA."""
     clean = load_digits().data
     train, wanted = clean[:1297], clean[1297:]
     noisy = wanted + np.random.default_rng(0).normal(0.0, 4.0, wanted.shape)

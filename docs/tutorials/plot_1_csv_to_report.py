@@ -2,8 +2,8 @@
 From a CSV file to a report
 ===========================
 
-You have a table and want to know what is in it. This tutorial reads a CSV file, finds its principal components, reads
-them, and writes a page to share.
+You have a table and want to know what is in it. This tutorial reads a CSV file, finds its principal components,
+interprets them, and writes a page to share.
 """
 
 # %%

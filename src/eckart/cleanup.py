@@ -1,6 +1,6 @@
 """Temporary files are removed when a signal ends the process: SIGTERM and SIGHUP do not run any `finally` on their own.
 
-The handler is installed while something has to be removed, on the main thread, and only where nobody else handles the
+The handler is installed while something has to be removed, on the main thread, and only if nothing else handles the
 signal; afterwards the signal ends the process as it would have.
 """
 
@@ -18,7 +18,7 @@ from types import FrameType
 _SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
 _numbers = itertools.count()
 _removers: dict[int, tuple[int, Callable[[], object]]] = {}
-"""(process, what removes its files): a forked child inherits the list, and the files are not its own."""
+"""(process, function that removes its files): a forked child inherits the list but does not own the files."""
 
 
 def add(remove: Callable[[], object]) -> int:

@@ -48,7 +48,7 @@ class Imputation:
     loadings: np.ndarray
     noise: np.ndarray
     explained_variance_ratio: np.ndarray | None = None
-    """Of each component, allowing for the noise that imputed values lack; None for imputation by means."""
+    """Share of each component, allowing for the noise that imputed values lack; None for imputation by means."""
 
 
 @dataclass(frozen=True)
@@ -70,19 +70,19 @@ class SVDDetails(Details):
 
     column_norms: np.ndarray | None = None
     row_norms: np.ndarray | None = None
-    """Each times the root of the weight of its row; None unless left vectors are kept."""
+    """Row lengths times the square roots of the row weights; None unless left vectors are kept."""
     row_weights: np.ndarray | None = None
     missing: Imputation | None = None
     words: WordModel | None = None
-    """Of a decomposition of texts."""
+    """Vocabulary of a decomposition of texts."""
 
 
 K = TypeVar("K", bound=Details)
-"""Of functions that return a decomposition of the same method."""
+"""Details of the decomposition that a function returns, of the same method as its argument."""
 
 
 def details_of(d: Decomposition, kind: type[K]) -> K:
     """The details of a decomposition, which must be of this kind."""
     if isinstance(d.details, kind):
         return d.details
-    raise InputError(f"{kind.__name__} were expected, and a decomposition by {d.method!r} has others.")
+    raise InputError(f"Expected a decomposition with {kind.__name__}, but one by {d.method!r} has other details.")

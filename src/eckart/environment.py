@@ -1,4 +1,4 @@
-"""How much memory is free, and whether what a file promises would fit."""
+"""How much memory is free, and whether the declared content of a file would fit."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _process_memory() -> int | None:
 
 
 def check_fits(needed: int, name: str, what: str) -> None:
-    """Refuse before allocating what cannot be had."""
+    """Refuse an allocation that cannot succeed, beforehand."""
     free = free_memory()
     if needed > free:
         raise MemoryBudgetError(
@@ -109,7 +109,7 @@ def check_expansion(expanded: int, stored: int, name: str, max_expansion: float,
     if expanded > max(SMALL, max_expansion * stored):
         raise FileError(
             f"{name} contains {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, beyond the limit of "
-            f"{max_expansion:g} times. A file made to exhaust memory looks like this. "
+            f"{max_expansion:g} times. Files made to exhaust memory look like this. "
             f"If you trust it, {UNPACK} it first."
         )
     if whole:

@@ -1,7 +1,7 @@
-"""What tells the files of a run from others: their size and content, and the state that the file system keeps of them.
+"""Identity of the files of a run: their size and content, and their state in the file system.
 
 `content` (sizes and a hash of samples) must be the same; a copy has it too. `state` (path, times of modification and of
-change, inode) is the same only if nobody touched the files: where it differs, the content has to be verified in full.
+change, inode) is the same only if the files were not touched: where it differs, the content has to be verified in full.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eckart.errors import FileError, ReadError
 
 _PIECE = 4096
 _PIECES = (2, 64)
-"""Pieces that are hashed of each file: 64 of one, at least 2 of each of many."""
+"""Number of hashed pieces: 64 of a single file, at least 2 of each of many files."""
 _PIECES_IN_ALL = 1024
 _Source = TypeVar("_Source")
 
@@ -110,17 +110,18 @@ def paths_of(data: object) -> list[str]:
     if isinstance(data, str | os.PathLike):
         return [os.fsdecode(os.fspath(data))]
     if isinstance(data, list | tuple):
-        return [path for item in data if isinstance(item, str | os.PathLike) for path in paths_of(item)]
-    while isinstance(data, np.ndarray):
-        if isinstance(data, np.memmap) and data.filename is not None:
-            return [os.fsdecode(data.filename)]
-        data = data.base  # a view of a map
-    found: list[str] = []
-    for value in _file_states(data).values():
-        states = value if isinstance(value, tuple) else (value,)
-        for item in states:
-            found += [item.path] if isinstance(item, FileState) else paths_of(item)
-    return found
+        return [os.fsdecode(os.fspath(item)) for item in data if isinstance(item, str | os.PathLike)]
+    if isinstance(data, np.memmap) and data.filename is not None:
+        return [os.fsdecode(data.filename)]
+    if isinstance(data, np.ndarray):
+        return paths_of(data.base)  # it may be a view of a map
+    return [path for value in _file_states(data).values() for path in _paths_of_states(value)]
+
+
+def _paths_of_states(value: object) -> list[str]:
+    """The paths of a field: a file, a source, or several of either."""
+    items = value if isinstance(value, tuple) else (value,)
+    return [path for item in items for path in ([item.path] if isinstance(item, FileState) else paths_of(item))]
 
 
 def on_this_machine(source: _Source) -> _Source:

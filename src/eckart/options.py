@@ -95,6 +95,13 @@ def check_fraction(name: str, given: Any) -> float:
     return float(given)
 
 
+def check_tolerance(given: Any) -> float | None:
+    """A number from 0 to below 1; None for 0 and None, which leave the tolerance to the solver."""
+    if given is not None and not (is_number(given) and 0.0 <= float(given) < 1.0):
+        raise ParameterError(f"tol={given!r} is not a tolerance: give a number from 0 to below 1.")
+    return float(given) if given else None
+
+
 def memory_bytes(given: str | int | None) -> int | None:
     """Bytes from 2_000_000_000, '2GB' or '1.5 GiB'."""
     if given is None:

@@ -143,7 +143,8 @@ def _write(
         raise ParameterError(f"{os.fsdecode(path)} is {taken}, which is an input. Name another target.")
     matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
-    dtype = np.float32 if str(d.values.dtype).endswith("float32") and source.dtype == np.float32 else np.float64
+    single = str(d.values.dtype).endswith("float32") and source.dtype == np.float32
+    dtype = np.dtype(np.float32 if single else np.float64)
     size = max(1, block_bytes(memory_bytes(memory)) // (8 * width))  # rows that are made at a time
     reading = Reading(callback=callback)
     reading.passes = 1

@@ -252,7 +252,7 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "floor": lambda cell: f"{math.floor(cell * 1e5) / 1000:.3f} %",
     "ceiling": lambda cell: f"{min(math.ceil(cell * 1e5) / 1000, 100.0):.3f} %",
 }
-"""Kind of a column -> its numbers as text; bounds are rounded outwards."""
+"""Formatting function per kind of column; bounds are rounded outward."""
 
 
 def _wide(text: str) -> int:

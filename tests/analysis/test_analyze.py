@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from sklearn.datasets import load_wine
 
 import eckart as ek
 from eckart.analysis import analyze as module
 from eckart.analysis.summary import summary_text
 from eckart.cli import main
+from eckart.details import SVDDetails
 
 ARRESTS = ek.datasets.path("usarrests")
 
@@ -64,6 +67,24 @@ def test_imputed_values_are_shared() -> None:
     assert found.k == alone.k == 1
 
 
+def test_shares_of_a_filled_table_are_not_given_for_those_of_the_data() -> None:
+    """Imputed values lack noise, so components explain too much of a filled table; the sentence says how much."""
+    rng = np.random.default_rng(61)
+    table = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 9)) + 0.7 * rng.normal(size=(60, 9))
+    found = ek.analyze(np.where(rng.random(table.shape) < 0.4, np.nan, table), missing="em")
+    k, low = found.recommendation.k or 0, (found.recommendation.explained or (0.0, 0.0))[0]
+    said = re.search(r"of the filled table; allowing for .*, about ([\d.]+) %", found.recommendation.sentence)
+    assert said is not None
+    details = found.decomposition.details
+    assert isinstance(details, SVDDetails)
+    assert details.missing is not None
+    assert details.missing.explained_variance_ratio is not None
+    assert float(said[1]) == pytest.approx(100 * details.missing.explained_variance_ratio[:k].sum(), abs=0.06)
+    assert float(said[1]) < 100 * low - 3
+    assert "(of the filled table)" in found.report()
+    assert "filled table" not in ek.analyze(table).recommendation.sentence
+
+
 def test_explained_variance_is_that_of_the_recommended_components() -> None:
     table = factors(200, 40, 3)
     found = ek.analyze(table)
@@ -86,6 +107,35 @@ def test_noise_has_no_component() -> None:
     found = ek.analyze(np.random.default_rng(7).standard_normal((120, 10)))
     assert found.k == 0
     assert "No component stands out from noise" in found.summary()
+    assert "no more than the leading component of unrelated columns" in found.recommendation.sentence
+
+
+@pytest.mark.parametrize(
+    ("table", "answer"),
+    [
+        (np.full((9, 3), 7.0), "No column varies, so there is nothing to explain."),
+        (np.arange(9.0)[:, None] ** 2, "There is only one direction, and PC1 explains all of the variance."),
+        (np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 3.0]]), "There is only one direction"),
+        (np.corrcoef(np.random.default_rng(2).normal(size=(6, 40))), "Rules about noise do not apply."),
+    ],
+    ids=["constant", "one column", "two rows", "correlations"],
+)
+@pytest.mark.filterwarnings("ignore:There is no variance")
+def test_tables_without_a_number_to_choose(table: np.ndarray, answer: str) -> None:
+    found = ek.analyze(table)
+    assert answer in found.recommendation.sentence
+    assert "noise" not in found.recommendation.sentence.replace("Rules about noise do not apply", "")
+    assert answer in " ".join(found.summary().split())
+
+
+def test_a_rule_for_correlated_noise_says_nothing_of_unrelated_columns() -> None:
+    """Wine: the first component explains 36 %, that of shuffled columns 13 %, and `gap` finds none set apart."""
+    table = load_wine().data
+    found = ek.analyze(table, scale=True)
+    shuffled = np.random.default_rng(5).permuted((table - table.mean(axis=0)) / table.std(axis=0), axis=0)
+    s = np.linalg.svd(shuffled - shuffled.mean(axis=0), compute_uv=False)
+    assert float(s[0] ** 2 / (s**2).sum()) < 0.2 < 0.36 < found.decomposition.explained_variance_ratio[0]
+    assert "unrelated" not in found.recommendation.sentence
 
 
 def test_python_and_the_command_line_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

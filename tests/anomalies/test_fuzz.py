@@ -30,9 +30,10 @@ UNCOMPARED = {
 """Texts that the csv module reads otherwise, and columns that have other names once they are read."""
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_damaged_files_are_refused_or_read_right(seed: int) -> None:
-    assert [found for found in run(500, seed) if "fault" in found] == []
+    """Each run first writes all valid files, so two long runs take less time than four short ones."""
+    assert [found for found in run(1000, seed) if "fault" in found] == []
 
 
 @pytest.mark.parametrize("name", VARIANTS)

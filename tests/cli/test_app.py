@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -230,6 +232,11 @@ class TestNumbers:
         assert "one of -k, --explain and --error" in refused("plan", ARRESTS, "-k", "2", "--error", "0.1")
         assert "--which smallest" in refused("plan", ARRESTS, "--which", "smallest", "--explain", "0.5")
 
+    def test_facts_of_a_plan_stand_in_columns(self):
+        lines = run("plan", ARRESTS, "-k", "2").stdout.splitlines()
+        assert all(re.match(r"(\w+ +|  +)\S", line) for line in lines), lines
+        assert "components  2" in lines
+
     @pytest.mark.parametrize("amount", ["lots", "0", "-1GB"])
     def test_memory_refused(self, amount: str) -> None:
         assert "amount of memory" in refused("plan", ARRESTS, "--memory", amount)
@@ -360,7 +367,7 @@ class TestPlanAndExample:
     def test_plan(self) -> None:
         done = run("plan", ARRESTS, "--explain", "0,9")
         assert done.exit_code == 0
-        assert "solver    gram" in done.stdout
+        assert "solver      gram" in done.stdout
         assert "as many as the target needs" in done.stdout
         assert json.loads(run("plan", ARRESTS, "--json").stdout)["plan"]["rows"] == 50
 
@@ -377,3 +384,21 @@ class TestPlanAndExample:
 
     def test_no_such_example(self) -> None:
         assert "ratings" in refused("example", "nope")
+
+
+def test_a_command_imports_its_own_module_only() -> None:
+    code = "import sys; sys.argv = ['eckart', 'example', '--help']; import eckart.cli\n"
+    code += "try: eckart.cli.main()\nfinally: print([name for name in sys.modules if name.startswith('eckart.cli.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(re.findall(r"eckart\.cli\.(\w+)", done.stdout.splitlines()[-1]))
+    assert "example" in loaded
+    assert not loaded & {"reporting", "fitting", "worked", "exercise", "search", "select"}
+
+
+def test_every_command_of_the_help_can_be_loaded() -> None:
+    listed = re.findall(r"^  ([a-z-]+)  ", run("--help").stdout.partition("Commands:")[2], flags=re.MULTILINE)
+    assert {"report", "pca", "kernel-pca", "worked", "errata"} <= set(listed)
+    for name in listed:
+        done = run(name, "--help")
+        assert done.exit_code == 0
+        assert f"eckart {name}" in done.stdout or f"main {name}" in done.stdout

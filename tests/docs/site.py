@@ -1,7 +1,7 @@
 """Open every built page in Chromium: `python -m tests.docs.site docs/_build/html` (`make docs-check`).
 
 Each page is opened 1280 and 390 pixels wide. There must be no console error, no request to the network, no formula
-left as source, and no content wider than the window.
+left as source, no heading cut off, and no content wider than the window.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ IGNORED = ("_modules", "_static", "genindex", "py-modindex", "search")
 MATH_DONE = "!document.querySelector('.math') || (window.MathJax?.startup?.promise?.then(() => true) ?? false)"
 RAW_MATH = r"[...document.querySelectorAll('.math')].filter(n => !n.querySelector('mjx-container')).length"
 OVERFLOW = "document.documentElement.scrollWidth - window.innerWidth"
+CUT = (
+    "[...document.querySelectorAll('h1, h2, h3')].filter(n => n.scrollWidth > n.clientWidth + 2).map(n => n.innerText)"
+)
 
 
 def pages_of(site: Path) -> list[Path]:
@@ -39,6 +42,7 @@ def faults_of(browser: Browser, page: Path, width: int) -> list[str]:
     found += [f"request to {url}" for url in browser.asked if not url.startswith(("file:", "data:", "blob:"))]
     if raw := browser.js(RAW_MATH):
         found.append(f"{raw} formulas not rendered")
+    found += [f"heading cut off: {text}" for text in browser.js(CUT)]
     if (wider := browser.js(OVERFLOW)) > 2:
         found.append(f"{wider} pixels wider than the window")
     return found

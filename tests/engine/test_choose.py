@@ -29,6 +29,22 @@ def test_worth():
     trial = Trial(product=0.01, width=20, size=1000, capacity=400, alternative=0.1)
     assert trial.worth(4, 2.0)
     assert not trial.worth(4, 40.0)
+    assert not trial.worth(40, 2.0)  # a prediction of two more steps that has been wrong all the time
+
+
+def test_values_below_float32_are_not_iterated_for():
+    """Rounding in float32, relative to the largest value, hides the last: the trial ends when that is known."""
+    rng = np.random.default_rng(12)
+    X = 30.0 * rng.standard_normal((900, 2)) @ rng.standard_normal((2, 900)) + 0.1 * rng.standard_normal((900, 900))
+    X = X.astype("f4")
+    d = ek.decompose(X, "pca", k=8)
+    assert d.plan.solver == "lanczos"
+    assert d.info.solver == "gram"
+    assert d.certificate.proved
+    assert d.certificate.passes <= 10
+    exact = X.astype("f8")
+    right = np.linalg.svd(exact - exact.mean(axis=0), compute_uv=False)[:8]
+    np.testing.assert_allclose(np.asarray(d.values, np.float64), right, rtol=1e-5)
 
 
 def test_the_basis_is_made_to_fit_into_the_memory_allowed():

@@ -202,7 +202,7 @@ def test_downloads(browser: Browser, page: Path, tmp_path: Path) -> None:
     browser.js("for (const b of document.querySelectorAll('#plane-tools button')) b.click()")
     for name in ("components", "scores", "loadings", "distances"):
         browser.js(f"document.querySelector('button[data-csv={name}]').click()")
-    wanted = ("plane.svg", "plane.png", "axes.csv", "scores.csv", "loadings.csv", "distances.csv")
+    wanted = ("plane.svg", "plane.png", "components.csv", "scores.csv", "loadings.csv", "distances.csv")
     end = time.monotonic() + 20
     while time.monotonic() < end and not all((tmp_path / name).is_file() for name in wanted):
         time.sleep(0.05)

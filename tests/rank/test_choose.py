@@ -145,6 +145,7 @@ def test_same_answers_from_a_whole_decomposition():
 def test_a_truncated_decomposition_says_what_it_cannot_know():
     choice = ek.choose_rank(ek.decompose(planted(), "pca", k=5))
     assert choice["kaiser"].k == choice["unknown_noise"].k == 3
+    assert choice["deterministic"].k == choice.k == 3  # by the lengths of the columns, which the decomposition has
     assert "estimated" in choice["unknown_noise"].reason
     for rule in ("linear_energy", "screenot", "minka"):
         assert choice[rule].k is None

@@ -2,7 +2,7 @@
 Parts of digits by NMF
 ======================
 
-Non-negative factorisation describes images as sums of parts. PCA needs parts that cancel each other.
+Non-negative factorisation describes images as sums of parts. Components of PCA have negative entries, too.
 """
 
 import matplotlib.pyplot as plt

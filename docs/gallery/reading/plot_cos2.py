@@ -2,8 +2,8 @@
 Quality of representation (cos2)
 ================================
 
-The squared cosine says how much of a row the first two components show. Rows with a low value must not be
-interpreted in the plane of the first two components.
+The squared cosine says how much of a row the first two components show. Do not interpret the position of
+rows with a low value in this plane.
 """
 
 import matplotlib.pyplot as plt

@@ -36,9 +36,9 @@ from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
 
 _EVERY_RULE = 100_000
-"""Up to this many cells all rules on the number of components are asked; beyond, those that draw no tables."""
+"""Up to this many cells all rank rules are applied; above it, only those that need no random tables."""
 _MOST_SCORES = 20_000_000
-"""Coordinates of rows are kept up to this many numbers."""
+"""Scores are kept if they are at most this many numbers."""
 
 
 def analyze(
@@ -97,7 +97,7 @@ def analyze(
             raise TypeError(f"unexpected keyword argument {name!r}: a model is already decomposed.")
         return _of_model(decomposition_of(source), data, dict(labels or {}), ranks)
     if data is not None:
-        raise ParameterError("The first argument contains the data already: leave data= out, which is for models.")
+        raise ParameterError("The first argument already contains the data: leave out data=, which is only for models.")
     given, others = split_options(options)
     memory = memory_bytes(others.get("memory"))
     found = open_with(source, given, memory=memory, stream=others.get("stream"))
@@ -143,6 +143,8 @@ def _of_table(
         options = _scaling_options(table, options)
         chosen, taken = get_method("kernel_pca"), inner_products(table)
         square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
+    if square is not None and square.kind == "correlations" and ranks == "auto":
+        ranks = None  # rules about noise need rows that are observations
     d, choice, requested = _with_choice(taken, chosen, options, ranks)
     if square is not None:
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MOST_CLUSTERS = 8
 _FEWEST_ROWS = 12
 _SAMPLE = 400
-"""Rows that decide on the number of clusters; the others join the nearest mean."""
+"""Rows used to choose the number of clusters; the others join the nearest mean."""
 _REFERENCES = 39
 _MOST_STEPS = 50
 _MOST_COMPONENTS = 10
@@ -83,7 +83,7 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
     if not choice.counts:
         line = (
             f"No clusters on {components}: the best partition, into {choice.count}, has a mean silhouette width of "
-            f"{width:.2f}, and those of samples of one normal distribution are no less clear."
+            f"{width:.2f}. Samples from a single normal distribution have partitions that are as clear."
         )
         return Clusters(np.zeros(d.rows, np.intp), 1, k, width, reference, (line,))
     codes = _consolidated(unit, np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)]))
@@ -91,7 +91,7 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
     count = int(codes.max()) + 1
     line = (
         f"{count} clusters on {components}, found by Ward's method and refined by k-means. Their mean silhouette width "
-        f"is {width:.2f}; as many clusters in samples of one normal distribution reach at most {reference:.2f}."
+        f"is {width:.2f}; in samples from a single normal distribution, {count} clusters reach at most {reference:.2f}."
     )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
 

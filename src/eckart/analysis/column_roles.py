@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 _MOST_CATEGORIES = 50
-"""Text with more different values is a label rather than a category."""
+"""Text with more distinct values than this is a label, not a category."""
 _FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%b-%Y", "%d %b %Y", "%b %d, %Y", "%b %Y", "%Y-%m")
 _YEAR = re.compile(r"[12]\d{3}")
 _QUARTER = re.compile(r"([12]\d{3})[-_ ]?[Qq]([1-4])")
@@ -44,7 +44,7 @@ class ColumnRole:
     role: str
     """"measure", "category", "date", "label", "identifier", "row names", "weights" or "left out"."""
     treatment: str = ""
-    """What was done to it, in words."""
+    """How the column was used, in words."""
 
 
 def column_roles(metadata: Metadata, names: Sequence[str]) -> tuple[ColumnRole, ...]:
@@ -148,7 +148,7 @@ def columns_table(roles: Sequence[ColumnRole], d: Decomposition) -> Table | None
 def _treatment(d: Decomposition, role: ColumnRole, gaps: int, spread: float | None) -> str:
     text = role.treatment
     if spread == 0:
-        text += ", but constant: it enters no component"
+        text += ", but constant: it affects no component"
     imputed = svd_details(d).missing
     if gaps and imputed is not None:
         way = _IMPUTED.get(imputed.how, "imputed")

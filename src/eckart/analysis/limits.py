@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _BEYOND_DOUBT = 0.9999
 _WIDEST = 1e6
-"""Quartiles farther apart than this are not those of a chi-squared law."""
+"""Quartiles farther apart than this do not come from a chi-squared distribution."""
 _SINGLE = 20
-"""So many of the largest left-out variances are kept one by one; the others are averaged in as many groups."""
+"""This many of the largest left-out variances are kept individually; the others are averaged in as many groups."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Spectrum:
 
     kept: Matrix
     left_out: Matrix
-    """Falling; averaged within groups where there are many."""
+    """In decreasing order; averaged within groups if there are many."""
     counts: Matrix
     """How many components each entry of `left_out` stands for."""
     rows: float

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 _COMPLETE = 1e-9
-"""Share of ||A||^2 below which what the components leave over counts as nothing."""
+"""Residuals below this share of ||A||^2 count as zero."""
 _NOTHING = 1e-12
-"""Components whose value is below this part of the norm are rounding errors without a direction of their own."""
+"""Components whose value is below this fraction of the norm are rounding errors; their direction is arbitrary."""
 
 
 @document
@@ -166,7 +166,7 @@ def check_orthogonal(d: Decomposition, what: str) -> None:
 
 
 def check_linear(d: Decomposition) -> None:
-    """Refuse components that are not made of the columns."""
+    """Refuse components that are not combinations of the columns."""
     if tuple(d.right.shape) != (d.columns, d.k):
         message = f"{method_name(d)} has no loadings: its components are not in the space of the columns. "
         raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")
@@ -229,6 +229,7 @@ def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Tabl
 
 def _refuse_without_left() -> NoReturn:
     raise ParameterError(
-        "This decomposition does not contain the coordinates of the rows (left is None), so nothing is known about "
-        "single rows. Decompose with left=True, or add them to a fitted model: eckart.with_rows(model, data)."
+        "This decomposition does not contain the coordinates of the rows (left is None), so results for "
+        "individual rows are not available. Decompose with left=True, or add them to a fitted model: "
+        "eckart.with_rows(model, data)."
     )

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 _WHERE = "Output: CSV, TSV, NumPy (.npy), Parquet or Zarr, by its suffix; '-' prints CSV."
-_GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that a spreadsheet would execute (= + - @).")
+_GUARD = click.option(
+    "--safe-csv", is_flag=True, help="Prefix names that a spreadsheet would execute (= + - @) with an apostrophe."
+)
 
 
 @click.command(short_help="Compute the scores of the rows of a table.")
@@ -109,7 +111,7 @@ def reconstruct(
 
 
 def _whitened(whiten: bool) -> dict[str, bool]:
-    """Only where it is asked for: not every method knows it."""
+    """Pass the option only if it was given: not every method accepts it."""
     return {"whiten": True} if whiten else {}
 
 

@@ -43,13 +43,13 @@ class Asked:
 
 
 def asked(f: Command) -> Command:
-    """The options of everything that is asked of one row."""
+    """The options of commands about a single row."""
     option = click.option
     data = "Rows to search, with their known entries: a table with the columns of the model."
     return gathered("asked", Asked, [
         click.argument("entries", nargs=-1),
         option("--row", metavar="NAME", help="Name of a row of --data, or of a model fitted with --keep-rows."),
-        option("--text", metavar="TEXT", help="Text; its words are counted in the columns named after them."),
+        option("--text", metavar="TEXT", help="Text; each word counts as an entry of the column of that name."),
         option("--data", metavar="DATA", help=data),
         option("--ignore-unknown", is_flag=True, help="Ignore entries whose column is not in the model."),
     ])(f)  # fmt: skip
@@ -141,8 +141,12 @@ def recommend(
 @asked
 @click.option("--column", metavar="NAME", help="Find columns similar to this one, instead of rows.")
 @_COUNT
-@click.option("--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="What alike is.")
-@click.option("--proof", is_flag=True, help="Also report how much of the ranking is proved for the complete rows.")
+@click.option(
+    "--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="Similarity measure."
+)
+@click.option(
+    "--proof", is_flag=True, help="Also report which ranks are certain for the full rows, not only for their concepts."
+)
 @reading
 @with_console
 def similar(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import click
 
 from eckart.aliases import Keywords
 from eckart.cli.console import Console
-from eckart.cli.options import Output, output, with_console
+from eckart.cli.options import Output, gathered, output, with_console
 from eckart.cli.worked import WRITE, check, detail, form, give, lang
 
 if TYPE_CHECKING:
@@ -21,6 +21,31 @@ if TYPE_CHECKING:
 
 _WRONG = 3
 """Exit code of --check for an answer that is not right."""
+
+
+@dataclass(frozen=True)
+class SheetOptions:
+    """A file of questions: how many, with or without seeds, and for whom."""
+
+    count: int
+    sheet: str | None
+    seeds: bool
+    names: str | None
+
+    def is_several(self, kinds: list[str]) -> bool:
+        return self.count > 1 or self.names is not None or len(kinds) > 1
+
+
+_sheet_options = gathered("paper", SheetOptions, [
+    click.option("--count", type=click.IntRange(1, 100), default=1, metavar="N",
+                 help="Number of exercises of each kind.  [default: 1]"),
+    click.option("--sheet", metavar="FILE",
+                 help="Write questions to FILE (.html, .pdf, .tex, .md, .txt) and the key next to it."),
+    click.option("--seeds/--no-seeds", default=True,
+                 help="Print the seed of each question, for --check.  [default: yes]"),
+    click.option("--class", "names", metavar="FILE",
+                 help="Write one sheet for every name in FILE: a name per line, or CSV."),
+])  # fmt: skip
 
 
 @click.command(short_help="Make exercises with clean answers; check an answer.")
@@ -35,28 +60,14 @@ _WRONG = 3
 @click.option("--size", metavar="ROWSxCOLUMNS", help="Size, such as 4x2; 3 for a square matrix.")
 @click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: include]")
 @click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
-@click.option(
-    "--count",
-    type=click.IntRange(1, 100),
-    default=1,
-    metavar="N",
-    help="Number of exercises of each kind.  [default: 1]",
-)
-@click.option(
-    "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt), the key next to it."
-)
-@click.option("--seeds/--no-seeds", default=True, help="Print seeds on the questions, for --check.  [default: yes]")
-@click.option(
-    "--class", "names", metavar="FILE", help="Write one sheet for every name in FILE: a name per line, or CSV."
-)
+@_sheet_options
 @form
 @lang
 @detail
 @output(WRITE)
 @with_console
-def exercise(console: Console, kind: str, listing: bool, answer: str | None, sheet: str | None, names: str | None,
-             key: bool, style: str | None, lang: str | None, detail: str, output: Output,
-             **wanted: Any) -> None:  # fmt: skip
+def exercise(console: Console, kind: str, listing: bool, answer: str | None, key: bool, paper: SheetOptions,
+             style: str | None, lang: str | None, detail: str, output: Output, **wanted: Any) -> None:  # fmt: skip
     """Make an exercise with a clean answer. Each seed gives a different exercise; 'all' means every kind.
 
     \b
@@ -71,18 +82,18 @@ def exercise(console: Console, kind: str, listing: bool, answer: str | None, she
 
     with worked.language(lang or preferred()):
         wanted["size"] = _size(wanted["size"])
-        if listing or not kind:
+        kinds = _kinds(kind)
+        if listing or not kinds:
             _list(console)
-        elif sheet:
+        elif paper.sheet:
             if answer is not None:
                 raise click.UsageError(tr("--check and --sheet cannot be combined: check one exercise by its seed."))
-            _sheets(console, _kinds(kind), sheet, names, output.force, detail, wanted)
+            _sheets(console, kinds, paper, output.force, detail, wanted)
+        elif paper.is_several(kinds):
+            raise click.UsageError(tr("Several exercises need a file: give --sheet exam.html."))
         else:
-            wanted.pop("seeds")
-            if wanted.pop("count") != 1 or names or len(_kinds(kind)) > 1:
-                raise click.UsageError(tr("Several exercises need a file: give --sheet exam.html."))
             check(output)
-            made = worked.exercise(_kinds(kind)[0], **wanted)
+            made = worked.exercise(kinds[0], **wanted)
             if answer is not None:
                 _verdict(console, made, answer)
             else:
@@ -121,20 +132,24 @@ def _verdict(console: Console, made: Exercise, answer: str) -> None:
         raise click.exceptions.Exit(_WRONG)
 
 
-def _sheets(console: Console, kinds: list[str], path: str, names: str | None, force: bool, detail: str,
-            wanted: Keywords) -> None:  # fmt: skip
+def _sheets(
+    console: Console, kinds: list[str], paper: SheetOptions, force: bool, detail: str, wanted: Keywords
+) -> None:
     from eckart.worked.exercises.class_list import file_words
     from eckart.worked.exercises.sheet import FORMS, series, sheet
     from eckart.worked.messages import tr
 
-    file = Path(path)
+    file = Path(paper.sheet or "")
     style = FORMS.get(file.suffix.lower())
     if style is None:
-        raise click.UsageError(tr("--sheet {path}: the name must end in {forms}.", path=path, forms=", ".join(FORMS)))
-    if names is None:
+        raise click.UsageError(
+            tr("--sheet {path}: the name must end in {forms}.", path=paper.sheet, forms=", ".join(FORMS))
+        )
+    wanted = {**wanted, "count": paper.count, "seeds": paper.seeds}
+    if paper.names is None:
         _write(console, replace(sheet(kinds, **wanted), detail=detail), file, style, force)
         return
-    made = series(_students(names), kinds, **wanted)
+    made = series(_students(paper.names), kinds, **wanted)
     for one, word in zip(made, file_words([one.student for one in made]), strict=True):
         own = file.with_name(f"{file.stem}-{word}{file.suffix}")
         _write(console, replace(one, detail=detail), own, style, force)

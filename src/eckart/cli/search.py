@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from eckart.concept_space.text_concepts import TextConcepts
 
 _WEIGHTS = ("log-entropy", "tfidf", "bm25")
-_STOP = "Leave out function words of a language: english, german, french, spanish, italian, or auto."
+_STOP = "Ignore stop words of a language: english, german, french, spanish, italian, or auto."
 _RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC), or 'query document'."
 
 
@@ -40,10 +40,29 @@ _collection_options = gathered("collection", CollectionOptions, [
     click.option("-k", "k", type=numbers.components, metavar="N",
                  help="Number of concepts.  [default: 100, or a third of the documents]"),
     click.option("--weights", type=click.Choice(_WEIGHTS), default="log-entropy", show_default=True,
-                 help="Weights of the words."),
+                 help="Term weighting."),
     click.option("--stop-words", metavar="LANGUAGE", help=_STOP),
     click.option("--column", metavar="NAME", help="Column of a CSV file, or key of JSON lines, with the text."),
     click.option("--names", metavar="NAME", help="Column or key with the names of the documents."),
+])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """Queries whose relevant documents are known."""
+
+    queries: str | None
+    relevant: str | None
+
+    def __post_init__(self) -> None:
+        if (self.queries is None) != (self.relevant is None):
+            raise click.UsageError("--evaluate QUERIES and --relevant FILE belong together.")
+
+
+_evaluation_options = gathered("evaluation", EvaluationOptions, [
+    click.option("--evaluate", "queries", metavar="QUERIES",
+                 help="Measure mean average precision on the queries in this file."),
+    click.option("--relevant", metavar="FILE", help=_RELEVANT),
 ])  # fmt: skip
 
 
@@ -54,16 +73,15 @@ _collection_options = gathered("collection", CollectionOptions, [
     "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="Number of documents."
 )
 @_collection_options
-@click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this one, instead of a query.")
-@click.option("--topics", is_flag=True, help="List the words of the concepts, instead of a query.")
+@click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this one instead of searching.")
+@click.option("--topics", is_flag=True, help="List the top words of each concept instead of searching.")
 @click.option("--add", "added", metavar="DOCUMENTS", help="Add documents to a collection without fitting again.")
-@click.option("--evaluate", "queries", metavar="QUERIES", help="Measure the precision of these queries.")
-@click.option("--relevant", metavar="FILE", help=_RELEVANT)
+@_evaluation_options
 @output("Save the collection, such as docs.eckart, for fast searches.")
 @with_console
 def search(
     console: Console, documents: str, query: tuple[str, ...], n: int, collection: CollectionOptions,
-    similar: str | None, topics: bool, added: str | None, queries: str | None, relevant: str | None, output: Output,
+    similar: str | None, topics: bool, added: str | None, evaluation: EvaluationOptions, output: Output,
 ) -> None:  # fmt: skip
     """Find the documents nearest to QUERY by concept (latent semantic analysis).
 
@@ -77,9 +95,8 @@ def search(
       eckart search articles.csv --column abstract --topics
       eckart search MED.ALL.gz --evaluate MED.QRY.gz --relevant MED.REL.gz
     """
+    queries, relevant = evaluation.queries, evaluation.relevant
     _check_one([bool(query), similar is not None, topics, queries is not None], saved=output.path is not None)
-    if (queries is None) != (relevant is None):
-        raise click.UsageError("--evaluate QUERIES and --relevant FILE belong together.")
     model = _collection(console, documents, collection)
     if added is not None:
         with console.warnings():
@@ -104,7 +121,7 @@ def _queries(given: tuple[str, ...]) -> Iterable[str]:
 
 def _check_one(wanted: list[bool], *, saved: bool) -> None:
     if sum(wanted) > 1:
-        raise click.UsageError("Give one of QUERY, --similar, --topics and --evaluate.")
+        raise click.UsageError("Give only one of QUERY, --similar, --topics and --evaluate.")
     if not any(wanted) and not saved:
         raise click.UsageError('What to search for? Give a QUERY such as "interest rates", --similar or --topics.')
 

@@ -37,7 +37,9 @@ _table = (
     click.option("--scale/--no-scale", default=None, help="Divide by the standard deviations.  [default: no]"),
     _choice("--divide", "n-1 n 1", "Divisor of the cross-products."),
 )
-_share = _option("--share", "Share to explain, such as 0.8.  [default: 0.9]", type=float, metavar="SHARE")
+_share = _option(
+    "--share", "Share of the variance to explain, such as 0.8.  [default: 0.9]", type=float, metavar="SHARE"
+)
 
 OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "pca": (
@@ -53,7 +55,7 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
         _option("--eps", "Stop when the direction changes by at most this.  [default: 1e-6]", type=float),
         _option("--most", "Maximum number of iterations.  [default: 200]", type=int, metavar="N"),
     ),
-    "deflation": (_choice("--method", "auto hotelling wielandt", "Whose deflation."),),
+    "deflation": (_choice("--method", "auto hotelling wielandt", "Deflation method."),),
     "diagonalize": (_option("--power", "Power of the matrix to show.  [default: 3]", type=int, metavar="N"),),
     "cur": (
         click.option("-r", "r", type=int, metavar="N", help="Number of rows and columns to draw.  [default: 2]"),
@@ -64,14 +66,14 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "nmf": (
         _k, _choice("--loss", "euclidean kl", "Loss to minimise."), _seed,
         _option("--iterations", "Number of iterations.  [default: 50]", type=int, metavar="N"),
-        _option("--w", "Start of W.", metavar="MATRIX"), _option("--h", "Start of H.", metavar="MATRIX"),
+        _option("--w", "Initial W.", metavar="MATRIX"), _option("--h", "Initial H.", metavar="MATRIX"),
     ),
     "kernel-pca": (
         _k, _choice("--kernel", "poly linear rbf sigmoid cosine", "Kernel."),
-        _option("--gamma", "Factor of the kernel, such as 1/2.  [default: 1]", metavar="NUMBER"),
+        _option("--gamma", "Kernel coefficient gamma, such as 1/2.  [default: 1]", metavar="NUMBER"),
         _option("--degree", "Degree of poly.  [default: 2]", type=int, metavar="N"),
-        _option("--coef0", "Constant of poly and sigmoid.  [default: 1]", metavar="NUMBER"),
-        _option("--new", "A new point to place.", metavar="VECTOR"),
+        _option("--coef0", "Constant term of poly and sigmoid.  [default: 1]", metavar="NUMBER"),
+        _option("--new", "A new point to project.", metavar="VECTOR"),
     ),
     "project": (_k,),
     "bounds": (_k, _option("--other", "Another matrix of rank k, for comparison.", metavar="MATRIX")),

@@ -14,12 +14,12 @@ from eckart.engine.parallel import each
 Numbers: TypeAlias = Any
 """A NumPy array."""
 Hidden: TypeAlias = Callable[[int, int], tuple[Numbers, Numbers]]
-"""(start, stop) -> (starts, columns): what the rows start..stop must not get, as in a CSR matrix, columns rising."""
+"""(start, stop) -> (starts, columns): columns excluded for the rows start..stop, as in CSR, in increasing order."""
 
 _TILE_BYTES = 2**20
 _WIDTH = 512
 _DEVICE_SCORES = 2**26
-"""Scores that are held on a GPU at a time."""
+"""Number of scores in GPU memory at a time."""
 _SMALL = 2_000_000
 """Scores up to this many are ranked by NumPy, so that a single query does not wait for a compiler."""
 

@@ -37,7 +37,9 @@ class Documents:
 
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.names):
-            raise InputError(f"{len(self.names):,} names were given for {len(self.texts):,} documents: give one each.")
+            raise InputError(
+                f"{len(self.names):,} names were given for {len(self.texts):,} documents: give one name per document."
+            )
         if not any(text.strip() for text in self.texts):
             raise InputError("There are no documents with text. Give at least one.")
         if len(set(self.names)) < len(self.names):
@@ -214,7 +216,7 @@ def _length(records: list[JsonObject], key: str) -> int:
 
 
 def _name_key(records: list[JsonObject], keys: list[str], column: str) -> str | None:
-    """A column that tells the documents apart and is called so."""
+    """A column with unique values and a name such as id or title."""
     for word in _NAME_KEYS:
         for key in keys:
             if key.lower() == word and key != column:

@@ -32,7 +32,7 @@ class Entries:
     name: str = "the given row"
     notes: tuple[str, ...] = ()
     whole: bool = True
-    """Whether the others are 0; else nothing was said of them."""
+    """Whether all other entries are 0; otherwise they are unknown."""
 
 
 def of_dense(row: Numbers, name: str = "the given row") -> Entries:
@@ -88,7 +88,7 @@ def _of_words(words: Sequence[str], names: Names, unknown: Unknown) -> Entries:
 
 
 def _of_text(text: str, names: Names, unknown: Unknown | None, vectorizer: Any) -> Entries:
-    """Counts of its words, or what the vectorizer makes of it."""
+    """Counts of its words, or the output of the vectorizer."""
     analyze = vectorizer.build_analyzer() if hasattr(vectorizer, "build_analyzer") else _words
     counted = _of_words(analyze(text), names, unknown or "ignore")
     if vectorizer is None:
@@ -113,7 +113,7 @@ def _of_numbers(given: Any, names: Names) -> Entries:
     if row.ndim == 2 and len(row) == 1:
         row = row[0]
     if row.ndim == 2:
-        raise InputError(f"{len(row):,} rows were given where one is meant. For many rows use recommend_many.")
+        raise InputError(f"{len(row):,} rows were given, but one is expected. For many rows use recommend_many.")
     if row.ndim != 1 or len(row) != names.count:
         raise InputError(f"The row has {row.size:,} numbers, but the concepts have {names.count:,} columns. {_FORMS}")
     for column in np.flatnonzero(~np.isfinite(row.astype(np.float64)))[:1]:
@@ -127,7 +127,7 @@ def _number(value: Any, column: str) -> float:
     except (TypeError, ValueError) as error:
         raise InputError(f"The value {value!r} of column {column!r} is not a number.") from error
     if np.isnan(number):
-        raise MissingValuesError(f"The value of column {column!r} is NaN. Leave out what is not known, or give 0.")
+        raise MissingValuesError(f"The value of column {column!r} is NaN. Leave out unknown entries, or give 0.")
     if np.isinf(number):
         raise NotFiniteError(f"The value of column {column!r} is infinite. Give a number.")
     return number

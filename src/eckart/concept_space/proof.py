@@ -81,5 +81,5 @@ def column_skew(geometry: Geometry, column: int) -> Numbers:
 def need_right_angles(geometry: Geometry) -> None:
     if not geometry.orthonormal:
         raise InputError(
-            f"A proof needs orthogonal concepts: 'svd' or 'pca', not {geometry.d.method!r}. Ask without {PROOF}."
+            f"A proof needs orthogonal concepts: 'svd' or 'pca', not {geometry.d.method!r}. Leave out {PROOF}."
         )

@@ -30,7 +30,7 @@ from eckart.text import Table
 
 _MOST_CONCEPTS = 100
 _PER_CONCEPT = 3
-"""Small collections have one concept for three documents."""
+"""Small collections have one concept per three documents."""
 
 
 class TextConcepts(BaseEstimator):  # type: ignore[misc]
@@ -247,7 +247,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         given = read_documents(documents, column=column, names=names)
         taken = set(self.names_) & set(given.names)
         if taken:
-            raise InputError(f"The collection has documents of these names already: {', '.join(sorted(taken)[:5])}.")
+            raise InputError(f"The collection already has documents with these names: {', '.join(sorted(taken)[:5])}.")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             folded = self.space_.fold_in(self.counter_.transform(given.texts), row_names=given.names)

@@ -18,7 +18,7 @@ import numpy as np
 from eckart.cur.details import Bound
 
 DELTA = 0.05
-"""Chance that the additive bound may fail."""
+"""Failure probability of the additive bound."""
 TAUGHT = 0.98
 
 

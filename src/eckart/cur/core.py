@@ -144,11 +144,11 @@ class RowSpace:
     """R^T = basis diag(values) right^T, columns x r: an orthonormal basis of the chosen rows."""
 
     basis: Array
-    """On the device of the data; the rest is small, on the host."""
+    """On the device of the data; the other fields are small and on the host."""
     values: np.ndarray
     right: np.ndarray
     independent: np.ndarray
-    """Places of rows that span the same space and depend on none of each other."""
+    """Indices of linearly independent rows that span the same space."""
 
 
 class Looked(Protocol):

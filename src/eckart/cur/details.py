@@ -17,7 +17,7 @@ class Bound:
 
     bound: float
     applies: bool
-    """Whether columns, rows and core were chosen in the way that the theorem asks for."""
+    """Whether columns, rows and core were chosen as the theorem requires."""
     proved: bool
     statement: str
     """The bound as a formula, with its numbers."""

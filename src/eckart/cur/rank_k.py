@@ -27,10 +27,10 @@ from eckart.errors import MemoryBudgetError
 from eckart.result import Decomposition
 
 _CANCELLED = 1e-6
-"""Share of ||A||^2 below which an error by difference has lost too many digits, and is formed entry by entry."""
+"""Errors below this share of ||A||^2 lose too many digits in a difference and are computed entry by entry."""
 _SMALL = 1e-3
 _DENSE_WORK = 4e11
-"""Multiplications up to which that is done for sparse data as well."""
+"""Up to this many multiplications, the same applies to sparse data."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class RankComponents:
     right: Array
     left: Array | None
     whole: bool
-    """All components are there."""
+    """Whether all components were computed."""
 
     @property
     def rank(self) -> int:
@@ -110,7 +110,7 @@ class Found:
     stored_rows: Matrix
     """R as stored, not scaled."""
     kept: np.ndarray
-    """Which of the columns that were read are kept."""
+    """Which of the collected columns are kept."""
     error: float
     """||A - C U R|| / ||A||."""
     rounding: float

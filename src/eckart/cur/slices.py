@@ -23,7 +23,7 @@ from eckart.engine.rows import RowBlocks
 _SEGMENTS = 8
 _SPARSE_ROWS = 8192
 _DENSE_BYTES = 2**25
-"""Size of the dense rows that a remainder of sparse rows is formed in."""
+"""Size of the dense blocks in which the residual of sparse rows is formed."""
 _DEVICE_BYTES = 2**27
 """Size of the dense parts of a slice of sparse rows on a GPU, which has to be kept busy."""
 
@@ -35,12 +35,12 @@ class Slice:
     """Some rows of A: their entries in the chosen columns (as stored, and dense), A Q, and sums of squares."""
 
     stored: Matrix
-    """None on a device, where the columns can be collected at the end."""
+    """None on a GPU, where the columns can be collected at the end."""
     chosen: Array
     image: Array
     squares: float
     outside: float
-    """||A - A Q Q^T||^2 of these rows, formed entry by entry; NaN unless it was asked for."""
+    """||A - A Q Q^T||^2 of these rows, formed entry by entry; NaN unless requested."""
 
 
 def fold_slices(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows
 def check_range(values: np.ndarray, dtype: object, name: str) -> None:
     """Refuse values that the dtype of the data cannot represent."""
     single = _is_single(dtype)
-    largest = float(values.max(initial=0.0))  # NaN where one of them is
+    largest = float(np.maximum.reduce(values, initial=0.0))  # NaN where one of them is
     if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
         kind = "float32" if single else "float64"
         raise NotFiniteError(
@@ -185,9 +185,17 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     k = len(solution.values)
     transposed = unit * k**0.5
     lost = 2.0 * transposed * euclidean(solution.residuals) + transposed**2 * solution.largest_bound
-    low = float(min(1.0, max(0.0, (float(solution.lower[:k].sum()) - lost) / (total + error))))
-    high = float(solution.upper[:k].sum()) / (total - error) if total > error else 1.0
+    low = float(min(1.0, max(0.0, (float(np.add.reduce(solution.lower[:k])) - lost) / (total + error))))
+    high = float(np.add.reduce(solution.upper[:k])) / (total - error) if total > error else 1.0
     return low, float(min(1.0, max(low, high)))
+
+
+def _next_bound(solution: Solution) -> float:
+    """Upper bound of l_k+1; infinite if none is known."""
+    k = len(solution.values)
+    if len(solution.upper) > k:
+        return float(solution.upper[k])
+    return float("inf") if solution.spectrum is None else float(solution.spectrum[k]) + solution.rounding
 
 
 def angle_bound(
@@ -199,27 +207,34 @@ def angle_bound(
     if all are kept, with nothing but zeros beyond: l_k+1 = 0.
     """
     k = len(solution.values)
-    every = solution.spectrum is not None and k == len(solution.spectrum)
-    if every and not transposed:
-        return 0.0
-    if settings.which == "smallest" and not every:
-        return 1.0
-    if every:
+    if solution.spectrum is not None and k == len(solution.spectrum):
+        if not transposed:
+            return 0.0
         beyond = 0.0
-    elif len(solution.upper) > k:
-        beyond = float(solution.upper[k])
-    elif solution.spectrum is not None:
-        beyond = float(solution.spectrum[k]) + solution.rounding
-    else:
+    elif settings.which == "smallest":
         return 1.0
+    else:
+        beyond = _next_bound(solution)
     gap = solution.least - solution.rounding - beyond
     if gap <= 0.0:
         return 1.0
     residuals = solution.residuals
     if transposed and solution.long_vectors is None:
         residuals = residuals * np.sqrt(solution.largest_bound / np.maximum(solution.values, 1e-300))
-    residual = euclidean(residuals)
-    return float(min(1.0, residual / gap + unit * k**0.5 + (0.0 if moved is None else euclidean(moved))))
+    rotated = 0.0 if moved is None else euclidean(moved)
+    return float(min(1.0, euclidean(residuals) / gap + unit * k**0.5 + rotated))
+
+
+def _bounds_and_next(solution: Solution, *, with_next: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the values found, and of the next one if the spectrum is known; as many lower ones as upper ones."""
+    k, lower, upper = len(solution.values), solution.lower, solution.upper
+    if with_next and solution.spectrum is not None and len(upper) == k < len(solution.spectrum):
+        beyond = solution.spectrum[k : k + 1]
+        lower = np.append(lower, np.maximum(beyond - solution.rounding, 0.0))
+        upper = np.append(upper, beyond + solution.rounding)
+    if len(lower) < len(upper):
+        lower = np.append(lower, np.zeros(len(upper) - len(lower)))
+    return lower, upper
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:
@@ -228,18 +243,14 @@ def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[
     largest = solution.largest
     if largest == 0.0:
         return ((0, k - 1),)
-    lower, upper = solution.lower, solution.upper
-    if settings.which == "largest" and solution.spectrum is not None and len(upper) == k < len(solution.spectrum):
-        beyond = solution.spectrum[k : k + 1]
-        lower = np.append(lower, np.maximum(beyond - solution.rounding, 0.0))
-        upper = np.append(upper, beyond + solution.rounding)
-    if len(lower) < len(upper):
-        lower = np.append(lower, np.zeros(len(upper) - len(lower)))
-    rising = settings.which == "smallest"
     slack = 4 * (_UNIT_SINGLE if precision == "float32" else _UNIT) * largest
-    groups = undetermined_groups(lower[::-1] if rising else lower, upper[::-1] if rising else upper, slack)
+    rising = settings.which == "smallest"
+    lower, upper = _bounds_and_next(solution, with_next=not rising)
     if rising:
+        groups = undetermined_groups(lower[::-1], upper[::-1], slack)
         groups = tuple((len(lower) - 1 - last, len(lower) - 1 - first) for first, last in reversed(groups))
+    else:
+        groups = undetermined_groups(lower, upper, slack)
     return tuple((first, min(last, k - 1)) for first, last in groups if first < k)
 
 
@@ -282,33 +293,37 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note
     """What a reader must know of the columns: those that do not vary, and units that differ."""
     notes = []
     moments = problem.moments
-    constant = moments.unscaled if settings.scale else moments.constant
-    if settings.center and len(constant) == opened.matrix.shape[1]:
-        notes.append(Note("no_variance", "No column varies: there is no variance to explain."))
-    elif settings.center and len(constant):
-        names = opened.metadata.column_names
-        listed = ", ".join(str(names[i]) if names else str(i) for i in constant[:5])
-        listed += " and others" if len(constant) > 5 else ""
-        treated = " Not scaled." if settings.scale else ""
-        notes.append(
-            Note(
-                "constant_columns",
-                f"Columns without variance ({len(constant):,}): {listed}.{treated}",
-            )
-        )
+    if settings.center:
+        constant = moments.unscaled if settings.scale else moments.constant
+        notes += _note_on_constants(constant, opened, scaled=settings.scale)
     if settings.method == "pca" and settings.center and not settings.scale:
-        low = float(moments.squares.min(initial=np.inf, where=moments.squares > 0.0))
-        high = float(moments.squares.max(initial=0.0))
-        if high > 100.0 * low:
-            notes.append(
-                Note(
-                    "units_differ",
-                    f"Column variances differ by a factor of {high / low:.3g} and nothing was scaled, so "
-                    "columns with large values dominate the components. If the columns have different "
-                    "units, scale them.",
-                )
-            )
+        notes += _note_on_units(moments.squares)
     return (*notes, *problem.notes)
+
+
+def _note_on_constants(constant: Sequence[int] | np.ndarray, opened: Opened, *, scaled: bool) -> list[Note]:
+    if len(constant) == opened.matrix.shape[1]:
+        return [Note("no_variance", "No column varies: there is no variance to explain.")]
+    if not len(constant):
+        return []
+    names = opened.metadata.column_names
+    listed = ", ".join(str(names[i]) if names else str(i) for i in constant[:5])
+    listed += " and others" if len(constant) > 5 else ""
+    treated = " Not scaled." if scaled else ""
+    return [Note("constant_columns", f"Columns without variance ({len(constant):,}): {listed}.{treated}")]
+
+
+def _note_on_units(squares: np.ndarray) -> list[Note]:
+    low = float(squares.min(initial=np.inf, where=squares > 0.0))
+    high = float(squares.max(initial=0.0))
+    if high <= 100.0 * low:
+        return []
+    text = (
+        f"Column variances differ by a factor of {high / low:.3g} and nothing was scaled, so "
+        "columns with large values dominate the components. If the columns have different "
+        "units, scale them."
+    )
+    return [Note("units_differ", text)]
 
 
 def as_plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:

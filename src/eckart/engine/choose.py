@@ -1,4 +1,4 @@
-"""Which solver, how many reads, how much memory, and why, from counts of operations and measured rates.
+"""Which solver, how many passes, how much memory, and why, from counts of operations and measured rates.
 
 The rates are those of the backend of the data (`Costs`); only their ratios matter for the choice.
 """
@@ -35,26 +35,27 @@ _GRAM_SIZE, _SPARSE_GRAM = 20_000, 2000
 """Sides up to which a Gram matrix may be formed at all, and up to which it is the alternative to block Lanczos on
 sparse rows: beyond, it would take much more memory than these."""
 _NARROW = 12
-"""Up to so many components the narrower blocks take the least time on sparse data in memory: time goes with the vectors
+"""Up to this many components narrower blocks take the least time on sparse data in memory: time goes with the vectors
 that are multiplied, not with the passes."""
 _CHECK = 1e-10
 """Seconds per size^3 and step for convergence checks, one every other step: Ritz pairs, eigenproblems of the bounds."""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
-_STEP = 0.0015
-"""Seconds of a step of block Lanczos that do not depend on the size."""
+_STEP, _SKINNY = 0.002, 0.5
+"""Seconds of a step of block Lanczos that do not depend on the size, and the rate of its products with a few columns
+relative to that of a Gram matrix (measured)."""
 _FEW = {"float32": 6, "float64": 12}
-"""Up to so many components blocks of eight columns take more passes and less time, if the data are dense and in memory;
+"""Up to this many components blocks of eight columns take more passes and less time, if data are dense and in memory;
 in float32 passes cost less than what is done between them."""
 _NARROWEST, _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 8, 16, 6, 128
 """Width of blocks, steps between restarts that do for most spectra, and steps and columns of a proof phase below which
 it would hardly converge."""
 _KEPT_BY_ALLOCATORS = 1.25
-"""Memory of the process relative to that of its arrays, measured: what was freed is not given back at once."""
+"""Measured ratio of process memory to array memory: freed memory is not returned at once."""
 _COMPILED_LOOPS = 80_000_000
 """Bytes that the compiler of the loops for sparse rows takes; bases are made smaller for it, by a quarter at most."""
 _READ_RATE = 1.5e9
-"""Bytes a second from a disk."""
+"""Bytes per second from a disk."""
 _BLOCKS_HELD = 4
 """Blocks in memory at a time: the one that is worked on, those read ahead, and what is made of them."""
 
@@ -71,7 +72,7 @@ class Shape:
     block_bytes: int = 0
     """Size of the blocks that the data are read in; 0 when they are in memory."""
     costs: Costs = HostBackend.costs
-    """What work costs where the data are."""
+    """Cost of operations on the device of the data."""
     resident: bool = False
     """Dense NumPy rows, not fewer than columns, whose Gram matrix needs no preparation (`standardize.resident`)."""
 
@@ -100,13 +101,13 @@ class Choice:
     probes: int = MOST_PROBES
     """Columns of the basis of a proof phase, at most."""
     most: int = 0
-    """Columns to which the basis may grow where a share is asked for and k is not known; 0 where it may not."""
+    """Columns to which the basis may grow where a share is requested and k is not known; 0 where it may not."""
     trial: Trial | None = None
-    """Set where block Lanczos is begun on trial, and the Gram matrix is the alternative."""
+    """Set if block Lanczos is on trial, with the Gram matrix as the alternative."""
 
 
 _TRIAL_STEPS, _TRIAL_SHARE = 5, 0.3
-"""Block Lanczos is tried where so many steps cost at most this share of the Gram matrix and its eigenvectors."""
+"""Block Lanczos is tried where this many steps cost at most this share of the Gram matrix and its eigenvectors."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Trial:
     alternative: float
 
     def cost(self, steps: float) -> float:
-        """Seconds of so many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
+        """Seconds of this many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
         basis = checks = 0.0
         for step in range(1, round(steps) + 1):
             columns = min(step * self.width, self.capacity)
@@ -134,8 +135,12 @@ class Trial:
         return steps * (self.product + _STEP) + basis + checks
 
     def worth(self, done: int, remaining: float) -> bool:
-        """Whether so many steps more cost less than the alternative."""
-        return self.cost(done + remaining) - self.cost(done) <= self.alternative
+        """Whether this many steps more cost less than the alternative, as those did that were taken.
+
+        A prediction that moves on with every step would otherwise never be given up.
+        """
+        spent = self.cost(done)
+        return max(spent, self.cost(done + remaining) - spent) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
@@ -150,23 +155,34 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
         _check_memory(choice, memory)
         return choice
     if _on_trial(shape, request):
-        cost, choice = options["lanczos"]
-        trial = _trial(shape, choice, options["gram"][0])
-        if trial.cost(_TRIAL_STEPS) > _TRIAL_SHARE * trial.alternative:
-            options["lanczos"] = (max(cost, 1.01 * options["gram"][0]), choice)
-        else:
-            options["lanczos"] = (min(cost, 0.99 * options["gram"][0]), replace(choice, trial=trial))
+        options["lanczos"] = _tried(shape, *options["lanczos"], options["gram"][0])
+    return _first_fitting(_candidates(shape, request, options), options, memory)
+
+
+def _tried(shape: Shape, cost: float, choice: Choice, alternative: float) -> tuple[float, Choice]:
+    """Block Lanczos just cheaper than the Gram matrix if its first steps are worth a trial, else just dearer."""
+    trial = _trial(shape, choice, alternative)
+    if trial.cost(_TRIAL_STEPS) > _TRIAL_SHARE * trial.alternative:
+        return max(cost, 1.01 * alternative), choice
+    return min(cost, 0.99 * alternative), replace(choice, trial=trial)
+
+
+def _candidates(shape: Shape, request: Request, options: dict[str, tuple[float, Choice]]) -> list[str]:
+    """The solvers that come into question, cheapest first."""
     if shape.work <= SMALL_WORK:
-        candidates = ["gram", "direct"] if shape.resident else ["direct"]
-    else:
-        names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
-        if not shape.sparse and not _few(shape, request):
-            names.append("direct")
-        candidates = sorted(names, key=lambda name: options[name][0])
-    fitting = [name for name in candidates if memory is None or options[name][1].peak_bytes <= memory]
-    choice = options[fitting[0] if fitting else _least(candidates, options)][1]
-    _check_memory(choice, memory)
-    return choice
+        return ["gram", "direct"] if shape.resident else ["direct"]
+    names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
+    if not shape.sparse and not _few(shape, request):
+        names.append("direct")
+    return sorted(names, key=lambda name: options[name][0])
+
+
+def _first_fitting(names: list[str], options: dict[str, tuple[float, Choice]], memory: int | None) -> Choice:
+    """The first that fits into the memory allowed; where none does, the smallest is refused with what it needs."""
+    fitting = [name for name in names if memory is None or options[name][1].peak_bytes <= memory]
+    name = fitting[0] if fitting else min(names, key=lambda name: options[name][1].peak_bytes)
+    _check_memory(options[name][1], memory)
+    return options[name][1]
 
 
 def choose_for(shape: Shape, settings: Settings) -> tuple[Request, Choice]:
@@ -194,7 +210,7 @@ def choose_resident(shape: tuple[int, int], precision: str, settings: Settings) 
 def _choose_for_blocks(
     shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
 ) -> Choice:
-    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory in addition to
+    """For data that are read in blocks: a pass takes reading time, and some blocks are in memory in addition to
     the working arrays.
     """
     size = shape.entries * ((4 if shape.precision == "float32" else 8) + (4 if shape.sparse else 0))
@@ -213,15 +229,7 @@ def _choose_for_blocks(
             f"but these are read in blocks. Use {' or '.join(map(repr, costs))}, or 'auto'."
         )
     names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
-    fitting = [name for name in names if memory is None or options[name][1].peak_bytes <= memory]
-    choice = options[fitting[0] if fitting else _least(names, options)][1]
-    _check_memory(choice, memory)
-    return choice
-
-
-def _least(names: list[str], options: dict[str, tuple[float, Choice]]) -> str:
-    """The solver that needs the least memory: its figure is what has to be allowed."""
-    return min(names, key=lambda name: options[name][1].peak_bytes)
+    return _first_fitting(names, options, memory)
 
 
 def _check_memory(choice: Choice, memory: int | None) -> None:
@@ -241,7 +249,7 @@ def _on_trial(shape: Shape, request: Request) -> bool:
 
 def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
     width = choice.block + 5
-    rate = shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision]
+    rate = shape.costs.sparse_rate if shape.sparse else _SKINNY * shape.costs.dense_rate[shape.precision]
     product = 4.0 * shape.entries * width / rate
     return Trial(product, width, shape.short, choice.capacity, alternative)
 
@@ -278,35 +286,46 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
 
 
 def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple[float, Choice]:
-    n = shape.short
+    n, known = shape.short, request.k is not None
     k = request.k if request.k is not None else 32
-    if not shape.sparse:
-        block = block_width(k, n, shape.costs.dense_blocks, few=0 if shape.block_bytes else _FEW[shape.precision])
-    elif shape.block_bytes or shape.costs.sparse_blocks is None:
-        block = block_width(k, n)
-    else:
-        block = min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], n)
-    least = 1024 if request.k is None else _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
+    block = _lanczos_block(shape, k)
+    least = _least_basis(shape) if known else 1024
     capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
     probes, room = MOST_PROBES, None
     if memory is not None:
         room = memory - _BLOCKS_HELD * shape.block_bytes - (min(_COMPILED_LOOPS, memory // 4) if shape.sparse else 0)
         block, capacity, probes = _within(shape, k, block, capacity, room)
-    steps = 9 if request.tolerance >= 1e-6 else 11
-    if request.smallest:
-        steps *= 8
-    width = block + 5
-    product = 4.0 * (shape.entries if shape.sparse else shape.long * n) * width
-    read = product / (shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision])
-    basis = steps * 4.0 * n * (steps * width / 2) * width / shape.costs.dense_rate["float64"]
-    cost = steps * (read + 0.004) + basis + (0.0 if request.k is not None else steps * 0.01)
+    steps = (9 if request.tolerance >= 1e-6 else 11) * (8 if request.smallest else 1)
+    cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
     why = (
-        f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos with blocks of {block}: "
+        f"{k if known else 'The wanted'} of {n} directions by block Lanczos with blocks of {block}: "
         f"about {steps} passes instead of forming all cross-products. It stops when the accuracy is proved."
     )
-    most = 0 if request.k is not None else _most(shape, k, block, capacity, probes, room)
+    most = 0 if known else _most(shape, k, block, capacity, probes, room)
     return cost, Choice("lanczos", steps, peak, why, block, capacity, probes, most)
+
+
+def _lanczos_block(shape: Shape, k: int) -> int:
+    """Columns that are multiplied together."""
+    if not shape.sparse:
+        few = 0 if shape.block_bytes else _FEW[shape.precision]
+        return block_width(k, shape.short, shape.costs.dense_blocks, few=few)
+    if shape.block_bytes or shape.costs.sparse_blocks is None:
+        return block_width(k, shape.short)
+    return min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], shape.short)
+
+
+def _least_basis(shape: Shape) -> int:
+    return _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
+
+
+def _lanczos_cost(shape: Shape, width: int, steps: int) -> float:
+    """Seconds of so many steps with blocks of `width` columns: passes over the data, and orthogonalisation."""
+    product = 4.0 * (shape.entries if shape.sparse else shape.long * shape.short) * width
+    read = product / (shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision])
+    basis = steps * 4.0 * shape.short * (steps * width / 2) * width / shape.costs.dense_rate["float64"]
+    return steps * (read + 0.004) + basis
 
 
 def _most(shape: Shape, k: int, block: int, capacity: int, probes: int, room: int | None) -> int:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
-from eckart.arrays import is_sparse, to_numpy
+from eckart.arrays import Matrix, is_sparse, to_numpy
 from eckart.errors import MissingValuesError, NotFiniteError
 
 _ROWS = 65536
 
 
-def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, name: str = "X") -> NoReturn:
+def refuse_not_finite(matrix: Matrix, column_names: tuple[str, ...] | None = None, name: str = "X") -> NoReturn:
     """Say how many entries are missing or infinite, and where the first is; `matrix` may be read in blocks."""
     missing, infinite, first = _count(matrix)
     if hasattr(matrix, "edges"):
@@ -57,7 +57,7 @@ def _count(matrix: object) -> tuple[int, int, tuple[int, int]]:
     return missing, infinite, indices.get(True, indices.get(False, (0, 0)))
 
 
-def _pieces(matrix: Any) -> Iterator[tuple[int, Any]]:
+def _pieces(matrix: Matrix) -> Iterator[tuple[int, Matrix]]:
     if hasattr(matrix, "to_host"):
         matrix = matrix.to_host()
     if hasattr(matrix, "edges"):

@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from eckart.arrays import Array, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
-from eckart.engine.backends.symmetric import by_all, leading_pairs
+from eckart.engine.backends.symmetric import SymmetricMatrix, by_all, leading_pairs
 from eckart.engine.certificate import residual_bounds
 from eckart.engine.choose import SMALL_WORK
 from eckart.engine.digest import generator
@@ -35,14 +35,20 @@ from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_er
 from eckart.engine.threads import one_blas_thread
 
 _FAST_WORK = 4e9
-"""Below this many multiplications a float64 Gram matrix costs nothing worth saving."""
+"""Below this many multiplications a float64 Gram matrix is cheap enough."""
 _SAVING = 16
 """A float32 Gram matrix saves n/4 multiplications in float64 per entry, and the pass that measures it takes two for
-each of its columns, and the conversions: it pays where the data have so many times as many columns (measured)."""
+each of its columns, and the conversions: it pays where the data have this many times as many columns (measured)."""
 _RANDOM = 16
 """Columns of Z."""
 _EXTRA = 8
 """Eigenvectors after the k-th in Q: the gap to what is outside of Q decides how sharp the bounds are."""
+
+
+def _formed(problem: Problem) -> Array:
+    gram = problem.first(gram=True)
+    assert gram is not None
+    return gram
 
 
 def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_direct: bool = False) -> Solution:
@@ -51,32 +57,38 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
     `or_direct`: where G is not accurate enough and B is small, decompose that instead of a second pass.
     """
     rows, size = problem.shape
-    # Products of stored entries cost the same in float64.
-    fast = problem.sparse or backend_of(problem.workbench).fast_float64
-    if problem.precision != "float64" and (full or fast or not worth_measuring(problem.shape, request)):
+    if problem.precision != "float64" and (full or not _saves_time_in_float32(problem, request)):
         problem.sharpen()
-    gram = problem.first(gram=True)
-    assert gram is not None
-    check_finite(float(gram.sum()) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram)))
+    gram = _formed(problem)
+    check_finite(float(np.add.reduce(gram, axis=None) if is_numpy(gram) else namespace(gram).sum(gram)))
     if problem.precision != "float64":
         measured = _solve_measured(problem, gram, request)
         if measured is not None:
             return measured
         problem.sharpen()
-        gram = problem.first(gram=True)
-        assert gram is not None
-    solution = _solve(problem, gram, request)
+        gram = _formed(problem)
+    symmetric = SymmetricMatrix(gram, problem.workbench)
+    solution = _solve(problem, symmetric, request)
     if problem.total <= 0.0 < problem.total_error():
         return replace(solution, proved=False)  # all that is known is that everything is rounding
-    if not _good(solution, request) and problem.total > 0.0:
-        if or_direct and rows * size * size <= SMALL_WORK:
-            return solve_direct(problem, request)
-        if _partly(request, size) and not full:
-            leading = refine_leading(problem, to_numpy(gram), request)
-            if leading is not None:
-                return leading
-        return refine(problem, to_numpy(gram), request)
-    return solution
+    if _good(solution, request) or problem.total <= 0.0:
+        return solution
+    if or_direct and rows * size * size <= SMALL_WORK:
+        return solve_direct(problem, request)
+    return _second_pass(problem, symmetric, request, full=full)
+
+
+def _second_pass(problem: Problem, gram: SymmetricMatrix, request: Request, *, full: bool) -> Solution:
+    """The same from a second pass over the wanted vectors if these are few, else over all of them."""
+    partly = not full and _partly(request, problem.shape[1])
+    leading = refine_leading(problem, gram, request) if partly else None
+    return refine(problem, to_numpy(gram.matrix), request) if leading is None else leading
+
+
+def _saves_time_in_float32(problem: Problem, request: Request) -> bool:
+    # Products of stored entries cost the same in float64.
+    fast = problem.sparse or backend_of(problem.workbench).fast_float64
+    return not fast and worth_measuring(problem.shape, request)
 
 
 def worth_measuring(shape: tuple[int, int], request: Request) -> bool:
@@ -86,19 +98,19 @@ def worth_measuring(shape: tuple[int, int], request: Request) -> bool:
     return few and rows * size * size > _FAST_WORK and not request.smallest
 
 
-def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
-    size = gram.shape[0]
+def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solution:
+    size = gram.matrix.shape[0]
     count = size if request.k is None else min(size, request.k + 1)
     whole = 4 * count >= size or by_all(size, count, problem.workbench)
     count = size if whole else count
     smallest = request.smallest and not whole
-    values, vectors = leading_pairs(gram, count, smallest=smallest, prototype=problem.workbench)
+    values, vectors = gram.leading(count, smallest=smallest)
     # Sorted: the largest modulus is that of the first or of the last.
     norm = problem.total if smallest else max(abs(float(values[0])), abs(float(values[-1])))
     error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
     k = count_for(values, problem.total, request)
-    undecided = request.target_ratio is not None and is_undecided(
+    undecided = is_undecided(
         request.target_ratio, values[:k] - error, values[:k] + error, problem.total, problem.total_error(), size
     )
     chosen = pick(values, k, smallest=request.smallest) if whole and request.smallest else slice(0, k)
@@ -234,7 +246,7 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
     )
 
 
-def refine_leading(problem: Problem, gram: np.ndarray, request: Request) -> Solution | None:
+def refine_leading(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solution | None:
     """A second pass over the k + 8 leading eigenvectors V of the computed Gram matrix G^ only (Rayleigh-Ritz).
 
     With e >= ||G - G^||: Ritz values theta_i are those of `_refined`. The Ritz vectors V W^T have the residual
@@ -243,9 +255,9 @@ def refine_leading(problem: Problem, gram: np.ndarray, request: Request) -> Solu
     None where the gap between theta_k and s is too small for that.
     """
     assert request.k is not None
-    width, size = request.k + _EXTRA, gram.shape[0]
+    width, size = request.k + _EXTRA, gram.matrix.shape[0]
     with one_blas_thread():
-        values, vectors = leading_pairs((gram + gram.T) / 2.0, width + 1)
+        values, vectors = gram.leading(width + 1)
         kept = np.ascontiguousarray(vectors[:, :width])
         found = _refined(problem, values[:width], kept)
     theta, near = found.singular**2, found.absolute + found.relative * found.singular
@@ -286,7 +298,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
     """
     size, count, largest = vectors.shape[0], len(values), float(values[0])
-    # Where rounding has left nothing of the Gram matrix, the total is known all the same.
+    # Even if the Gram matrix is only rounding errors, its total is known.
     floor = 2.0 * UNIT * size * (largest if largest > 0.0 else problem.total)
     roots = np.sqrt(np.maximum(values, floor))
     right = vectors / roots
@@ -297,7 +309,8 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     half = np.sqrt(np.maximum(inner_values, 0.0))[:, None] * turn.T
     _, singular, rotation = singular_triplets(half * roots)
     first_error = problem.gram_error()
-    additions = first_error / max(problem.raw_trace(problem.total), 1e-300)  # gamma of the additions, at least
+    # gamma of the additions in the first pass, at least, and of those in this one
+    additions = max(first_error / max(problem.raw_trace(problem.total), 1e-300), problem.recentred_growth())
     # Where centring has cancelled every digit, entries of the diagonal come out negative; bounds must not.
     trace = float(np.sum(np.abs(np.diagonal(middle))))
     spread = additions * trace + lapack_eigenvalue_error(count, float(np.abs(inner_values).max())) + UNIT * size

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows
-from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source
+from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source, stack_blocks
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
@@ -76,47 +76,65 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
     (3, 2)
     """
     metadata = Metadata(name=name)
-    numbers = isinstance(data, np.ndarray) or is_sparse(data)  # protocols are slow to test for
-    if not numbers and not isinstance(data, RowSource):
-        data = open_with(data, memory=memory, stream=stream)
-        numbers = isinstance(data, np.ndarray) or is_sparse(data)
-    if not numbers and isinstance(data, RowSource):
-        if stream or isinstance(data, DaskRows) or too_large(data, memory):
-            return open_blocks(data, memory)
-        data = MemorySource(data.read(0, data.shape[0]), data.metadata)
-    if not numbers and isinstance(data, Source):
+    if not _are_numbers(data):
+        data = _source(data, memory, stream)
+        if isinstance(data, _Blocks):
+            return open_blocks(data.rows, memory)
+    if not _are_numbers(data) and isinstance(data, Source):
         metadata = data.metadata
         data = _whole(data)
     elif (stored := stored_elsewhere(data)) is not None:
         return _open_sparse(stored, metadata)
-    if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
-        opened = _open_sparse(data, metadata) if is_sparse(data) else _open_dense(data, metadata)
+    opened = _open_sparse(data, metadata) if is_sparse(data) else _open_dense(data, metadata)
+    if stream and _are_numbers(data):
         return open_blocks(MemoryRows(as_given(opened), metadata), memory)
-    if is_sparse(data):
-        return _open_sparse(data, metadata)
-    return _open_dense(data, metadata)
+    return opened
 
 
-def unprepared(data: Any) -> Opened | None:
+def _are_numbers(data: object) -> bool:
+    """Whether it is a matrix of NumPy or SciPy; asked first, because protocols are slow to test for."""
+    return isinstance(data, np.ndarray) or is_sparse(data)
+
+
+class _Blocks(NamedTuple):
+    """Rows that have to be read in blocks."""
+
+    rows: RowSource
+
+
+def _source(data: object, memory: int | None, stream: bool | None) -> object:
+    """What `data` holds: numbers, a source in memory, or rows that have to be read in blocks."""
+    if not isinstance(data, RowSource):
+        data = open_with(data, memory=memory, stream=stream)
+        if _are_numbers(data) or not isinstance(data, RowSource):
+            return data
+    if stream or isinstance(data, DaskRows) or too_large(data, memory):
+        return _Blocks(data)
+    return MemorySource(data.read(0, data.shape[0]), data.metadata)
+
+
+def unprepared(data: Matrix) -> Opened | None:
     """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data.
 
     Small sparse matrices come as arrays: LAPACK is done with them before an iteration has begun.
     """
-    if is_sparse(data) and data.ndim == 2 and data.shape[0] * data.shape[1] <= _SMALL_DENSE:
+    known = type(data) is np.ndarray  # the question for sparse matrices takes longer
+    if not known and is_sparse(data) and data.ndim == 2 and data.shape[0] * data.shape[1] <= _SMALL_DENSE:
         check_sparse(data)
         data = data.toarray(order="C")
         data = data.astype(np.float64) if data.dtype.kind in "biu" else data
     if type(data) is not np.ndarray or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
         return None
     precision = "float32" if data.dtype == np.float32 else "float64"
-    return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), Metadata(name="X"))
+    return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), _UNNAMED)
 
 
+_UNNAMED = Metadata(name="X")
 _BLOCK_BYTES = (2**16, 2**26)
 _SMALL_DENSE = 2**17
 """Entries of a sparse matrix that is small enough to be worked on as a dense one: a megabyte."""
 _MANY_COLUMNS, _VECTORS = 10**7, 24
-"""From here on it is checked that so many vectors of one number for each column fit into memory: sums, sums of squares,
+"""From here on it is checked that this many vectors with one number per column fit into memory: sums, sums of squares,
 means and their partial sums, measured on sparse rows with one component."""
 
 
@@ -155,7 +173,7 @@ def open_on_device(data: object, device: str, memory: int | None, *, stream: boo
     return opened
 
 
-def taken_to(data: object, device: str) -> tuple[Any, Metadata]:
+def taken_to(data: object, device: str) -> tuple[Matrix, Metadata]:
     """All of host data on a device, in the library there, with their metadata; refused where they do not fit."""
     transfer = transfer_to(device, data)
     opened = open_matrix(data)  # a file that is too large for the host stays on disk
@@ -171,15 +189,13 @@ def as_given(opened: Opened) -> Matrix:
     return opened.matrix.matrix if given is None else given
 
 
-def _whole(source: Source) -> Matrix:
-    pieces = list(source.blocks())
-    if len(pieces) == 1:
-        return pieces[0]
-    if source.sparse:
-        from scipy import sparse
+def stored(opened: Opened) -> Matrix:
+    """The numbers as they are stored, or the blocks that read them."""
+    return opened.matrix.matrix if opened.matrix.resident else opened.matrix
 
-        return sparse.vstack(pieces, format="csr")
-    return np.concatenate(pieces)
+
+def _whole(source: Source) -> Matrix:
+    return stack_blocks(list(source.blocks()))
 
 
 def _open_sparse(data: Matrix, metadata: Metadata) -> Opened:
@@ -217,12 +233,7 @@ def _check_array(data: object) -> Array:
             raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
         return data
     if isinstance(data, np.ma.MaskedArray):
-        if np.ma.getmaskarray(data).any():
-            count = int(np.ma.getmaskarray(data).sum())
-            raise MissingValuesError(
-                f"Input X has {count:,} masked values; a decomposition needs every entry. Fill them first."
-            )
-        data = data.data
+        data = _without_mask(data)
     if isinstance(data, np.matrix):
         raise TypeError("np.matrix is not supported: its product is a matrix product. Convert with np.asarray.")
     kind = data.dtype.kind
@@ -236,11 +247,25 @@ def _check_array(data: object) -> Array:
             f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), and a decomposition needs numbers. "
             "Convert them to numbers with a unit of your choice first."
         )
-    if data.dtype == np.longdouble and data.dtype.itemsize > 8:
-        warnings.warn("Extended precision is reduced to float64.", DataWarning, stacklevel=4)
-    if kind in "iu" and data.dtype.itemsize == 8 and max(int(data.max(initial=0)), -int(data.min(initial=0))) > 2**53:
-        warnings.warn("Integers beyond 2^53 lose their last digits in float64.", DataWarning, stacklevel=4)
+    if data.dtype.itemsize >= 8:
+        _warn_if_rounded(data)
     return data
+
+
+def _without_mask(data: np.ma.MaskedArray) -> np.ndarray:
+    count = int(np.ma.getmaskarray(data).sum())
+    if count:
+        raise MissingValuesError(
+            f"Input X has {count:,} masked values; a decomposition needs every entry. Fill them first."
+        )
+    return data.data
+
+
+def _warn_if_rounded(data: np.ndarray) -> None:
+    if data.dtype.kind == "f" and data.dtype.itemsize > 8:
+        warnings.warn("Extended precision is reduced to float64.", DataWarning, stacklevel=5)
+    if data.dtype.kind in "iu" and max(int(data.max(initial=0)), -int(data.min(initial=0))) > 2**53:
+        warnings.warn("Integers beyond 2^53 lose their last digits in float64.", DataWarning, stacklevel=5)
 
 
 def _from_objects(data: np.ndarray) -> np.ndarray:

@@ -52,7 +52,7 @@ class RecordSquares:
         raise TypeError("Squares are recorded last.")
 
 
-def pack(operator: Operator, right: Array) -> tuple[Any, np.ndarray]:
+def pack(operator: Operator, right: Array) -> tuple[Array, np.ndarray]:
     """The data behind B = (A - l r^T) diag(1/scale), and Q, r and 1/scale as one factor that can travel."""
     scale = operator.scale if isinstance(operator, Scaled) else None
     inner: Any = operator.base if isinstance(operator, Scaled) else operator

@@ -14,7 +14,7 @@ from eckart.arrays import Array, DType
 
 @dataclass(frozen=True)
 class MomentsAndProduct:
-    """What one pass over A tells: u^T A, u^T u, the sum of squares of each column, and a product if one was asked for.
+    """What one pass over A tells: u^T A, u^T u, the sum of squares of each column, and a product if one was requested.
 
     u is the vector of ones, or of the square roots of the row weights.
     """
@@ -26,7 +26,7 @@ class MomentsAndProduct:
     stored: Array | None = None
     """Weight of the stored entries of each column, for sparse data."""
     longest: Array | None = None
-    """Bound of the largest squared length of a row (an array of one number); None where nobody looked."""
+    """Bound of the largest squared length of a row (an array of one number); None if not computed."""
     from_gram: bool = False
     """Whether `squares` may be the diagonal of A^T A, which is added up in other blocks."""
 

@@ -42,7 +42,7 @@ class RowBlocks:
     given: Matrix = None
     """Sparse rows before they were scaled by a power of two."""
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-    """What the backend has prepared for products with these rows."""
+    """Data that the backend prepared for products with these rows."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -71,7 +71,7 @@ class RowBlocks:
 
     @property
     def dtype(self) -> DType:
-        if isinstance(self.matrix, np.ndarray):  # asked for often, and names of dtypes are slow to make
+        if isinstance(self.matrix, np.ndarray):  # requested often, and names of dtypes are slow to make
             return np.float32 if self.matrix.dtype == np.float32 else np.float64
         xp = namespace(self.prototype)
         return xp.float32 if str(self.matrix.dtype).endswith("float32") else xp.float64

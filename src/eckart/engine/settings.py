@@ -11,7 +11,7 @@ import numpy as np
 from eckart.arrays import is_array, to_numpy
 from eckart.engine.matrix import Opened
 from eckart.errors import InputError, ParameterError
-from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
+from eckart.options import check_choice, check_count, check_fraction, check_tolerance, memory_bytes
 from eckart.result import Which
 from eckart.wording import SMALLEST
 
@@ -41,14 +41,14 @@ class Settings:
     ddof: int = 1
 
     def accuracy(self, precision: str, short: int) -> float:
-        """The tolerance that was asked for, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
+        """The tolerance that was requested, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
         if self.tolerance:
             return self.tolerance
         most = self.k is not None and 2 * self.k >= short and self.solver in ("auto", "gram")
         return max(_TOLERANCE[precision], _TOLERANCE_OF_MOST) if most else _TOLERANCE[precision]
 
     def accuracy_if_flat(self, precision: str) -> float:
-        """The tolerance that was asked for, or the default where convergence is slow."""
+        """The tolerance that was requested, or the default where convergence is slow."""
         return self.tolerance or _FLAT_TOLERANCE[precision]
 
     def at_most(self, short: int) -> Settings:
@@ -76,21 +76,13 @@ def check_settings(
     check_choice("method", method, METHODS)
     check_choice("which", which, ("largest", "smallest"))
     check_choice("solver", solver, SOLVERS)
-    if sum(option is not None for option in (k, explain, error)) > 1:
-        raise ParameterError("Give one of k, explain and error, not several: each determines the number of components.")
-    target_ratio = None
-    if explain is not None:
-        target_ratio = check_fraction("explain", explain)
-    elif error is not None:
-        target_ratio = 1.0 - check_fraction("error", error) ** 2
+    target_ratio = _check_target(k, explain, error)
     if target_ratio is not None and which == "smallest":
         raise ParameterError(f"A share of the variance needs the largest components. With {SMALLEST} give k.")
     check_count("max_passes", max_passes, None)
     if ddof not in (0, 1):
         raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, so ddof is 0 or 1.")
     everything = None if target_ratio is not None else short
-    if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
-        raise ParameterError(f"tol={tol!r} is not a tolerance: give a number from 0 to below 1.")
     return Settings(
         method=method,
         k=everything if k is None else check_count("k", k, short),
@@ -99,11 +91,20 @@ def check_settings(
         scale=bool(scale),
         which="smallest" if which == "smallest" else "largest",
         solver=solver,
-        tolerance=None if not tol else float(tol),
+        tolerance=check_tolerance(tol),
         memory=memory_bytes(memory),
         max_passes=max_passes,
         ddof=int(ddof),
     )
+
+
+def _check_target(k: int | None, explain: float | None, error: float | None) -> float | None:
+    """The share of the variance to explain, if that determines the number of components."""
+    if sum(option is not None for option in (k, explain, error)) > 1:
+        raise ParameterError("Give one of k, explain and error, not several: each determines the number of components.")
+    if explain is not None:
+        return check_fraction("explain", explain)
+    return None if error is None else 1.0 - check_fraction("error", error) ** 2
 
 
 _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-140, 1e140
@@ -157,7 +158,7 @@ def probe_seed(seed: int | None, rng: np.random.Generator) -> int:
 def generator(rng: object) -> tuple[int | None, np.random.Generator]:
     """A counter-based generator: the same numbers on every machine, whatever the number of workers.
 
-    rng="entropy" takes a seed from the operating system, which nobody can know beforehand.
+    rng="entropy" takes a seed from the operating system, which cannot be known beforehand.
     """
     if isinstance(rng, str) and rng == "entropy":
         rng = secrets.randbits(62)

@@ -46,7 +46,7 @@ class Solution:
     proved: bool = True
     converged: bool = True
     undecided: bool = False
-    """Whether k may be off by one, because the share asked for is within rounding of what k or k - 1 values explain."""
+    """Whether k may be off by one, because the requested share is within rounding of what k or k - 1 values explain."""
     failure_probability: float = 0.0
     rounding: float = 0.0
     """Allowance for rounding in one squared singular value, contained in the bounds."""
@@ -60,17 +60,17 @@ class Solution:
     @cached_property
     def largest(self) -> float:
         """The largest value; 0 where there is none."""
-        return float(self.values.max(initial=0.0))
+        return float(np.maximum.reduce(self.values, initial=0.0))
 
     @cached_property
     def least(self) -> float:
         """The least of the wanted values; infinite where there is none."""
-        return float(self.values.min(initial=np.inf))
+        return float(np.minimum.reduce(self.values, initial=np.inf))
 
     @cached_property
     def largest_bound(self) -> float:
         """The largest of the upper bounds."""
-        return float(self.upper.max(initial=0.0))
+        return float(np.maximum.reduce(self.upper, initial=0.0))
 
 
 RATIO_SLACK = 2.0**-45
@@ -100,7 +100,7 @@ def smallest_count(spectrum: np.ndarray, total: float, target_ratio: float) -> i
 def is_undecided(
     target_ratio: float | None, low: np.ndarray, high: np.ndarray, total: float, error: float, most: int
 ) -> bool:
-    """Whether k, the smallest count that reaches the share asked for, may be another: rounding decides.
+    """Whether k, the smallest count that reaches the requested share, may be another: rounding decides.
 
     `low` are the first k values or lower bounds of them, and `high` upper bounds: the values themselves are rounded by
     much less than bounds allow for, and a share that they reach exactly is to be called reached. `error` is that of the

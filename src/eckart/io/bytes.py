@@ -1,4 +1,4 @@
-"""From a path or an open stream to bytes that may be read: only regular files, never empty, never a bomb."""
+"""From a path or an open stream to bytes that may be read: only regular files, not empty, no decompression bomb."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eckart.io.guard import reading
 CHUNK = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 _PARSING = 4
-"""Times its size that a text takes while it is parsed: the bytes, the cells, and the numbers."""
+"""Memory of a text during parsing relative to its size: the bytes, the cells and the numbers."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class ChosenColumns:
 
     @property
     def entries(self) -> int:
-        """Of sparse rows the share that belongs to so many columns; to count them would take a pass."""
+        """For sparse rows, the proportional share of entries in these columns; counting them would take a pass."""
         return -(-self.source.entries * len(self.indices) // self.source.shape[1])
 
     def cuts(self) -> Sequence[int]:
@@ -53,7 +53,7 @@ class ChosenColumns:
         return edges_for(self.source, _PIECE)
 
     def read(self, start: int, stop: int) -> Block:
-        """In pieces: so many rows may take much more memory with all columns than with the chosen ones."""
+        """In pieces: this many rows may take much more memory with all columns than with the chosen ones."""
         inner = [edge for edge in self._edges if start < edge < stop]
         pieces = (
             self.source.read(first, last)[:, list(self.indices)]
@@ -91,8 +91,10 @@ def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
         before = column_notes(Parts(source.matrix, list(names)), metadata.row_names)
         after = column_notes(Parts(matrix, list(chosen)), metadata.row_names)
         notes = tuple(note for note in notes if note not in before) + tuple(after)
-    left = dict.fromkeys((name for name in names if name not in set(chosen)), "left out, as asked")
-    column_roles = metadata.column_roles | {name: word for name, word in left.items() if name in metadata.column_roles}
+    left = (set(names) - set(chosen)) & metadata.column_roles.keys()
+    column_roles = {
+        name: "left out, as asked" if name in left else role for name, role in metadata.column_roles.items()
+    }
     return replace(
         source, matrix=matrix, metadata=replace(metadata, column_names=chosen, notes=notes, column_roles=column_roles)
     )

@@ -1,10 +1,10 @@
-"""convert: any table once into a layout that is read fast, .npy for dense numbers and .npz for sparse ones."""
+"""convert: write any table in a format that loads fast, .npy for dense and .npz for sparse data."""
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -119,7 +119,9 @@ def _entries_of(rows: RowSource) -> Iterator[Entries]:
         yield block.row.astype(np.int64) + start, block.col.astype(np.int64), block.data.astype(np.float64)
 
 
-def _write_sparse(shape: tuple[int, int], blocks: Any, goal: PurePath, overwrite: bool) -> str:
+def _write_sparse(
+    shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], goal: PurePath, overwrite: bool
+) -> str:
     if goal.suffix.lower() != ".npz":
         raise ParameterError("The matrix is sparse: name the target .npz.")
     count = write_csr(str(goal), shape, blocks, overwrite=overwrite)

@@ -36,10 +36,9 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     expanded = _expanded(native)
     frame, native = (frame, native) if expanded is native else (expanded.to_native(), expanded)
     columns, notes = unique_names([str(name) for name in _column_names(frame, native)])
-    if native.shape[0] == 0 or native.shape[1] == 0:
-        raise InputError(
-            f"The frame has no {'rows' if native.shape[0] == 0 else 'columns'}: its shape is {native.shape}."
-        )
+    if 0 in native.shape:
+        lacking = "rows" if native.shape[0] == 0 else "columns"
+        raise InputError(f"The frame has no {lacking}: its shape is {native.shape}.")
     parts = _parts(native, columns, frame)
     parts.notes[:0] = notes
     check_row_names(row_names, [text.name for text in parts.texts], "The frame")
@@ -47,13 +46,13 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     return assemble(parts, "data", row_names)
 
 
-def _expanded(native: Frame) -> Any:
+def _expanded(native: Frame) -> Frame:
     """Columns of arrays of one length, such as embeddings, as one column for each place: name[0], name[1], ..."""
     import narwhals as nw
 
     if not any(isinstance(kind, nw.Array) for kind in native.schema.values()):
         return native
-    columns: list[Any] = []
+    columns: list[Frame] = []
     for name, kind in native.schema.items():
         values = native[name].to_numpy() if isinstance(kind, nw.Array) and len(kind.shape) == 1 else None
         if values is None or values.ndim != 2 or values.dtype.kind not in "fiu":
@@ -65,7 +64,7 @@ def _expanded(native: Frame) -> Any:
     return native.select(*columns)
 
 
-def _arrow_table(frame: object) -> Any:
+def _arrow_table(frame: object) -> Frame:
     pa = sys.modules.get("pyarrow")
     if pa is not None and isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
@@ -81,8 +80,8 @@ def _is_pandas(frame: object) -> bool:
     return pd is not None and isinstance(frame, pd.DataFrame)
 
 
-def _renamed(frame: Frame) -> Any:
-    """Frames with equal or odd column names are numbered, since narwhals asks for different ones."""
+def _renamed(frame: Frame) -> Frame:
+    """Number the columns of frames with duplicate or unusual names, because narwhals requires distinct ones."""
     if _is_pandas(frame) and not (frame.columns.is_unique and all(isinstance(name, str) for name in frame.columns)):
         return frame.set_axis([str(position) for position in range(frame.shape[1])], axis=1)
     if "pyarrow" in sys.modules and isinstance(frame, sys.modules["pyarrow"].Table):
@@ -90,7 +89,7 @@ def _renamed(frame: Frame) -> Any:
     return frame
 
 
-def _column_names(frame: Frame, native: Frame) -> list[Any]:
+def _column_names(frame: Frame, native: Frame) -> list[object]:
     if _is_pandas(frame):
         return [" ".join(map(str, name)) if isinstance(name, tuple) else name for name in frame.columns]
     return list(native.columns)
@@ -122,33 +121,37 @@ def _pandas_sparse(frame: Frame) -> MemorySource | None:
     return MemorySource(matrix, Metadata("data", _pandas_index(frame), tuple(columns), {}, tuple(notes)))
 
 
+def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:
+    return [name for name, kind in kinds.items() if kind in wanted]
+
+
 def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
-    kinds = {name: _kind(name, native[place]) for name, place in zip(columns, native.columns, strict=True)}
     series = {name: native[place] for name, place in zip(columns, native.columns, strict=True)}
-    names = [name for name, kind in kinds.items() if kind in ("number", "truth", "object")]
+    kinds = {name: _kind(name, column) for name, column in series.items()}
+    names = _of_kind(kinds, "number", "truth", "object")
     if not names:
         raise InputError(f"The frame has no column of numbers; it has {listed(columns)}. Turn some into numbers.")
-    if len(names) == len(columns) and _one_block(frame):
+    if names == columns and _one_block(frame):
         matrix = frame.to_numpy()
     else:
         matrix = _stacked([_numbers(name, series[name]) for name in names])
-    texts = [_text(name, series[name]) for name, kind in kinds.items() if kind == "text"]
+    texts = [_text(name, series[name]) for name in _of_kind(kinds, "text")]
     return Parts(matrix, names, _checked(texts), _notes(kinds, series, names, matrix))
 
 
-def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matrix: np.ndarray) -> list[Note]:
-    truths = [name for name, kind in kinds.items() if kind == "truth"]
-    left_out = [f"{name} ({series[name].dtype})" for name, kind in kinds.items() if kind == "other"]
-    whole = [(j, name) for j, name in enumerate(names) if series[name].dtype.is_integer()]
-    large = [name for j, name in whole if (np.abs(matrix[:, j]) >= EXACT).any()]
-    notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
-    if large:
-        notes.append(
-            Note("rounded_integers", f"Integers beyond 2**53 were rounded to the nearest float64 in {listed(large)}.")
-        )
-    if left_out:
-        notes.append(Note("not_numbers", f"Left out, because such values are not numbers: {listed(left_out)}."))
-    return notes
+def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], matrix: np.ndarray) -> list[Note]:
+    def is_rounded(j: int, name: str) -> bool:
+        return series[name].dtype.is_integer() and bool((np.abs(matrix[:, j]) >= EXACT).any())
+
+    truths = _of_kind(kinds, "truth")
+    left_out = [f"{name} ({series[name].dtype})" for name in _of_kind(kinds, "other")]
+    large = [name for j, name in enumerate(names) if is_rounded(j, name)]
+    findings = (
+        ("truth_values", "True and false are read as 1 and 0 in", truths),
+        ("rounded_integers", "Integers beyond 2**53 were rounded to the nearest float64 in", large),
+        ("not_numbers", "Left out, because such values are not numbers:", left_out),
+    )
+    return [Note(code, f"{text} {listed(found)}.") for code, text, found in findings if found]
 
 
 def _one_block(frame: Frame) -> bool:

@@ -26,7 +26,8 @@ from eckart.notes import Note
 
 _SURE = re.compile(r"(?i:id|ids|index|idx|uid|uuid|guid|key|ssn|rownames?|.*[_ .-](id|key|uid|uuid))|.*[a-z]I[Dd]")
 _POSSIBLE = re.compile(
-    r"(?i:row|rownum|no|nr|num|number|unnamed: ?\d+|column \d+|obs|observation|case|.*[_ .-](no|nr|num))"
+    r"(?i:row|rownum|no|nr|num|number|unnamed: ?\d+|column \d+|obs|observation|case|record|serial|"
+    r"respondent|participant|subject|patient|person|student|customer|.*[_ .-](no|nr|num))"
 )
 _YEAR = re.compile(r"(?i:year|yr|jahr|ann[eé]e|year_.*|.*[_ .-]year)")
 _FEWEST = 3
@@ -36,7 +37,7 @@ _BLOCK = 1 << 24
 
 
 def is_identifier(name: str) -> bool:
-    """Whether a column is called like one that tells rows apart: id, index, no, customer_id, ..."""
+    """Whether the name of a column suggests that it identifies the rows: id, index, no, customer_id, ..."""
     named = _SURE.fullmatch(name) is not None or _POSSIBLE.fullmatch(name) is not None
     return named and not name.lower().startswith(("unnamed", "column "))
 
@@ -45,7 +46,18 @@ def identifier_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
     """Positions of the columns that identify or count the rows."""
     if len(matrix) < _FEWEST:
         return []
-    return [j for j, name in enumerate(names) if _identifies(name, matrix[:, j])]
+    sure = np.array([_SURE.fullmatch(name) is not None for name in names], bool)
+    possible = np.array([_POSSIBLE.fullmatch(name) is not None for name in names], bool)
+    found: list[int] = []
+    candidates, step = np.flatnonzero(sure | possible), max(1, (1 << 20) // len(matrix))
+    for start in range(0, len(candidates), step):  # so that no second matrix is made
+        some = candidates[start : start + step]
+        ordered = np.sort(matrix[:, some], axis=0)
+        kept = np.isfinite(ordered).all(axis=0) & (ordered == np.rint(ordered)).all(axis=0)
+        steps = np.diff(ordered[:, kept], axis=0)
+        identifies = (steps > 0).all(axis=0) & (sure[some[kept]] | (steps == 1).all(axis=0))
+        found += some[kept][identifies].tolist()
+    return found
 
 
 def year_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
@@ -53,15 +65,6 @@ def year_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
     if len(matrix) < _FEWEST:
         return []
     return [j for j, name in enumerate(names) if _YEAR.fullmatch(name) and _is_time(matrix[:, j])]
-
-
-def _identifies(name: str, column: np.ndarray) -> bool:
-    if _SURE.fullmatch(name):
-        return _steps(column) is not None
-    if _POSSIBLE.fullmatch(name):
-        steps = _steps(column)
-        return steps is not None and bool((steps == 1).all())
-    return False
 
 
 def _steps(column: np.ndarray) -> np.ndarray | None:
@@ -95,6 +98,10 @@ def _found(source: DataSource, names: Sequence[str], candidates: list[int], memo
     return _ascending(names, candidates, keep(source, candidates))
 
 
+def _may_identify(name: str) -> bool:
+    return any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR))
+
+
 def without_identifiers(source: DataSource, memory: int | None = None) -> DataSource:
     """The source without the columns that identify the rows; years become labels. Noted in `metadata`.
 
@@ -103,14 +110,14 @@ def without_identifiers(source: DataSource, memory: int | None = None) -> DataSo
     names = source.metadata.column_names
     if names is None or source.sparse:
         return source
-    candidates = [j for j, name in enumerate(names) if any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR))]
+    candidates = [j for j, name in enumerate(names) if _may_identify(name)]
     if not candidates:
         return source
     found = _found(source, names, candidates, memory)
     dropped = {*found.identifiers, *found.years}
     if len(dropped) == len(names) or not any(found):
         return source
-    kept = keep(source, [j for j in range(len(names)) if j not in dropped]) if dropped else source
+    kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
     return replace(kept, metadata=_noted(kept.metadata, names, found))
 
 
@@ -156,6 +163,14 @@ def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -
                   [j for j, yes in zip(candidates, unknown, strict=True) if yes])  # fmt: skip
 
 
+def _unknown(names: list[str]) -> Note:
+    text = (
+        f"May identify the rows but is analysed: {listed(names)}. Comparing all its "
+        "values takes more memory than is allowed. Leave it out if it is not a measurement."
+    )
+    return Note("numbering_column", text)
+
+
 def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     """The metadata with what was set aside, and why."""
     notes, fates = [], dict(metadata.column_roles)
@@ -165,20 +180,16 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     )
     for places, why in reasons:
         aside = [names[j] for j in places]
+        fates |= dict.fromkeys(fates.keys() & set(aside), f"set aside: {why}")
         if aside:
             text = f"Set aside, because {why}: {listed(aside)}. To analyse it, name it among the columns."
             notes.append(Note("numbering_column_set_aside", text))
-            fates |= {name: f"set aside: {why}" for name in aside if name in fates}
     if found.unknown:
-        text = (
-            f"May identify the rows but is analysed: {listed([names[j] for j in found.unknown])}. Comparing all its "
-            "values takes more memory than is allowed. Leave it out if it is not a measurement."
-        )
-        notes.append(Note("numbering_column", text))
+        notes.append(_unknown([names[j] for j in found.unknown]))
+    years = {names[j]: tuple(f"{value:.0f}" for value in column) for j, column in found.years.items()}
     return replace(
         metadata,
-        labels=metadata.labels
-        | {names[j]: tuple(f"{value:.0f}" for value in column) for j, column in found.years.items()},
+        labels=metadata.labels | years,
         notes=(*metadata.notes, *notes),
         parsing_notes=(*metadata.parsing_notes, *notes),
         column_roles=fates,

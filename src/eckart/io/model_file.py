@@ -17,7 +17,7 @@ import re
 import zipfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from numpy.lib import format as npy
@@ -25,7 +25,7 @@ from numpy.lib import format as npy
 from eckart.aliases import JsonObject
 from eckart.documentation import document
 from eckart.errors import ModelFileError
-from eckart.files import new_file
+from eckart.files import HashingWriter, new_file
 from eckart.fitted import takes_fitted
 from eckart.io.model_values import allowed, check, decode, encode
 from eckart.result import Decomposition
@@ -107,7 +107,7 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 
 
 def _refuse_other_file(path: Path) -> None:
-    """A model replaces a model (or an empty file), never the data that it was made of, under whatever name or link."""
+    """A model replaces a model (or an empty file), never the data that it was made from, by whatever name or link."""
     if not path.is_file() or path.stat().st_size == 0:
         return  # what cannot be replaced is refused when it is written
     if not is_model_file(path):
@@ -194,20 +194,9 @@ def _member(name: str) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # a fixed date: the same model gives the same bytes
 
 
-class _Hashing:
-    """Passes bytes on and remembers their digest."""
-
-    def __init__(self, target: IO[bytes]) -> None:
-        self.target, self.digest = target, hashlib.sha256()
-
-    def write(self, data: bytes) -> int:
-        self.digest.update(data)
-        return self.target.write(data)
-
-
 def _write_array(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> str:
     with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as entry:
-        hashing = _Hashing(entry)
+        hashing = HashingWriter(entry)
         npy.write_array(hashing, array, version=(1, 0), allow_pickle=False)
         return hashing.digest.hexdigest()
 
@@ -262,7 +251,7 @@ def _read(file: IO[bytes]) -> Decomposition:
     return decomposition
 
 
-def _check_document(document: Mapping[str, Any]) -> None:
+def _check_document(document: Mapping[str, object]) -> None:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"It is an archive, but not of the format {FORMAT!r}.")
     found = document.get("version")
@@ -298,7 +287,7 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
     return members
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> JsonObject:
+def _no_duplicates(pairs: list[tuple[str, object]]) -> JsonObject:
     if len(dict(pairs)) != len(pairs):
         raise ModelFileError("Its JSON contains the same key twice.")
     return dict(pairs)

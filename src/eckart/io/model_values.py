@@ -22,7 +22,9 @@ from eckart.result import Certificate, Decomposition, Details, Plan, SolveInfo, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 _CLASSES: dict[str, type] = {cls.__name__: cls for cls in (Decomposition, Certificate, Plan, SolveInfo)}
+_NOT_FINITE = {text: float(text) for text in ("nan", "inf", "-inf")}
 
 
 def allowed(dtype: np.dtype) -> bool:
@@ -40,28 +42,35 @@ def _encode_fields(value: object, where: str, arrays: dict[str, np.ndarray]) -> 
 
 def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
     """JSON for a value; arrays found on the way are put into `arrays` under the place where they were found."""
+
+    def encoded(items: Mapping[Any, object]) -> JsonObject:
+        return {str(key): encode(item, f"{where}.{key}", arrays) for key, item in items.items()}
+
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Note):
-        details = {key: encode(item, f"{where}.{key}", arrays) for key, item in value.details.items()}
-        return {"Note": {"code": value.code, "text": str(value), "details": details}}
-    if value is None or isinstance(value, bool | str | int):
-        return value
-    if isinstance(value, float):
-        return float(value) if np.isfinite(value) else {"float": repr(float(value))}
+        return {"Note": {"code": value.code, "text": str(value), "details": encoded(value.details)}}
+    if isinstance(value, bool | str | int | float | None):
+        return _scalar(value)
     if isinstance(value, tuple | list):
-        items = [encode(item, f"{where}.{i}", arrays) for i, item in enumerate(value)]
+        items = list(encoded(dict(enumerate(value))).values())
         return items if isinstance(value, list) else {"tuple": items}
     if isinstance(value, dict):
-        return {"dict": {str(key): encode(item, f"{where}.{key}", arrays) for key, item in value.items()}}
+        return {"dict": encoded(value)}
     if type(value) in _CLASSES.values():
         return {type(value).__name__: _encode_fields(value, where, arrays)}
     if where.startswith("plan.settings."):
         return str(value)  # for people only: a dtype, a device, a generator
     if is_sparse(value):
-        return {"csr": {key: encode(part, f"{where}.{key}", arrays) for key, part in _csr_parts(value).items()}}
+        return {"csr": encoded(_csr_parts(value))}
     arrays[where] = _plain_array(value, where)
     return {"array": where}
+
+
+def _scalar(value: bool | str | float | None) -> object:
+    """JSON has no NaN and no infinity."""
+    finite = not isinstance(value, float) or np.isfinite(value)
+    return value if finite else {"float": repr(value)}
 
 
 def _fields_of(value: Any) -> JsonObject:
@@ -90,18 +99,21 @@ def _is_shape(given: object) -> bool:
     return isinstance(given, tuple) and len(given) == 2 and all(_fits(n, int) and 0 <= n < 2**62 for n in given)
 
 
-def _csr(parts: JsonObject) -> Any:
+def _is_vector(part: object, kinds: str) -> bool:
+    return isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in kinds
+
+
+def _csr(parts: JsonObject) -> Matrix:
     """The sparse array, once its indices are known to lie inside its shape."""
     from scipy import sparse
 
     shape: Any = parts.get("shape")
-    named = [parts.get(name) for name in ("data", "indices", "indptr")]
-    vectors = [part for part in named if isinstance(part, np.ndarray) and part.ndim == 1]
-    sound = len(parts) == 4 and len(vectors) == 3 and all(part.dtype.kind == "i" for part in vectors[1:])
-    if not sound or not _is_shape(shape):
+    data, indices, indptr = (parts.get(name) for name in ("data", "indices", "indptr"))
+    integers = _is_vector(indices, "i") and _is_vector(indptr, "i")
+    if len(parts) != 4 or not integers or not _is_vector(data, "fiu") or not _is_shape(shape):
         raise ModelFileError("The model's JSON contains a broken sparse array. The file is not loaded.")
     try:
-        found: Any = sparse.csr_array((vectors[0], vectors[1], vectors[2]), shape=shape)
+        found: Any = sparse.csr_array((data, indices, indptr), shape=shape)
         found.check_format(full_check=True)
     except (ValueError, OverflowError) as error:
         raise ModelFileError(f"A sparse array of the model is damaged: {error}. The file is not loaded.") from error
@@ -134,15 +146,17 @@ def decode(value: object, arrays: Mapping[str, np.ndarray]) -> Any:
         raise ModelFileError(
             f"The model's JSON contains an object with {len(value)} keys where exactly one was expected."
         )
-    ((kind, inner),) = value.items()
-    if kind == "float" and inner in ("nan", "inf", "-inf"):
-        return float(inner)
-    if kind == "tuple" and isinstance(inner, list):
-        return tuple(decode(item, arrays) for item in inner)
-    if kind == "array" and isinstance(inner, str) and inner in arrays:
-        return arrays[inner]
+    return _decode_kind(*next(iter(value.items())), arrays)
+
+
+def _decode_kind(kind: str, inner: object, arrays: Mapping[str, np.ndarray]) -> Any:
     if isinstance(inner, dict) and kind in ("dict", "csr", "Note", *_CLASSES):
         return _decode_object(kind, inner, arrays)
+    if isinstance(inner, list) and kind == "tuple":
+        return tuple(decode(item, arrays) for item in inner)
+    leaves: Mapping[str, object] = {"array": arrays, "float": _NOT_FINITE}.get(kind, {})
+    if isinstance(inner, str) and inner in leaves:
+        return leaves[inner]
     raise ModelFileError(f"The model's JSON contains an unknown or broken {kind[:40]!r}. The file is not loaded.")
 
 
@@ -220,16 +234,18 @@ def _check_fields(title: str, fields: JsonObject, hints: JsonObject) -> None:
             )
 
 
+def _required(cls: type) -> list[str]:
+    fields = dataclasses.fields(cls)
+    return [field.name for field in fields if field.default is field.default_factory is dataclasses.MISSING]
+
+
 def _build(cls: type, fields: JsonObject) -> Any:
     """The frozen value, after each field was compared with its type hint."""
     hints = get_type_hints(cls, localns={"Array": np.ndarray, "D": Details})
     fields = {_RENAMED.get((cls.__name__, name), name): value for name, value in fields.items()}
     fields = {name: _nested(value, hints.get(name)) for name, value in fields.items()}
     _check_fields(cls.__name__, fields, hints)
-    lacking = [
-        field.name for field in dataclasses.fields(cls)
-        if field.name not in fields and field.default is field.default_factory is dataclasses.MISSING
-    ]  # fmt: skip
+    lacking = [name for name in _required(cls) if name not in fields]
     fields |= {name: None for name in lacking if _fits(None, hints[name])}  # None is not written
     if missing := [name for name in lacking if name not in fields]:
         raise ModelFileError(f"{cls.__name__} lacks {', '.join(missing)}. The file is not loaded.")
@@ -247,12 +263,11 @@ def _fits(value: object, hint: object) -> bool:
     kind = origin if origin in (dict, np.ndarray) else hint
     if isinstance(kind, type):
         return isinstance(value, kind)
-    if all(isinstance(part, str) for part in parts):  # Literal
-        return value in parts
-    return any(_fits(value, part) for part in parts)  # a union
+    # A Literal of strings, or a union.
+    return value in parts if {*map(type, parts)} == {str} else any(_fits(value, part) for part in parts)
 
 
-def _items_fit(items: tuple[Any, ...], parts: tuple[Any, ...]) -> bool:
+def _items_fit(items: tuple[object, ...], parts: tuple[object, ...]) -> bool:
     if parts[-1] is Ellipsis:
         return all(_fits(item, parts[0]) for item in items)
     return len(items) == len(parts) and all(map(_fits, items, parts))

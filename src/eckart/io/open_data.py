@@ -124,8 +124,10 @@ def open_with(
 
 
 def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
-    if isinstance(data, np.ndarray | Source | RowSource) or is_sparse(data):
-        return plain_array(data) if isinstance(data, np.ndarray) else data
+    if isinstance(data, np.ndarray):
+        return plain_array(data)
+    if isinstance(data, Source | RowSource) or is_sparse(data):
+        return data
     if isinstance(data, str | os.PathLike):
         return _path(os.fsdecode(os.fspath(data)), options, memory, stream)
     if is_dask(data):
@@ -136,8 +138,6 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
         found = adapter(data, options, memory)
         if found is not None:
             return found
-    if is_array(data) or type(data).__module__.startswith("cupyx."):
-        return plain_array(data)
     return _array_like(data)
 
 
@@ -231,7 +231,9 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
 
 
 def _array_like(data: object) -> DataSource:
-    """Lists, buffers and objects that convert to NumPy arrays; everything else is refused."""
+    """Arrays, lists, buffers and objects that convert to NumPy arrays; everything else is refused."""
+    if is_array(data) or type(data).__module__.startswith("cupyx."):
+        return plain_array(data)
     if isinstance(data, str | bytes) or data is None:
         _refuse(data)
     known = any(hasattr(data, name) for name in ("__array__", "__array_interface__", "__dlpack__"))

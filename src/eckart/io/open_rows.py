@@ -1,10 +1,10 @@
-"""open_rows: a file as rows that are read when they are asked for; open_table: that, or all of it, by its size."""
+"""open_rows: a file as rows that are read on demand; open_table: that, or all of it, by its size."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -33,28 +33,31 @@ from eckart.io.text.layout import TextOptions
 from eckart.io.text.rows import text_rows
 from eckart.notes import Note
 
+_DEFAULTS = ReadOptions()
+
 
 def open_table(
     path: str | os.PathLike[str],
     *,
     memory: int | None = None,
     stream: bool | None = None,
-    options: ReadOptions | None = None,
+    options: ReadOptions = _DEFAULTS,
 ) -> Source | RowSource:
     """All of a file that fits comfortably into memory, else its rows, block by block; `stream` decides it."""
-    o = ReadOptions() if options is None else options
-    if o.format is not None:
-        return _whole(path, o, memory)
-    only = only_by_rows(path)
-    if not stream and not only and _surely_small(path, memory):
-        return _whole(path, o, memory)
-    key = f"layers/{o.layer}" if o.layer is not None else o.key
-    rows = None if stream is False and not only else open_rows(path, key=key, memory=memory, options=o.text)
+    by_rows = only_by_rows(path) or stream
+    if options.format is not None or (not by_rows and _surely_small(path, memory)):
+        return _whole(path, options, memory)
+    if by_rows is False:
+        return _whole(path, options, None)
+    rows = open_rows(path, key=options.place, memory=memory, options=options.text)
+    if rows is not None:
+        return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, options, None)
+    return _whole(path, options, None if stream is False else memory)
+
+
+def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:
     # What was sorted on disk is read from there: parsing it again would take several times the memory of the numbers.
-    if rows is not None and (only or stream or isinstance(rows, SpooledRows) or too_large(rows, memory)):
-        return rows
-    # What can be read in blocks is small here, or was requested at once.
-    return _whole(path, o, memory if rows is None and stream is not False else None)
+    return isinstance(rows, SpooledRows) or too_large(rows, memory)
 
 
 def _whole(path: str | os.PathLike[str], o: ReadOptions, memory: int | None) -> Source:
@@ -137,17 +140,23 @@ def open_rows(
         return _open_rows(place, key, memory, options or TextOptions())
 
 
+def _open_npz(opened: OpenedFile, place: str, key: str | None, memory: int | None) -> RowSource | None:
+    return (npz_rows(opened, place, memory) if key is None else None) or npz_table_rows(opened, place, key)
+
+
+def _open_folder(place: str, key: str | None, memory: int | None, options: TextOptions) -> RowSource:
+    if PurePath(place.lower().rstrip("/")).suffix == ".zarr" or _is_zarr(place):
+        return stored_rows(place, "zarr", key, memory)
+    return _several_parquet(_in_folder(place), PurePath(place).name, options.row_names, memory)
+
+
 def _open_rows(place: str, key: str | None, memory: int | None, options: TextOptions) -> RowSource | None:
     name = PurePath(place).name
-    suffix = PurePath(place.lower().rstrip("/")).suffix
-    if place.lower().endswith(".mtx.gz"):
-        suffix = ".mtx"
+    suffix = ".mtx" if place.lower().endswith(".mtx.gz") else PurePath(place.lower().rstrip("/")).suffix
     if _is_pattern(place):
         return _open_matching(place, name, options, memory)
     if _is_folder(place):
-        if suffix == ".zarr" or _is_zarr(place):
-            return stored_rows(place, "zarr", key, memory)
-        return _several_parquet(_in_folder(place), name, options.row_names, memory)
+        return _open_folder(place, key, memory, options)
     opened = open_path(place, MAX_EXPANSION)
     if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
         check_metadata(place, key)
@@ -157,11 +166,10 @@ def _open_rows(place: str, key: str | None, memory: int | None, options: TextOpt
     if is_text(place):
         return text_rows(opened, place, options, tab=_is_tabbed(place))
     if suffix == ".npz":
-        return (npz_rows(opened, place, memory) if key is None else None) or npz_table_rows(opened, place, key)
-    opener = _OPENERS.get(suffix)
-    if opener is None or key is not None:
+        return _open_npz(opened, place, key, memory)
+    if suffix not in _OPENERS or key is not None:
         return None
-    found: RowSource | None = opener(opened, place, name, memory, options.row_names)
+    found: RowSource | None = _OPENERS[suffix](opened, place, name, memory, options.row_names)
     return found
 
 
@@ -245,7 +253,7 @@ _PARQUET = (".parquet", ".pq")
 _TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
 
-_OPENERS: dict[str, Any] = {
+_OPENERS: dict[str, Callable[..., RowSource | None]] = {
     ".npy": _npy,
     ".mtx": _market,
     ".parquet": _parquet,

@@ -13,7 +13,7 @@ from eckart.io.text.layout import TextOptions
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """None means: found out from the data."""
+    """Reading options; None means: detected from the data."""
 
     format: str | None = None
     """Kind of a file, whatever its name."""
@@ -36,6 +36,11 @@ class ReadOptions:
         if isinstance(self.columns, str):
             raise ParameterError(f"columns={self.columns!r} is one name. Give a list, such as [{self.columns!r}].")
         self.text  # noqa: B018 - checks the delimiter and the decimal sign
+
+    @property
+    def place(self) -> str | None:
+        """Where the array is inside a file: the layer, or the key."""
+        return f"layers/{self.layer}" if self.layer is not None else self.key
 
     @property
     def text(self) -> TextOptions:
@@ -63,7 +68,7 @@ NAMES = frozenset(field.name for field in fields(ReadOptions))
 
 def split_options(options: Keywords) -> tuple[ReadOptions | None, Keywords]:
     """(reading options, the others); None where no reading option is given."""
-    if not any(name in NAMES for name in options):
+    if NAMES.isdisjoint(options):
         return None, options
     reading = {name: value for name, value in options.items() if name in NAMES}
     others = {name: value for name, value in options.items() if name not in NAMES}

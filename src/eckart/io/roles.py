@@ -1,4 +1,4 @@
-"""A table taken apart (numbers here, texts there) put together as a source, with every decision said in a note."""
+"""A table taken apart (numbers here, texts there) put together as a source, with a note on every decision."""
 
 from __future__ import annotations
 
@@ -166,9 +166,14 @@ def _label_notes(labels: list[Text]) -> list[Note]:
 def _id_notes(parts: Parts) -> list[Note]:
     from eckart.io.identifiers import identifier_columns
 
-    names = [quoted(parts.column_names[j]) for j in identifier_columns(parts.column_names, parts.matrix)]
-    doubt = "only numbers the rows but is analysed as a measurement; leave it out if it is not one."
-    return [Note("numbering_column", f"The column {name} {doubt}") for name in names]
+    names = [parts.column_names[j] for j in identifier_columns(parts.column_names, parts.matrix)]
+    if not names:
+        return []
+    if len(names) == 1:
+        doubt = "only numbers the rows but is analysed as a measurement; leave it out if it is not one."
+        return [Note("numbering_column", f"The column {quoted(names[0])} {doubt}")]
+    doubt = "only number the rows but are analysed as measurements; leave them out if they are not."
+    return [Note("numbering_column", f"The columns {listed(names)} {doubt}")]
 
 
 def missing_notes(parts: Parts, names: tuple[str, ...] | None) -> list[Note]:

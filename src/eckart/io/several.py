@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any
 
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.engine.blocks.source import Block, DataSource, MemorySource, Metadata, RowSource
+from eckart.engine.blocks.source import Block, DataSource, MemorySource, Metadata, RowSource, stack_blocks
 from eckart.errors import FileError
 from eckart.io.bytes import shown
 from eckart.io.columns import column_names
@@ -55,14 +54,14 @@ class SeveralRows:
             begin, end = max(start - first, 0), min(stop - first, source.shape[0])
             if begin < end:
                 pieces.append(source.read(begin, end).astype(self.dtype, copy=False))
-        return _stacked(pieces)
+        return stack_blocks(pieces)
 
     def fingerprint(self) -> JsonObject:
         found = [source.fingerprint() for source in self.sources]
         return {"content": {"files": [one["content"] for one in found]}, "state": [one["state"] for one in found]}
 
 
-def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> DataSource:
+def stacked_sources(sources: Sequence[DataSource], paths: Sequence[str], name: str) -> DataSource:
     """Sources read from `paths` as one; their columns must agree."""
     first = sources[0]
     for source, path in zip(sources[1:], paths[1:], strict=True):
@@ -75,7 +74,7 @@ def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> 
             raise FileError(f"{shown(path)} and {shown(paths[0])} are not both sparse. Convert one of them.")
     metadata = _metadata(sources, paths, name)
     if all(hasattr(source, "matrix") for source in sources):
-        return MemorySource(_stacked([source.matrix for source in sources]), metadata)
+        return MemorySource(stack_blocks([source.matrix for source in sources]), metadata)
     edges = (0, *itertools.accumulate(source.shape[0] for source in sources))
     return SeveralRows(tuple(_as_rows(source) for source in sources), edges, metadata)
 
@@ -91,17 +90,7 @@ def _difference(first: object, second: object) -> str:
     return ", ".join(map(repr, sorted(names)[:6])) or "none, but their order differs"
 
 
-def _stacked(pieces: Sequence[Block]) -> Block:
-    if len(pieces) == 1:
-        return pieces[0]
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
-    from scipy import sparse
-
-    return sparse.vstack(pieces, format="csr")
-
-
-def _metadata(sources: Sequence[Any], paths: Sequence[str], name: str) -> Metadata:
+def _metadata(sources: Sequence[DataSource], paths: Sequence[str], name: str) -> Metadata:
     """Names and labels one after the other, where all files have them; the keys of hive folders as further labels."""
     metadata: Metadata = sources[0].metadata
     total = sum(source.shape[0] for source in sources)
@@ -113,12 +102,12 @@ def _metadata(sources: Sequence[Any], paths: Sequence[str], name: str) -> Metada
     return replace(metadata, name=name, row_names=rows, labels=labels, notes=notes)
 
 
-def _joined_names(sources: Sequence[Any]) -> tuple[str, ...] | None:
+def _joined_names(sources: Sequence[DataSource]) -> tuple[str, ...] | None:
     parts = [source.metadata.row_names for source in sources]
     return None if any(part is None for part in parts) else tuple(itertools.chain.from_iterable(parts))
 
 
-def _joined_labels(sources: Sequence[Any]) -> dict[str, tuple[str, ...]]:
+def _joined_labels(sources: Sequence[DataSource]) -> dict[str, tuple[str, ...]]:
     """Labels that all files have."""
     parts = [source.metadata.labels for source in sources]
     common = [key for key in parts[0] if all(key in labels for labels in parts)]

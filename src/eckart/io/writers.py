@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ Write = Callable[[np.ndarray], None]
 
 @contextmanager
 def row_writer(
-    path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any, names: Sequence[str], *, overwrite: bool
+    path: str | os.PathLike[str], shape: tuple[int, int], dtype: np.dtype, names: Sequence[str], *, overwrite: bool
 ) -> Iterator[Write]:
     """A function that takes blocks of rows, in order, until there are `shape[0]` of them."""
     target = Path(path)

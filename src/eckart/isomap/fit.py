@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,7 @@ _LONGEST = 1e70
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked of the embedding."""
+    """Checked options of the embedding."""
 
     k: int
     n_landmarks: int | None = None
@@ -50,7 +49,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Given:
-    """What a graph was made of."""
+    """What a graph was built from."""
 
     points: Matrix | None
     n_neighbors: int | None
@@ -60,7 +59,7 @@ class Given:
 
 
 def decompose(
-    data: Any,
+    data: object,
     *,
     k: int = 2,
     n_neighbors: int | None = 5,
@@ -129,9 +128,9 @@ def finite_points(opened: Opened) -> Matrix:
 
 
 def checked(
-    rows: int, k: Any, n_landmarks: Any, solver: str, tol: float | None, rng: Seed, memory: str | int | None
+    rows: int, k: object, n_landmarks: int | None, solver: str, tol: float | None, rng: Seed, memory: str | int | None
 ) -> Wish:
-    """The wish, refused where it cannot be."""
+    """The checked request; errors if it is impossible."""
     check_choice("solver", solver, SOLVERS)
     if n_landmarks is not None:
         check_count("n_landmarks", n_landmarks, rows)
@@ -140,7 +139,7 @@ def checked(
     return Wish(check_count("k", k, most), n_landmarks, solver, tolerance, memory_bytes(memory), rng)
 
 
-def join_neighbours(points: Matrix, n_neighbors: object, radius: Any) -> tuple[Graph, int]:
+def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -> tuple[Graph, int]:
     """The graph of the rows, in one piece, and of how many pieces it was."""
     rows = points.shape[0]
     if (n_neighbors is None) == (radius is None):
@@ -166,7 +165,7 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: Any) -> tuple[G
 
 
 def say_pieces(count: int) -> None:
-    """In scikit-learn's words, so that filters for it go on working."""
+    """In scikit-learn's words, so that filters for its warning still work."""
     warnings.warn(
         f"The number of connected components of the neighbors graph is {count} > 1. Each pair of them was joined at "
         "its two nearest rows; distances across such a connection are unreliable. Increase the number of neighbors, or "
@@ -200,12 +199,12 @@ def of_graph(
 
 
 def _refuse_range(graph: Graph) -> None:
-    """Distances are squared and summed: beyond the range of float64, nothing could be said of the result."""
+    """Distances are squared and summed: outside the range of float64 the result would be meaningless."""
     longest = float(np.max(graph.weight, initial=0.0))
     if longest > _LONGEST or 0.0 < longest < 1.0 / _LONGEST:
         raise InputError(
-            f"The largest distance between neighbours is {longest:.3g}, and its square is beyond what float64 can add "
-            "up. Multiply all distances by one number: the shape of the result stays the same."
+            f"The largest distance between neighbours is {longest:.3g}, and sums of its square exceed the range of "
+            "float64. Multiply all distances by one number: the shape of the result stays the same."
         )
 
 

@@ -21,11 +21,11 @@ _SEGMENT = 64
 """Sources of one task: four groups of 16."""
 _SEGMENT_APART = 8
 _SMALL_SEGMENT = 256
-"""The same where SciPy does the work: each call converts the graph anew."""
+"""The same where SciPy does the work: each call converts the graph again."""
 _COMPILE_FROM = 1000
-"""Rows from which on compiled loops pay for the time it takes to compile them."""
+"""From this many rows on, compiled loops are worth their compilation time."""
 _SCARCE = 8
-"""Sources fewer than one in so many rows lie too far apart to be taken together."""
+"""Sources fewer than one in this many rows lie too far apart to be grouped."""
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from eckart.engine.parallel import each
 from eckart.engine.threads import threads
 
 _TREE_COLUMNS = 12
-"""Up to this many columns a tree looks at fewer rows than it costs."""
+"""Up to this many columns a tree search saves more comparisons than it costs."""
 _TILE_ROWS = 128
 _TILE_COLUMNS = 4096
 _COMPILE_FROM = 2**20
-"""Products of two rows from which on compiled loops pay for the time it takes to compile them."""
+"""From this many row products on, compiled loops are worth their compilation time."""
 _MARGIN = 6
 """Further candidates, so that rounding in the tiles cannot push a neighbour out."""
 
@@ -49,7 +49,7 @@ class Neighbours:
         return Neighbours(edges(counts), self.index[mask], self.distance[mask])
 
     def without_self(self, count: int | None) -> Neighbours:
-        """Nobody is his own neighbour; at most `count` of the others stay."""
+        """Drop each row from its own neighbours; keep at most `count` of the others."""
         others = self.kept(self.index != self.owner)
         if count is None:
             return others
@@ -151,7 +151,7 @@ def _within_by_tiles(queries: Matrix, points: object, radius: float) -> tuple[np
     return owners, indices, distances
 
 
-def _about_the_mean(queries: object, points: Matrix) -> tuple[Any, Any, np.ndarray]:
+def _about_the_mean(queries: object, points: Matrix) -> tuple[Matrix, Matrix, np.ndarray]:
     """Both less the mean of the points, which leaves distances as they are; sparse rows stay as they are."""
     if not is_sparse(points):
         mean = points.mean(axis=0)

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from eckart.arrays import Array
+from eckart.arrays import Array, Matrix
 
 _PROPOSALS = 512
 _FEWEST = 32
 
-Tile = Callable[[Any, Any], np.ndarray]
+Tile = Callable[[Matrix, Matrix], np.ndarray]
 """k(x, y) for all rows x of the first and y of the second."""
-Blocks = Callable[[], Iterable[tuple[int, Any]]]
+Blocks = Callable[[], Iterable[tuple[int, Matrix]]]
 """One pass: (first row, rows) of each block."""
 
 
@@ -29,7 +28,7 @@ class Pivots:
     """Chosen points, their places, and the Cholesky factor of the kernel between them."""
 
     tile: Tile
-    join: Callable[[list[Any]], Any]
+    join: Callable[[list[Matrix]], Matrix]
     points: Array = None
     indices: tuple[int, ...] = ()
     triangle: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -80,17 +79,24 @@ class Round:
     rows: Array
 
 
+def _left_of_diagonal(pivots: Pivots, diagonal: np.ndarray, first: int, rows: Matrix) -> np.ndarray:
+    """What the pivots leave of the diagonal of K for the rows from `first` on; nothing of the pivots themselves."""
+    features = pivots.features(rows)
+    left: np.ndarray = diagonal - np.einsum("ij,ij->j", features, features)
+    left[[place - first for place in pivots.indices if first <= place < first + rows.shape[0]]] = 0.0
+    return left
+
+
 def read_round(
-    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Any], np.ndarray], count: int, rng: np.random.Generator
+    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Matrix], np.ndarray], count: int, rng: np.random.Generator
 ) -> Round:
     """One pass. A proposal gives way to a row of a new block with the chance that the block has among all so far."""
     trace = left = lowest = 0.0
-    indices, kept = np.full(count, -1), {}
+    indices = np.full(count, -1)
+    kept: dict[int, Matrix] = {}
     for first, rows in blocks():
         whole = diagonal(rows)
-        rest = whole - np.einsum("ij,ij->j", f := pivots.features(rows), f)
-        inside = [place - first for place in pivots.indices if first <= place < first + rows.shape[0]]
-        rest[inside] = 0.0
+        rest = _left_of_diagonal(pivots, whole, first, rows)
         lowest = min(lowest, float(rest.min(initial=0.0)), float(whole.min(initial=0.0)))
         np.maximum(rest, 0.0, out=rest)
         trace, here = trace + float(whole.sum()), float(rest.sum())
@@ -100,14 +106,14 @@ def read_round(
             drawn = np.searchsorted(np.cumsum(rest), rng.uniform(0.0, here, replaced.size), side="right")
             drawn = np.minimum(drawn, rows.shape[0] - 1)
             indices[replaced] = first + drawn
-            kept.update({first + int(place): rows[[int(place)]] for place in np.unique(drawn)})
-            kept = {place: kept[place] for place in {int(p) for p in indices if p >= 0}}
+            kept |= {first + place: rows[[place]] for place in np.unique(drawn).tolist()}
+            kept = {place: kept[place] for place in set(indices[indices >= 0].tolist())}
     found = indices[indices >= 0]
     return Round(trace, left, lowest, found, pivots.join([kept[int(p)] for p in found]) if found.size else None)
 
 
 def streamed_cholesky(
-    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Any], np.ndarray], *, error: float, least: int, most: int,
+    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Matrix], np.ndarray], *, error: float, least: int, most: int,
     rng: np.random.Generator,
 ) -> Iterator[Round]:  # fmt: skip
     """Rounds until at most `error` of the trace is left, or `most` pivots are taken; the last is the end."""

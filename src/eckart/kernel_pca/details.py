@@ -25,9 +25,9 @@ class KernelPCADetails(Details):
     degree: float = 3.0
     coef0: float = 1.0
     function: Callable[..., float] | None = None
-    kernel_params: Mapping[str, Any] | None = None
+    kernel_params: Mapping[str, object] | None = None
     correlations: Array | None = None
-    """Of every column of the data with every component."""
+    """Correlation of every column of the data with every component."""
     support: Matrix | None = None
     shift: Array | None = None
     """Subtracted from rows before they are compared."""

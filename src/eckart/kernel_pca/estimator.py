@@ -1,4 +1,4 @@
-"""KernelPCA: principal components of the points behind a kernel, their proof, and the way back."""
+"""KernelPCA: principal components in the feature space of a kernel, with proofs and pre-images."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         return kernel_onnx(self.decomposition_, dtype)
 
     def _fit(self, X: Matrix) -> Matrix:
-        if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if self.fit_inverse_transform and self.kernel == "precomputed":
             raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel, because it contains no rows.")
         data = take(self, X, reset=True)
         rows = table(open_matrix(data, stream=False))
@@ -322,10 +322,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         return data
 
     def _decomposed(self, rows: Matrix) -> Decomposition[KernelPCADetails]:
-        wanted = self.n_components
-        whole = isinstance(wanted, int | np.integer)
-        count = int(wanted) if wanted is not None and whole else None
-        target_ratio = None if wanted is None or whole else float(wanted)
+        count, target_ratio = allowed.count_or_share(self.n_components)
         with progress_bar(self.progress, None) as callback:
             d = decompose(
                 rows if self.device is None else taken_to(rows, self.device)[0],

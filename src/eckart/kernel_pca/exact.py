@@ -44,7 +44,7 @@ _DEVICE_WORK = 5e13
 _PASSES = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
 _VACUOUS = 0.1
-"""Width of an interval, relative to the largest eigenvalue, that proves nothing of use."""
+"""Intervals wider than this, relative to the largest eigenvalue, are of no use."""
 _FEW = 6
 """Components for which blocks of eight columns take the least time, if the tiles are kept."""
 _DOUBLE = 4000
@@ -70,6 +70,9 @@ def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
     )  # fmt: skip
 
 
+_TILES = {True: "tiles kept in float32", False: "tiles recomputed at every pass"}
+
+
 def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> Plan:
     """direct for small data or many components; Lanczos on tiles, kept or made again; Cholesky beyond that."""
     size, columns = shape
@@ -81,10 +84,8 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     if solver == "direct":
         peak, passes, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
     elif solver == "lanczos":
-        tiles = (
-            "tiles kept in float32" if keep else "the kernel as given" if given else "tiles recomputed at every pass"
-        )
-        peak = (kept if keep else 0) + 8 * size * 600
+        tiles = "the kernel as given" if given else _TILES[keep]
+        peak = kept * keep + 8 * size * 600
         passes, why = _PASSES, f"The leading components by block Lanczos on {tiles}; it stops when they are proved."
     else:
         rank = rank_limit(size, settings)
@@ -94,7 +95,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
             f"{percent(settings.approximation_error, 2)} of its trace is missing, or {rank} rows were taken."
         )
     _refuse_beyond_memory(solver, peak, settings)
-    # Tiles of many rows may be computed anew at every pass; the result must not depend on whether they are.
+    # Tiles of many rows may be computed again at every pass; the result must not depend on whether they are.
     dear = settings.card is not None or size > _DOUBLE
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, few=0 if dear else _FEW)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
@@ -106,7 +107,7 @@ def _tile_bytes(size: int) -> int:
 
 
 def _solver(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings, k: int | None) -> str:
-    """The solver asked for, or the cheapest exact one; the approximation where none fits."""
+    """The requested solver, or the cheapest exact one; the approximation if none fits."""
     size, columns = shape
     many = k is not None and 4 * k >= size
     if settings.solver != "auto":
@@ -156,6 +157,13 @@ def _symmetric_part(dense: Array) -> Array:
     return (whole + whole.T) / 2.0
 
 
+def _basis_size(k: int | None, size: int) -> int:
+    """Columns of the Lanczos basis before a restart."""
+    if not k:
+        return min(size, 1024)
+    return min(size, max(6 * k, 2 * k + 10 * block_width(k, size), 512))
+
+
 def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     given = kernel.name in ("function", "precomputed")
     single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
@@ -170,11 +178,8 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     if plan.solver == "direct":
         found = solve_whole(matrix, request, positive=kernel.positive)
     else:
-        width = k or 32
-        capacity = min(matrix.size, max(6 * width, 2 * width + 10 * block_width(width, matrix.size), 512))
         found = solve_few(
-            matrix, request, block=cast("int", plan.settings["block"]),
-            capacity=capacity if k else min(matrix.size, 1024),
+            matrix, request, block=cast("int", plan.settings["block"]), capacity=_basis_size(k, matrix.size),
             rng=array_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
         )  # fmt: skip
     values, notes = settle(found, settings)
@@ -244,8 +249,8 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
         else:
             share = "there are no positive ones"
         raise InputError(
-            f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, and no "
-            "set of points has such a kernel. Choose another kernel or other parameters, or fewer components."
+            f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, so it is "
+            "not an inner product. Choose another kernel or other parameters, or fewer components."
         )
     values = np.where(values > settings.nothing * largest, values, 0.0)
     if settings.everything:

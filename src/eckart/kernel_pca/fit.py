@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -58,11 +58,11 @@ _DEVICE_ENTRIES = 2**27
 
 
 def decompose(
-    data: Any,
+    data: object,
     *,
     k: int | None = None,
     explain: float | None = None,
-    kernel: str | Callable[..., Any] = "rbf",
+    kernel: str | Callable[..., float] = "rbf",
     gamma: float | str | None = "local",
     degree: float = 3,
     coef0: float = 1,
@@ -116,7 +116,7 @@ def decompose(
     return result if left else replace(result, left=None)
 
 
-def _at_hand(opened: Opened, kernel: object) -> tuple[Any, tuple[Note, ...]]:
+def _at_hand(opened: Opened, kernel: object) -> tuple[Matrix, tuple[Note, ...]]:
     """The rows where they are worked on, and a note where that is not where they were."""
     rows = table(opened)
     if isinstance(opened.matrix.matrix, DeviceCsr):
@@ -155,7 +155,7 @@ _WITH_WIDTH = ("rbf", "laplacian", "poly", "sigmoid")
 
 
 def make_kernel(
-    kernel: str | Callable[..., Any],
+    kernel: str | Callable[..., float],
     rows: Matrix,
     gamma: float | str | None = None,
     degree: float = 3,
@@ -344,7 +344,7 @@ def expansion_of(d: Decomposition) -> Expansion:
 def _with_correlations(
     d: Decomposition[KernelPCADetails], rows: object, kernel: Kernel
 ) -> Decomposition[KernelPCADetails]:
-    """Correlation of the scores with the original columns: what a component has to do with what was measured."""
+    """Correlation of the scores with the original columns: how a component relates to what was measured."""
     if kernel.name == "precomputed":
         return d
     return replace(d, details=replace(d.details, correlations=correlations(rows, d.left)))
@@ -392,7 +392,7 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
         )
     elif details.pivots is not None and settings.target_ratio is not None and not _proved(d):
         warnings.warn(
-            f"The share asked for, {percent(settings.target_ratio, 2)}, is within the error of the approximated "
+            f"The requested share, {percent(settings.target_ratio, 2)}, is within the error of the approximated "
             f"kernel, so {counted(d.k, 'component')} may be too few or too many. Lower approximation_error, or give k.",
             AccuracyWarning,
             stacklevel=4,
@@ -400,8 +400,8 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
     share = details.negative_share
     if share > settings.significant:
         warnings.warn(
-            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, and "
-            "no set of points has such a kernel. The components found are those of the positive part.",
+            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, so "
+            "it is not an inner product. The components are those of its positive part.",
             DataWarning,
             stacklevel=4,
         )

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, Matrix, astype, device, dtype_name, empty_rows, is_numpy, is_sparse, namespace
 from eckart.engine.backends.cuda.arrays import can_compile
 from eckart.engine.backends.written import applied
@@ -53,6 +53,15 @@ class Points:
         return Points(left, left if self.apart else chosen_rows(self.right, index), offset, self.apart)
 
 
+def _filled(data: Matrix, value: float) -> Array:
+    """One value per row, on the device of the data."""
+    if is_sparse(data) or is_numpy(data):
+        return np.full(data.shape[0], value)
+    xp = namespace(data)
+    filled: Array = xp.full(data.shape[0], value, dtype=xp.float64, device=device(data))
+    return filled
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel with its parameters; `function` of two rows where the name is 'function'."""
@@ -61,8 +70,8 @@ class Kernel:
     gamma: float = 1.0
     degree: float = 3.0
     coef0: float = 1.0
-    function: Callable[..., Any] | None = None
-    params: dict[str, Any] = field(default_factory=dict)
+    function: Callable[..., float] | None = None
+    params: Keywords = field(default_factory=dict)
     lowered: bool = False
     """rbf less 1, digit by digit: what all points have in common drops out of every centred product anyway."""
 
@@ -170,7 +179,7 @@ class Kernel:
         return self._finish(argument)
 
     def _finish(self, argument: Array) -> Array:
-        """The kernel from its argument, which is gone."""
+        """The kernel from its argument, which is overwritten."""
         if self.name == "rbf":
             return exponentials(argument, lowered=self.lowered)
         if self.name == "sigmoid":
@@ -198,18 +207,13 @@ class Kernel:
 
     def diagonal(self, data: Matrix) -> Array:
         """k(x, x) for every row."""
-        rows = data.shape[0]
         if self.name == "precomputed":
             return doubles(data.diagonal())
         if self.name == "function":
             assert self.function is not None
-            return np.array([float(self.function(data[i], data[i], **self.params)) for i in range(rows)])
+            return np.array([float(self.function(data[i], data[i], **self.params)) for i in range(data.shape[0])])
         if self.name in ("rbf", "laplacian"):
-            value = 0.0 if self.lowered else 1.0
-            if is_sparse(data) or is_numpy(data):
-                return np.full(rows, value)
-            xp = namespace(data)
-            return xp.full(rows, value, dtype=xp.float64, device=device(data))
+            return _filled(data, 0.0 if self.lowered else 1.0)
         squares = squared_lengths(data)
         if self.name == "cosine":
             return astype(squares > 0, squares.dtype)
@@ -254,7 +258,7 @@ def power(base: Array, exponent: float) -> Array:
     return namespace(base).ones_like(base) if result is None else result
 
 
-def chosen_rows(data: Array, index: Any) -> Array:
+def chosen_rows(data: Array, index: object) -> Array:
     """Some rows, by a slice or by their numbers."""
     if is_numpy(data) or is_sparse(data):
         return data[index]

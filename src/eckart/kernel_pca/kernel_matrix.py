@@ -7,17 +7,16 @@ precision of the tiles and added up in float64, in the order of the tiles. All o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, Matrix, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
+from eckart.arrays import Array, DType, Matrix, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
 from eckart.engine.parallel import fold
 from eckart.kernel_pca.kernel_functions import Kernel, Points, chosen_rows, doubles, put
 from eckart.kernel_pca.rounding import kernel_error
 
 Pair = tuple[int, int]
-Parts = tuple[int, int, Array | None, Array | None, Any]
+Parts = tuple[int, int, Array | None, Array | None, Array]
 
 _DEVICE_SIDE = 8192
 """On a GPU a tile has to keep all of it busy; in float64 it takes half a gigabyte."""
@@ -170,7 +169,7 @@ class KernelMatrix:
         return self.kernel.tile(points, points)
 
     @property
-    def _dtype(self) -> Any:
+    def _dtype(self) -> DType:
         return getattr(namespace(self.prototype), self.precision)
 
     def _zeros(self, width: int) -> Array:
@@ -207,7 +206,7 @@ class KernelMatrix:
         def run(pair: Pair | None) -> Array:
             return (self._zeros(width), 0.0) if pair is None else step(pair)
 
-        def add(total: tuple[Array, Any], parts: Parts) -> tuple[Array, Any]:
+        def add(total: tuple[Array, Array], parts: Parts) -> tuple[Array, Array]:
             i, j, rows, columns, squares = parts
             if rows is not None:
                 total[0][i : i + self.side, :] += rows

@@ -14,19 +14,20 @@ import numpy as np
 from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends import orthogonal
 from eckart.engine.matrix import Opened, open_matrix
-from eckart.engine.svd import find_components, project_on_components, reconstruct_from_components
+from eckart.engine.scores import project_on_components, reconstruct_from_components
+from eckart.engine.svd import find_components
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.kernel_functions import Kernel, unit_rows
 from eckart.kernel_pca.options import KernelSettings, table
-from eckart.result import Certificate, Decomposition, details_of
+from eckart.result import Certificate, Decomposition, Plan, details_of
 
 
 def linear_components(
     opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
 ) -> Decomposition[KernelPCADetails]:
     """PCA of the rows (of their directions, for the cosine), presented as kernel PCA."""
-    given = rows
-    if kernel.name == "cosine":
+    given, cosine = rows, kernel.name == "cosine"
+    if cosine:
         rows = _directions(rows)
     most = min(rows.shape)
     k = most if settings.everything else settings.k
@@ -35,23 +36,26 @@ def linear_components(
         rows, "pca", k=None if k is None else min(k, most), explain=settings.target_ratio, solver=solver,
         tol=settings.tolerance, left=True, rng=settings.random, memory=settings.memory, max_passes=settings.max_passes,
     )  # fmt: skip
-    d = _settled(_of_returned(d, rows, cosine=kernel.name == "cosine"), settings)
+    d = _settled(_of_returned(d, rows, cosine=cosine), settings)
     if k is not None and k > most and not settings.everything:
         d = _padded(d, k, settings.random)
     signs = astype(orthogonal.signs_of(d.left), d.values.dtype)
     left = d.left * signs
     details = KernelPCADetails(kernel.name, kernel.gamma, kernel.degree, kernel.coef0)
-    if kernel.name == "cosine":
+    if cosine:
         scores = astype(left * d.values, namespace(left).float64)
         details = replace(details, support=given, support_scores=scores)
-    plan = None if d.plan is None else replace(d.plan, method="kernel_pca", why=f"Products of rows: PCA. {d.plan.why}")
     made: Any = replace(
-        d, method="kernel_pca", left=left, right=d.right * signs, plan=plan, details=details,
+        d, method="kernel_pca", left=left, right=d.right * signs, plan=_plan(d.plan), details=details,
         row_names=opened.metadata.row_names, column_names=opened.metadata.column_names,
         notes=tuple(note for note in d.notes if note.code != "units_differ"),
     )  # fmt: skip
     result: Decomposition[KernelPCADetails] = made
     return result
+
+
+def _plan(plan: Plan | None) -> Plan | None:
+    return None if plan is None else replace(plan, method="kernel_pca", why=f"Products of rows: PCA. {plan.why}")
 
 
 def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decomposition:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
 from eckart.errors import InputError, ParameterError
 from eckart.kernel_pca.kernel_functions import NAMES
-from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
+from eckart.options import check_choice, check_count, check_fraction, check_tolerance, memory_bytes
 
 SOLVERS = ("auto", "direct", "lanczos", "cholesky")
 MEMORY = 2_000_000_000
@@ -89,19 +88,15 @@ def check_kernel(
     check_choice("solver", solver, SOLVERS)
     if k is not None and explain is not None:
         raise ParameterError("Give k or explain, not both: each determines the number of components.")
-    if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
-        raise ParameterError(f"tol={tol!r} is not a tolerance: give a number from 0 to below 1.")
     if kernel == "precomputed" and shape[0] != shape[1]:
-        raise InputError(
-            f"A precomputed kernel compares the rows with themselves and must be square; its shape is {shape}."
-        )
+        raise InputError(f"A precomputed kernel has one row and one column per observation, but its shape is {shape}.")
     seed, random = generator(rng)
     return KernelSettings(
         k=min(check_count("k", k, None), shape[0]) if k is not None else None,
         target_ratio=None if explain is None else check_fraction("explain", explain),
         everything=k is None and explain is None,
         solver=solver,
-        tolerance=None if not tol else float(tol),
+        tolerance=check_tolerance(tol),
         approximation_error=check_fraction("approximation_error", approximation_error),
         max_rank=None if max_rank is None else check_count("max_rank", max_rank, None),
         left=left,
@@ -144,7 +139,7 @@ def table(opened: Opened) -> Matrix:
     return rows
 
 
-def numbers(opened: Opened) -> Any:
+def numbers(opened: Opened) -> Matrix:
     """The same on the host."""
     rows = table(opened)
     return rows if is_sparse(rows) else to_numpy(rows)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from eckart.arrays import Array, astype, device, from_numpy, is_array, is_host, 
 from eckart.documentation import document
 from eckart.engine.parallel import fold
 from eckart.errors import ParameterError
+from eckart.kernel_pca.kernel_functions import Kernel
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
 from eckart.options import check_choice
 
@@ -32,7 +32,7 @@ _DEVICE_ENTRIES = 2**26
 class Expansion:
     """Points of the kernel's space by their scores; `kernel` has `points`, `tile` and `diagonal`."""
 
-    kernel: Any
+    kernel: Kernel
     support: Array
     shift: Array | None
     support_scores: Array
@@ -67,7 +67,7 @@ class Expansion:
         """<P, P>."""
         return _products_of_rows(scores, scores) + 2.0 * scores @ self.offset + self.grand
 
-    def compared(self, rows: Array, kernel: Any = None) -> Array:
+    def compared(self, rows: Array, kernel: Kernel | None = None) -> Array:
         """k(z, x_i) for rows z, or another kernel."""
         kernel = kernel or self.kernel
         if hasattr(self.support, "tocsr"):
@@ -153,7 +153,7 @@ def preimages(
         find = partial(_found_on_host, search, expansion.on_host())
     size = _piece(expansion, scores)
     pieces = [scores[start : start + size, :] for start in range(0, scores.shape[0], size)]
-    # A kernel that users wrote may not run on several threads; the ridge has none of them.
+    # A user's kernel function may not be thread-safe; the ridge does not call it.
     workers = None if how == "ridge" and is_numpy(scores) else 1
     found = fold(lambda piece: [find(piece)], pieces, lambda some, more: some + more, workers=workers)
     distances = xp.full(scores.shape[0], float("nan"), dtype=xp.float64, device=device(scores))

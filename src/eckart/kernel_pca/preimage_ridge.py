@@ -8,7 +8,6 @@ out is e_i / (1 - h_i) for every penalty at once, h_i = sum_j (F Q)_ij^2 / (l_j 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -16,6 +15,7 @@ from scipy import linalg
 from eckart.arrays import Array, from_numpy, to_numpy
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError, ParameterError
+from eckart.kernel_pca.kernel_functions import Kernel
 
 LANDMARKS = 1500
 _FEW = 400
@@ -28,7 +28,7 @@ _WIDTHS = (0.02, 0.125, 0.5, 2.0, 8.0)
 class Ridge:
     """A learned way back: landmarks in the space of scores, coefficients, the mean of the rows."""
 
-    kernel: Any
+    kernel: Kernel
     landmarks: Array
     dual: Array
     mean: Array
@@ -57,7 +57,7 @@ class _Spectral:
     targets: np.ndarray
 
 
-def learn(scores: Array, rows: Array, alpha: float | str, kernel: Any) -> Ridge:
+def learn(scores: Array, rows: Array, alpha: float | str, kernel: Kernel) -> Ridge:
     """The ridge from scores to rows, made on the host.
 
     A number for alpha: scikit-learn's ridge, with the given kernel, shrunk towards 0. "auto": rbf, by leaving one out,
@@ -91,7 +91,7 @@ def _unit_gamma(scores: np.ndarray) -> float:
     return 1.0 / spread if spread > 0 else 1.0
 
 
-def _spectral(kernel: Any, scores: np.ndarray, landmarks: np.ndarray, targets: np.ndarray) -> _Spectral:
+def _spectral(kernel: Kernel, scores: np.ndarray, landmarks: np.ndarray, targets: np.ndarray) -> _Spectral:
     marked = kernel.points(landmarks)
     block = np.asarray(kernel.tile(marked, marked), np.float64)
     if len(landmarks) == len(scores):
@@ -114,7 +114,7 @@ def _spectral(kernel: Any, scores: np.ndarray, landmarks: np.ndarray, targets: n
     return _Spectral(features @ turn, np.maximum(values, 0.0), back, targets)
 
 
-def _best(spectral: _Spectral, kernel: object, landmarks: np.ndarray, mean: np.ndarray) -> Ridge:
+def _best(spectral: _Spectral, kernel: Kernel, landmarks: np.ndarray, mean: np.ndarray) -> Ridge:
     errors = [_left_out(spectral, penalty) for penalty in _PENALTIES]
     return _fitted(spectral, kernel, landmarks, mean, float(_PENALTIES[int(np.argmin(errors))]))
 
@@ -128,7 +128,7 @@ def _left_out(spectral: _Spectral, penalty: float) -> float:
     return float(np.sqrt(np.mean(np.einsum("ij,ij->i", errors, errors))))
 
 
-def _fitted(spectral: _Spectral, kernel: object, landmarks: np.ndarray, mean: np.ndarray, alpha: float) -> Ridge:
+def _fitted(spectral: _Spectral, kernel: Kernel, landmarks: np.ndarray, mean: np.ndarray, alpha: float) -> Ridge:
     damped = 1.0 / np.maximum(spectral.values + alpha, np.finfo(np.float64).tiny)
     coefficients = damped[:, None] * (spectral.features.T @ spectral.targets)
     return Ridge(kernel, landmarks, spectral.back @ coefficients, mean, alpha, _left_out(spectral, alpha))

@@ -30,7 +30,7 @@ UNIT = float(np.finfo(np.float64).eps) / 2
 COLUMNS = 16
 """Random combinations by which an error is measured."""
 FAILURE = 1e-9
-"""Chance that a measured error exceeds its bound."""
+"""Probability that a measured error exceeds its bound."""
 
 
 @lru_cache(maxsize=4)

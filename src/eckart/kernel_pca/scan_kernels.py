@@ -10,13 +10,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from sklearn.manifold import trustworthiness
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, is_sparse
+from eckart.arrays import Array, Matrix, is_sparse
 from eckart.documentation import document
 from eckart.engine.matrix import open_matrix
 from eckart.engine.settings import generator
@@ -229,7 +229,7 @@ def scan_kernels(
     return KernelScan(tuple(sorted(trials, key=rank)), by, n_components, tried.shape[0] + left_out.shape[0])
 
 
-def _drawn(X: object, most: int, random_state: object) -> tuple[Any, Any]:
+def _drawn(X: object, most: int, random_state: object) -> tuple[Matrix, Matrix]:
     """(rows to fit, rows left out)."""
     rows = numbers(open_matrix(X, stream=False))
     _, rng = generator(random_state)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, DType, is_sparse
+from eckart.arrays import Array, DType, Matrix, is_sparse
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.digest import ArrayDigest
 from eckart.engine.finite import refuse_not_finite
@@ -30,7 +30,7 @@ from eckart.kernel_pca.rounding import COLUMNS, UNIT, Lengths, error_for, length
 from eckart.result import Decomposition, Plan
 
 _ROUNDS = 12
-"""Reads that the pivots take as a rule, for the time that is left."""
+"""Typical number of passes for the pivots, to estimate the time left."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Scored:
     correlations: np.ndarray
     scores: np.ndarray | None
     gram: np.ndarray
-    """Of the scores, about their mean."""
+    """Cross-products of the scores about their mean."""
 
 
 def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
@@ -268,7 +268,7 @@ class _Like:
     dtype: DType
 
 
-def _joined(pieces: list[Any]) -> Array:
+def _joined(pieces: list[Matrix]) -> Array:
     if is_sparse(pieces[0]):
         from scipy import sparse
 
@@ -277,7 +277,7 @@ def _joined(pieces: list[Any]) -> Array:
 
 
 def median_rows(opened: Opened) -> Array:
-    """The rows that `median_gamma` looks at, at most 500, evenly spaced: one pass."""
+    """The rows that `median_gamma` uses, at most 500, evenly spaced: one pass."""
     rows = opened.matrix.shape[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)

@@ -23,7 +23,7 @@ _MOST_BLOCKS = 2**16
 _WIDE, _HIGH = 128, {4: 128, 8: 64}
 """Columns of an rbf block of threads, and its rows for numbers of 4 and of 8 bytes."""
 MOST_COLUMNS = 64
-"""Up to so many columns of the data differences cost less than a product and a pass of exponentials after it."""
+"""Up to this many columns of the data differences cost less than a product and a pass of exponentials after it."""
 
 _SOURCE = r"""
 // x = exp(min(x, 0)), or that less 1; 16 bytes at a time, so that enough of them are on their way
@@ -203,7 +203,7 @@ def subtract_squares(left: Array, rows: Array) -> None:
 
 
 @contextmanager
-def _seen(*arrays: Array) -> Iterator[tuple[Any, ...]]:
+def _seen(*arrays: Array) -> Iterator[tuple[Array, ...]]:
     """The arrays as CuPy's, without a copy, on their device and on the stream that their library works on."""
     with on_device_of(arrays[0]):
         yield tuple(seen_by_cupy(array) for array in arrays)
@@ -231,7 +231,7 @@ def _name(kernel: str, item: int) -> str:
     return f"{name}<{real}>"
 
 
-def _kernel(name: str, array: Any) -> Any:
+def _kernel(name: str, array: Array) -> Any:
     return _module().get_function(_name(name, array.dtype.itemsize))
 
 

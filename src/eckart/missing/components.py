@@ -1,4 +1,4 @@
-"""How many components the values present support, and the factor model with so many.
+"""How many components the values present support, and the factor model with this number.
 
 Components are added one at a time, along the residuals. A surplus component thus starts with what is left, and cannot
 take part in an exact fit of the values present that leaves the gaps open.
@@ -25,7 +25,7 @@ from eckart.missing.factor_model import (
 from eckart.missing.fit_variance import information
 
 CLEAR = 0.01
-"""With less noise than this share of the variance, no component of weight is hidden."""
+"""If noise is below this share of the variance, no relevant component is hidden."""
 _SMALL = 20_000
 """Cells of a table that can have so few values for each parameter that a component is hidden."""
 _LOADINGS = 400

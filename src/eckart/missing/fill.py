@@ -27,11 +27,13 @@ How = Literal["error", "mean", "em"]
 WAYS = ("error", "mean", "em")
 _MOST_COMPONENTS = 15
 _ALL_COMPONENTS = 300
-"""Up to so many columns, filling by all components is tried as well."""
+"""Up to this many columns, imputation by all components is tried as well."""
 _BETTER = 0.97
 """All components are used where the mean squared error of hidden values falls below this share of that of few."""
 _SEARCH_CELLS = 1_000_000
 """Cross-validation uses no more cells than this: a sample of the rows."""
+LEAST_DIFFERENCE = 0.0005
+"""Explained shares of the filled table that exceed the expected ones by less are not commented on."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,7 @@ def with_imputation(
         )  # fmt: skip
         missing = replace(missing, explained_variance_ratio=shares)
         of_filled, expected = float(to_numpy(d.explained_variance_ratio).sum()), float(shares.sum())
-        if of_filled - expected >= 0.0005:
+        if of_filled - expected >= LEAST_DIFFERENCE:
             notes = (*notes, _shares_note(of_filled, expected, d.k))
     return replace(d, notes=(*d.notes, *notes), details=replace(d.details, missing=missing))
 

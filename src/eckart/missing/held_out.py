@@ -16,9 +16,9 @@ from eckart.missing.fit_variance import noise_variances
 
 SHRINKS = (0.4, 0.2, 0.1, 0.05, 0.025, 0.0125)
 _PARTS = 20
-"""Few values are hidden at a time: a table with many more gaps than it has would call for a simpler model."""
+"""Values are hidden in this many parts: with many more gaps than the table has, a simpler model would win."""
 _TRIED = 10
-"""Parts that are hidden in turn."""
+"""Number of these parts that are hidden, one at a time."""
 
 
 @dataclass(frozen=True)

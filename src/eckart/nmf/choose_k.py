@@ -17,11 +17,11 @@ from eckart.rank.standard_error import fewest_not_worse
 
 _MOST = 12
 _WORSE = 3
-"""So many numbers of parts in a row without a smaller error end the search."""
+"""The search ends after this many consecutive numbers of parts without a smaller error."""
 _SPLITS = 3
-"""Splits into quarters: what one split finds depends on which rows and columns go together."""
+"""Number of random splits into quarters; the result of a single split depends on the rows and columns drawn."""
 _HELD_OUT = 1.0 / 3.0
-"""Entries of a quarter over those of the other three."""
+"""Number of entries of one quarter divided by that of the other three."""
 _OPTIONS: Keywords = {
     "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-4, "max_iter": 200, "alpha_W": 0.0,
     "alpha_H": "same", "l1_ratio": 0.0, "missing": "error", "n_runs": 1,

@@ -8,7 +8,7 @@ MOST_PARTS = 32
 """Beyond, the Hessians of all columns would take more room and time than the steps they save."""
 _SWEEPS = 12
 _SHRINK = 1e-3
-"""No entry becomes smaller than this share of itself in one step: from nothing it could not come back."""
+"""A step shrinks an entry at most to this share of itself: from zero it could not grow again."""
 
 
 def newton_step(begin: np.ndarray, gradient: np.ndarray, triangles: np.ndarray, ridge: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eckart.arrays import Array, astype, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back, pointer
 from eckart.engine.backends.cuda.graph import Recorded
 from eckart.errors import require
@@ -70,7 +70,7 @@ class DeviceEntries(Entries):
     """`matrix` and its transpose `transposed` have data, indices (int32) and indptr (int64), as CuPy arrays."""
 
     def __init__(
-        self, matrix: Any, transposed: object, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int
+        self, matrix: Matrix, transposed: object, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int
     ) -> None:
         self.penalties = penalties
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
@@ -83,7 +83,7 @@ class DeviceEntries(Entries):
         self._steps: dict[tuple[int, int, float], Recorded] = {}
 
     def _step(
-        self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, extrapolation: float, *,
+        self, matrix: Matrix, penalty: Penalty, begin: Array, other: Array, old: Array, extrapolation: float, *,
         score: bool, sweeps: int | None = None,
     ) -> FactorUpdate:  # fmt: skip
         itemsize = matrix.data.dtype.itemsize
@@ -101,7 +101,7 @@ class DeviceEntries(Entries):
         step = self._steps.setdefault((id(matrix), most, share), Recorded(work, worth=_worth(begin, other)))
         return _half(step(begin, other, old, number=extrapolation))
 
-    def _classes_of(self, matrix: Any, k: int) -> list[Class]:
+    def _classes_of(self, matrix: Matrix, k: int) -> list[Class]:
         key = (id(matrix), k)
         if key not in self._classes:
             self._classes[key] = classes_of(matrix.indptr, k, matrix.data.dtype.itemsize)
@@ -119,7 +119,7 @@ def _sums(factor: Array) -> Array:
     return xp.ones(factor.shape[0], dtype=xp.float64, device=factor.device) @ astype(factor, xp.float64)
 
 
-def _of_data_alone(data: Any, *, divergence: bool) -> tuple[float, float, float, float]:
+def _of_data_alone(data: Array, *, divergence: bool) -> tuple[float, float, float, float]:
     """(sum of squares, floor of W H, sum of x log x - x, sum of x); the latter three are zero for squares."""
     cupy = require("cupy", purpose="NMF on a GPU")
     squares = count = sums = constant = 0.0

@@ -9,15 +9,13 @@ and the upper triangles of all Q together are (A / M^2) P, with P the products o
 -log(1 + z) <= -z + z^2 / (2 (1 + min z)) bounds the objective at w + t d by f - t s + t^2 c / (2 (1 - a t)): it does
 not rise for t <= 2 s / (c + 2 a s), however exactly the quadratic program was solved.
 
-The code serves NumPy and CuPy: on a GPU a tile is larger, and the quadratic programs have a kernel.
+The code serves NumPy, and CuPy for dense matrices: on a GPU a tile is larger, and the quadratic programs have a kernel.
 """
 
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -30,13 +28,13 @@ from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments,
 from eckart.nmf.tiles import Numbers, Stored, Tile, module_of, summed, tiles_of
 
 MOST_PARTS = 64
-"""Beyond, the Hessians take more time than the steps save."""
+"""With more parts, the Hessians cost more time than the steps save."""
 _TILE = {"host": 2**15, "device": 2**25}
 """Entries of a tile."""
 _DEVICE_BYTES = 2**30
 """Most bytes of the Hessians of a tile on a GPU."""
 _POOL_FROM = 2**18
-"""Entries from which on several threads pay."""
+"""From this many entries on, several threads are worthwhile."""
 _KEPT = 2**22
 """Entries of W H that are kept between the two passes of a step of H."""
 SWEEPS = 4
@@ -50,13 +48,13 @@ _END_STEPS = 50
 
 
 _LEAST = 1e-37
-"""In the place of zero in denominators, in either precision."""
+"""Replaces zeros in denominators, in either precision."""
 
 
 class Divergence:
     """Every entry of a dense matrix is known; those that CSR rows do not store are zero, or unknown if `observed`.
 
-    `matrix` is an array of NumPy or CuPy, or `Stored` rows of either.
+    `matrix` is an array of NumPy or CuPy, or `Stored` rows of NumPy arrays.
     """
 
     penalties: Penalties
@@ -96,7 +94,7 @@ class Divergence:
         if not self._on_host:
             count = max(count, -(-matrix.shape[0] * k * (k + 1) // 2 * itemsize // _DEVICE_BYTES))
         if isinstance(matrix, Stored):
-            return entry_segments(replace(matrix, indptr=to_numpy(matrix.indptr)), count)
+            return entry_segments(matrix, count)
         return segments(matrix.shape[0], count)
 
     def rows(
@@ -114,7 +112,7 @@ class Divergence:
             part, tile = place
             moved, violation = self._steps(tile, begin[part], right, pairs, sweeps)
             new[part] = moved
-            if sweeps:  # rows that are solved to the end for their own sake
+            if sweeps:  # rows that are solved to convergence, as in transform
                 return np.array([0.0, violation])
             model = tile.model(moved, right)
             value = summed(model) if tile.observed else _total(moved, right)
@@ -269,5 +267,5 @@ def _of_data_alone(values: Numbers) -> float:
     return constant
 
 
-def _add(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+def _add(first: tuple[Array, ...], second: tuple[Array, ...]) -> tuple[Array, ...]:
     return tuple(module_of(total).add(total, part, out=total) for total, part in zip(first, second, strict=True))

@@ -5,9 +5,8 @@ Kullback-Leibler: sum over stored entries of x log(x / wh) - x, plus sum_k (sum_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -81,7 +80,7 @@ class Entries:
         found = total(fold(step, pieces_of(matrix), list.__add__))
         return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *found)
 
-    def _kernel(self, sweeps: int | None) -> tuple[Any, tuple[int, float]]:
+    def _kernel(self, sweeps: int | None) -> tuple[Callable[..., tuple[float, float]], tuple[int, float]]:
         """The compiled loop, and its effort: most sweeps, and the share of the first at which they end."""
         from eckart.nmf.compiled_entries import rows
 
@@ -95,7 +94,7 @@ class NewtonEntries(Entries):
         super().__init__(matrix, penalties, divergence=True, observed=observed, sweeps=1)
         self.row_tolerance = row_tolerance
 
-    def _kernel(self, sweeps: int | None) -> tuple[Any, tuple[int, float]]:
+    def _kernel(self, sweeps: int | None) -> tuple[Callable[..., tuple[float, float]], tuple[int, float]]:
         from eckart.nmf.compiled_newton import newton_rows
 
         return newton_rows, (1 if sweeps is None else min(sweeps, _MOST_STEPS), self.row_tolerance)

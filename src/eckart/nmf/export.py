@@ -14,7 +14,7 @@ from eckart.nmf.options import LOSSES
 def sklearn_nmf(ours: Any) -> NMF:
     """A fitted ``sklearn.decomposition.NMF``; its transform stops at its own tolerance."""
     if ours.missing == "mask":
-        raise ParameterError("scikit-learn's NMF refuses missing values, and this model leaves them out.")
+        raise ParameterError("scikit-learn's NMF does not support missing values, and this model was fitted with them.")
     solver = "cd" if ours.beta_loss in ("frobenius", 2, 2.0) else "mu"
     theirs = NMF(
         n_components=ours.n_components_, init=ours.init, solver=solver, beta_loss=ours.beta_loss, tol=ours.tol,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, is_host, is_numpy, namespace, to_numpy
 from eckart.errors import InputError
 from eckart.nmf.compare import paired_cosines
@@ -34,11 +34,11 @@ _UNFINISHED_SWEEPS = 8
 _PLAIN = 2
 """Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
 FIRST_TOLERANCE = 1e-4
-"""The first iterations are no more than a way to a good start."""
+"""Tolerance of the first iterations, which only provide a good start."""
 SQUARES_FIRST = 20
 """Iterations for the squared error before those for Kullback-Leibler."""
 _FILL = 0.01
-"""What then takes the place of zeros, as a share of the mean of the column."""
+"""Replaces zeros after that, as a share of the mean of the column."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
 """Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
 
@@ -72,7 +72,7 @@ def fit(
     H: object = None,
     callback: IterationCallback | None = None,
 ) -> Fitted:
-    """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
+    """The best of `n_runs` runs: the first from the requested start, the others from random ones."""
     shape = table.matrix.shape
     _check_zeros(table, settings)
     if _host_only(settings):
@@ -147,7 +147,7 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
         return rows_by_updates(make_problem(table, settings, penalties), table, settings, right)
-    share = 1.0 if by_newton(settings) else _ROWS_SHARE
+    share = 1.0 if by_newton(table, settings) else _ROWS_SHARE
     settings = replace(settings, solver="auto", tol=share * settings.tol)
     problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])
@@ -159,29 +159,39 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     return without_empty_rows(table, row_by_row(left[:, : shape[1]]))
 
 
+def _expanded_loss(
+    table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome
+) -> tuple[float, float]:
+    """The loss from sums over the factors, and a bound of its rounding."""
+    left, right = outcome.left, outcome.right
+    half = problem.rows(left, right, left, 0.0, sweeps=0)
+    loss = problem.constant + half.value - problem.penalties.rows.of(left)
+    # |A|^2 - 2 <A H^T, W> + <W^T W, H H^T>: sums of products without a sign, in any order.
+    size = abs(problem.constant) + abs(half.value) + (table.squared_norm if settings.squares else 0.0)
+    unit = float(np.finfo(_steps(table)).eps)
+    return loss, (sum(table.matrix.shape) + 2 * int(right.shape[1]) + 16) * unit * size
+
+
 def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
     """(divergence of the fit without penalties, bound of its rounding).
 
     Entry by entry where that costs no more than an iteration, or where the short form has lost too many digits.
     """
     left, right = outcome.left, outcome.right
-    short = settings.squares and not table.observed
-    if short and table.dense:
-        return exact_squares(table.matrix, left, right, table.squared_norm)
-    if short and is_numpy(left):
-        loss, rounding = stored_squares(table.matrix, left, right)
-    elif settings.beta == 1.0 and not table.observed and is_numpy(left):
+    if settings.beta == 1.0 and not table.observed and is_numpy(left):
         return exact_divergence(table.matrix, left, right, of_data_alone(table.matrix)[0])
-    else:
-        half = problem.rows(left, right, left, 0.0, sweeps=0)
-        loss = problem.constant + half.value - problem.penalties.rows.of(left)
-        # |A|^2 - 2 <A H^T, W> + <W^T W, H H^T>: sums of products without a sign, in any order.
-        size = abs(problem.constant) + abs(half.value) + (table.squared_norm if settings.squares else 0.0)
-        unit = float(np.finfo(_steps(table)).eps)
-        rounding = (sum(table.matrix.shape) + 2 * int(right.shape[1]) + 16) * unit * size
-    if short and loss < 0.5 * _EXACT_BELOW[_steps(table)] * table.squared_norm:
-        return exact_squares(table.matrix, left, right, table.squared_norm)
-    return max(loss, 0.0), rounding
+    if table.observed or not settings.squares:
+        loss, rounding = _expanded_loss(table, settings, problem, outcome)
+        return max(loss, 0.0), rounding
+    if not table.dense:
+        if is_numpy(left):
+            loss, rounding = stored_squares(table.matrix, left, right)
+        else:
+            loss, rounding = _expanded_loss(table, settings, problem, outcome)
+        lost = loss < 0.5 * _EXACT_BELOW[_steps(table)] * table.squared_norm
+        if not lost:
+            return max(loss, 0.0), rounding
+    return exact_squares(table.matrix, left, right, table.squared_norm)
 
 
 def _steps(table: NonnegativeTable) -> str:
@@ -201,7 +211,7 @@ def _descend(
     left, right, used = _first_iterations(table, settings, penalties, svd, left, right)
     limit = max(settings.max_iter - used, 1)
     left, right = _padded(problem, table, left), _padded(problem, table, right)
-    newton = by_newton(settings)
+    newton = by_newton(table, settings)
     outcome = accelerate(
         problem, left, right, max_iter=limit, tol=settings.tol, extrapolation=extrapolation, callback=callback,
         newton=newton, plain=_PLAIN if newton else 0,
@@ -210,6 +220,11 @@ def _descend(
     left, right = (row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
     left = without_empty_rows(table, left)
     return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
+
+
+def _begins_with_squares(table: NonnegativeTable, settings: Settings, penalties: Penalties) -> bool:
+    plain = settings.init == FILLED and penalties == Penalties() and not table.observed and is_host(table.prototype)
+    return plain and by_newton(table, settings)
 
 
 def _first_iterations(
@@ -221,14 +236,13 @@ def _first_iterations(
     Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
     costs a fifth or less.
     """
-    more: dict[str, Any] = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
+    more: Keywords = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
         short = compressed_problem(table, settings, penalties, svd.of(table))
         early = accelerate(short, left, right, max_iter=settings.max_iter - 1, **more)
         return early.left, early.right, early.iterations
     most = min(SQUARES_FIRST, settings.max_iter // 2)
-    plain = settings.init == FILLED and penalties == Penalties() and not table.observed and is_host(table.prototype)
-    if not (by_newton(settings) and plain and most):
+    if not most or not _begins_with_squares(table, settings, penalties):
         return left, right, 0
     squares = make_problem(table, replace(settings, beta=2.0), penalties)
     early = accelerate(squares, left, right, max_iter=most, **more)

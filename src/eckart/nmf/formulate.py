@@ -19,7 +19,7 @@ from eckart.nmf.table import NonnegativeTable
 _COMPILE_ENTRIES = 4_000_000
 """The same for stored entries times k^2, where Newton steps need a Hessian for every row."""
 _POOL_FROM = 2**18
-"""Entries from which on threads pay."""
+"""From this many entries on, threads are worthwhile."""
 _CELLS, _DENSER = 2**20, 20
 """Most entries of a sparse matrix, and most for each stored one, for which a dense copy multiplies faster."""
 _SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
@@ -43,23 +43,28 @@ def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalti
     return _entries(table, settings, penalties, more)
 
 
-def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
-    on_host, small = is_host(table.prototype), _small(table, settings)
-    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
-    small = small and on_host
+def _products(table: NonnegativeTable, *, small: bool) -> tuple[Product, Product]:
+    """A and A^T times a factor: NumPy's own products where starting threads costs more than it saves."""
     if is_numpy(table.matrix) and table.matrix.size < _POOL_FROM:
         matrix = astype(table.matrix, np.float64)
         transposed = matrix.T
-        products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
-    elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
+        return (lambda other: matrix @ other), (lambda other: transposed @ other)
+    if small and not table.dense and table.matrix.nnz < _POOL_FROM:
         rows, columns = table.matrix.shape
         dense = rows * columns <= min(_CELLS, _DENSER * table.matrix.nnz)
         matrix = table.matrix.toarray().astype(np.float64, copy=False) if dense else table.matrix
         transposed = matrix.T
-        products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
-    else:
-        operator = table.operator()
-        products = (operator.matmat, operator.rmatmat)
+        return (lambda other: np.asarray(matrix @ other)), (lambda other: np.asarray(transposed @ other))
+    operator = table.operator()
+    return operator.matmat, operator.rmatmat
+
+
+def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
+    small = _small(table, settings)
+    kind = "small" if small else "dense" if table.dense else "sparse"
+    sweeps = 1 if settings.solver == "cd" else _SWEEPS[kind]
+    small = small and is_host(table.prototype)
+    products = _products(table, small=small)
     if multiplicative:
         return MultiplicativeSquares(*products, table.squared_norm, penalties)
     end = max(END, _finish_tolerance(table, settings) ** 2)
@@ -77,7 +82,8 @@ def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
     # Newton steps square the error: the digits that flat directions need cost a step more.
     row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS[0]), _NEWTON_ROWS[1])
     on_host, full = is_host(table.prototype), table.dense and not table.observed
-    if by_newton(settings) and (full or not on_host or table.known * settings.k**2 < _COMPILE_ENTRIES):
+    newton = by_newton(table, settings)
+    if newton and (full or table.known * settings.k**2 < _COMPILE_ENTRIES):
         from eckart.nmf.entries_of import dense_entries, stored_entries
 
         entries = dense_entries(table) if full else stored_entries(table)
@@ -86,14 +92,19 @@ def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
         from eckart.nmf.entries_of import both_ways
 
         return DeviceEntries(*both_ways(table), penalties, **more)
-    if by_newton(settings):
+    if newton:
         return NewtonEntries(table.matrix, penalties, observed=table.observed, row_tolerance=row_tolerance)
     return Entries(table.matrix, penalties, **more)
 
 
-def by_newton(settings: Settings) -> bool:
-    """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call."""
-    return settings.beta == 1.0 and settings.k <= MOST_PARTS
+def by_newton(table: NonnegativeTable, settings: Settings) -> bool:
+    """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call.
+
+    On a GPU only where all entries are dense, and a matrix product forms the Hessians: the kernel that sweeps over the
+    coordinates of stored entries takes a thirtieth of the time.
+    """
+    stored = table.observed or not table.dense
+    return settings.beta == 1.0 and settings.k <= MOST_PARTS and (is_host(table.prototype) or not stored)
 
 
 def squares_class(prototype: Array) -> type[Squares]:

@@ -19,7 +19,7 @@ from eckart.nmf.problem import entry_segments, segments
 _TILE_BYTES = 4_000_000
 _DEVICE_TILE_BYTES = 2**28
 _POOL_FROM = 2**17
-"""Numbers from which on several threads pay."""
+"""From this many numbers on, several threads are worthwhile."""
 
 _UNIT = float(np.finfo(np.float64).eps) / 2
 

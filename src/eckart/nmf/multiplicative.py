@@ -19,7 +19,7 @@ from eckart.nmf.squares import Product, gram_of
 from eckart.nmf.table import NonnegativeTable
 
 _LEAST = float(np.finfo(np.float32).eps)
-"""Where W H is nothing this is taken in its place, relative to the mean entry."""
+"""Replaces zeros of W H, relative to the mean entry."""
 _TILE_BYTES = 4_000_000
 
 

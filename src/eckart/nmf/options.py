@@ -57,8 +57,8 @@ def _power_of_two(exponent: float) -> float:
 
 
 def check_settings(
-    shape: tuple[int, int], *, k: Any, init: str | None, solver: str, beta_loss: Any, tol: float, max_iter: int,
-    alpha_W: float, alpha_H: Any, l1_ratio: float, missing: str, n_runs: int,
+    shape: tuple[int, int], *, k: object, init: str | None, solver: str, beta_loss: Any, tol: float, max_iter: int,
+    alpha_W: float, alpha_H: float | str, l1_ratio: float, missing: str, n_runs: int,
 ) -> Settings:  # fmt: skip
     beta = LOSSES.get(beta_loss, beta_loss) if isinstance(beta_loss, str) else beta_loss
     if not is_number(beta) or not np.isfinite(beta):
@@ -70,7 +70,7 @@ def check_settings(
             f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {beta_loss!r}. Leave solver='auto'."
         )
     if solver == "cd" and missing == "mask":
-        raise ParameterError("solver='cd' is scikit-learn's and needs every entry; leave solver='auto'.")
+        raise ParameterError("solver='cd' is scikit-learn's and needs every entry; use solver='auto'.")
     for name, value, most in (("tol", tol, None), ("alpha_W", alpha_W, None), ("l1_ratio", l1_ratio, 1.0)):
         _check_not_negative(name, value, most)
     alpha_H = alpha_W if alpha_H == "same" else alpha_H
@@ -91,7 +91,7 @@ def check_settings(
     )
 
 
-def _check_not_negative(name: str, value: Any, most: float | None) -> None:
+def _check_not_negative(name: str, value: float | str, most: float | None) -> None:
     if not is_number(value) or not 0.0 <= float(value) < np.inf or (most is not None and float(value) > most):
         allowed = "a non-negative number" if most is None else f"a number from 0 to {most:g}"
         raise ParameterError(f"{name}={value!r} is not possible: give {allowed}.")

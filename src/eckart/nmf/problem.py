@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from eckart.arrays import Array, is_numpy, namespace
+from eckart.arrays import Array, Matrix, is_numpy, namespace
 
 _SEGMENTS = 16
 
@@ -87,7 +87,7 @@ def segments(rows: int, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
     return list(itertools.pairwise(rows * i // pieces for i in range(pieces + 1)))
 
 
-def entry_segments(matrix: Any, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
+def entry_segments(matrix: Matrix, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
     """Rows of a CSR matrix in pieces of about equally many entries."""
     wanted = np.linspace(0, matrix.indptr[-1], pieces + 1)[1:-1]
     edges = np.unique([0, *np.searchsorted(matrix.indptr, wanted), matrix.shape[0]]).tolist()

@@ -6,6 +6,7 @@ of a row are left * values, and the lengths of the rows of H are in `details.len
 
 from __future__ import annotations
 
+import os
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
@@ -35,7 +36,7 @@ from eckart.result import Decomposition, Plan, SolveInfo, details_of
 
 
 def decompose(
-    data: Any,
+    data: object,
     *,
     k: int | None = None,
     init: str | None = None,
@@ -54,9 +55,9 @@ def decompose(
     H: Array = None,
     memory: str | int | None = None,
     stream: bool | None = None,
-    checkpoint: Any = None,
-    callback: Any = None,
-    executor: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    callback: ProgressCallback | None = None,
+    executor: object = None,
 ) -> Decomposition[NMFDetails]:
     """Parts of a table: W H nearest to A, nothing negative; the options are those of `eckart.NMF`.
 
@@ -250,17 +251,17 @@ def _as_given(losses: object, table: NonnegativeTable, settings: Settings, root:
 
 def _plan(table: NonnegativeTable, settings: Settings) -> Plan:
     rows, columns = table.matrix.shape
-    entries = rows * columns if table.dense else int(table.matrix.nnz)
-    if settings.squares and not table.observed:
+    by_products = settings.squares and not table.observed
+    if settings.solver != "auto":
+        why = "The requested solver, without acceleration."
+    elif by_products:
         why = "Coordinate descent with extrapolation; each step needs only products with the other factor."
     elif settings.beta == 1.0 or table.observed:
         why = "Newton steps with extrapolation, row by row, over the known entries."
     else:
         why = "Multiplicative updates, computed in tiles of the data."
-    if settings.solver != "auto":
-        why = "The requested solver, without acceleration."
     itemsize = 4 if table.precision == "float32" else 8
-    copy = 0 if table.dense or (settings.squares and not table.observed) else entries * (itemsize + 4)
+    copy = 0 if table.dense or by_products else int(table.matrix.nnz) * (itemsize + 4)
     return Plan(
         method="nmf", solver=settings.solver, rows=rows, columns=columns, k=settings.k, passes=settings.max_iter,
         peak_bytes=8 * 6 * settings.k * (rows + columns) + copy, why=why,

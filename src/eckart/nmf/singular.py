@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, is_host, is_numpy, is_sparse, to_numpy
+from eckart.arrays import Array, Matrix, astype, is_host, is_numpy, is_sparse, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning
 from eckart.nmf.options import Settings
 from eckart.nmf.table import NonnegativeTable
-from eckart.result import Certificate
+from eckart.result import Certificate, Decomposition, SVDDetails
 
 EXTRA = 20
 """Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
@@ -24,14 +23,14 @@ _COMPRESSED_GAIN = 8
 _TOLERANCE = 1e-4
 _PASSES = 8
 _GRAM_UP_TO, _LANCZOS_FROM = 256, 600
-"""Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
+"""Length of the short side up to which the start comes from the Gram matrix, and above which from Lanczos."""
 _SMALL_DENSE = 2**17
 """Entries of a sparse matrix up to which it is worked on as a dense one."""
 
 
 @dataclass(frozen=True)
 class SingularVectors:
-    """A ~ left diag(values) right^T, with the bounds that were proved, if they were asked for."""
+    """A ~ left diag(values) right^T, with the bounds that were proved, if requested."""
 
     left: Array
     values: Array
@@ -53,33 +52,47 @@ class SingularVectors:
         return astype(left, table.working), values, astype(right, table.working)
 
 
-def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVectors | None:
-    """As many as the start, the bound and the compressed problem need; None if none of them is wanted."""
-    needed = settings.init.startswith("nndsvd")
-    bound = settings.squares and settings.solver == "auto" and not table.observed
+def _count(table: NonnegativeTable, settings: Settings) -> int:
+    """As many as components, and some more where the compressed problem is so much smaller that it pays."""
     rows, columns = table.matrix.shape
-    short = min(rows, columns)
-    if not needed and not bound:
-        return None
-    k = min(settings.k, short)
+    k = int(min(settings.k, rows, columns))
+    if not (table.dense and settings.squares and settings.solver == "auto"):
+        return k
     shorter = _COMPRESSED_GAIN * (rows + columns) * (k + EXTRA) <= rows * columns
-    if table.dense and settings.squares and settings.solver == "auto" and shorter and k + EXTRA <= short:
-        k += EXTRA
-    given = table.as_given()
-    plain = is_numpy(given) or is_sparse(given)
-    dense = is_numpy(given) or (plain and rows * columns <= _SMALL_DENSE)
-    if dense and not bound and short <= _GRAM_UP_TO:
-        return _from_gram(given, k)
-    wide = dense and rows < columns
+    return k + EXTRA if shorter and k + EXTRA <= min(rows, columns) else k
+
+
+def _bounds_wanted(table: NonnegativeTable, settings: Settings) -> bool:
+    return settings.squares and settings.solver == "auto" and not table.observed
+
+
+def _is_on_host(given: Matrix) -> bool:
+    return is_numpy(given) or is_sparse(given)
+
+
+def _quiet_svd(given: Matrix, k: int, solver: str, *, left: bool) -> Decomposition[SVDDetails]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
         warnings.simplefilter("ignore", DataWarning)
-        found = find_components(
-            given.T if wide else given, "svd", k=k, left=not plain, solver=_solver(table), tol=_TOLERANCE,
-            max_passes=_PASSES,
-        )  # fmt: skip
-    if not plain:
+        return find_components(given, "svd", k=k, left=left, solver=solver, tol=_TOLERANCE, max_passes=_PASSES)
+
+
+def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVectors | None:
+    """As many as the start, the bound and the compressed problem need; None if none of them is wanted."""
+    bound = _bounds_wanted(table, settings)
+    if not bound and not settings.init.startswith("nndsvd"):
+        return None
+    rows, columns = table.matrix.shape
+    k = _count(table, settings)
+    given = table.as_given()
+    if not _is_on_host(given):
+        found = _quiet_svd(given, k, _solver(table), left=True)
         return SingularVectors(found.left, found.values, found.right, found.certificate)
+    dense = is_numpy(given) or rows * columns <= _SMALL_DENSE
+    if dense and not bound and min(rows, columns) <= _GRAM_UP_TO:
+        return _from_gram(given, k)
+    wide = dense and rows < columns
+    found = _quiet_svd(given.T if wide else given, k, _solver(table), left=False)
     return _with_other_side(given, found.values, found.right, found.certificate, transposed=wide)
 
 
@@ -91,7 +104,7 @@ def _solver(table: NonnegativeTable) -> str:
     return "gram" if short <= _GRAM_UP_TO else "lanczos" if short >= _LANCZOS_FROM else "auto"
 
 
-def _from_gram(matrix: Any, k: int) -> SingularVectors:
+def _from_gram(matrix: Matrix, k: int) -> SingularVectors:
     """Without bounds, for a start alone: eigenvectors of A^T A or A A^T, whichever is smaller."""
     dense = np.asarray(matrix if is_numpy(matrix) else matrix.toarray(), dtype=np.float64)
     wide = dense.shape[0] < dense.shape[1]
@@ -101,7 +114,7 @@ def _from_gram(matrix: Any, k: int) -> SingularVectors:
 
 
 def _with_other_side(
-    matrix: Any, values: Array, vectors: Array, certificate: Certificate | None, *, transposed: bool
+    matrix: Matrix, values: Array, vectors: Array, certificate: Certificate | None, *, transposed: bool
 ) -> SingularVectors:
     """A V / values for the vectors V of A, or of A^T: without them the decomposition takes its shortest way."""
     values, vectors = np.asarray(values, np.float64), np.asarray(vectors, np.float64)

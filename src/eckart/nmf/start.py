@@ -11,7 +11,7 @@ _CUT = 1e-6
 FILLED = "nndsvd filled"
 """The default start. Unlike "nndsvda" it scales with the data: entries of W and H are of size sqrt(mean / k)."""
 _FILL = 0.1
-"""What takes the place of zeros, as a share of that size."""
+"""Replaces zeros, as a share of that size."""
 
 
 def from_singular_vectors(

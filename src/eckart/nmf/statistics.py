@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from eckart.arrays import Matrix
 from eckart.errors import InputError
 from eckart.nmf.entries import FLOOR, given_values, pieces_of
 from eckart.nmf.problem import Penalty
@@ -111,7 +111,7 @@ def updated_parts(seen: SufficientStatistics, parts: np.ndarray, beta: float) ->
 
 
 def _divergence_sums(
-    matrix: Any, rows: np.ndarray, parts: np.ndarray, *, hessians: bool
+    matrix: Matrix, rows: np.ndarray, parts: np.ndarray, *, hessians: bool
 ) -> tuple[np.ndarray, float, np.ndarray | None]:
     """(H * (W^T (X / W H)), sum of x log(w h), Hessians) over the stored entries, a tile at a time."""
     k, columns = parts.shape

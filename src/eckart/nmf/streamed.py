@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Matrix
+from eckart.arrays import Array, Matrix
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
@@ -96,7 +96,7 @@ class TotalsTask:
 
 
 class StreamedParts:
-    """A loss whose W is found anew in every pass: what stands for it is an empty array, whose sums are known."""
+    """A loss whose W is found again in every pass: what stands for it is an empty array, whose sums are known."""
 
     matrix: Matrix
     settings: Settings
@@ -177,7 +177,7 @@ class Streamed:
 
 
 def fit_blocks(
-    matrix: Any, settings: Settings, rng: np.random.Generator, *, H: Any = None, executor: object = None
+    matrix: Any, settings: Settings, rng: np.random.Generator, *, H: Array | None = None, executor: object = None
 ) -> Streamed:
     """The best of `n_runs` runs; each reads the rows once per iteration."""
     _refuse(settings)
@@ -262,7 +262,7 @@ def _refuse(settings: Settings) -> None:
         )
 
 
-def _singular_vectors(matrix: Any, settings: Settings, executor: Any) -> list[np.ndarray] | None:
+def _singular_vectors(matrix: Any, settings: Settings, executor: object) -> list[np.ndarray] | None:
     """[values, right, lower, upper, (explained, chance)] of the certified SVD, from the journal where it has them."""
     k = min(settings.k, *matrix.shape)
     if not settings.init.startswith("nndsvd") and not settings.squares:
@@ -311,7 +311,7 @@ def _loss(matrix: Any, settings: Settings, outcome: Outcome, seen: SufficientSta
     return max(loss, 0.0)
 
 
-def _table(block: Any, name: str, start: int, stop: int) -> NonnegativeTable:
+def _table(block: Matrix, name: str, start: int, stop: int) -> NonnegativeTable:
     try:
         return open_nonnegative(block.matrix, missing="error")
     except InputError as error:

@@ -25,7 +25,7 @@ from eckart.options import memory_bytes
 from eckart.result import Decomposition, Plan, SolveInfo
 
 _EXPECTED = 40
-"""Reads that a factorisation takes as a rule, for the time that is left."""
+"""Typical number of passes of a factorisation, to estimate the time left."""
 
 
 def blocks_of(data: object, memory: str | int | None, *, stream: bool | None) -> Opened | None:
@@ -39,8 +39,8 @@ def blocks_of(data: object, memory: str | int | None, *, stream: bool | None) ->
 
 
 def factorise_blocks(
-    opened: Opened, *, k: int | None, rng: object, keep_left: bool, H: object, checkpoint: Any, callback: object,
-    executor: object, **options: Any,
+    opened: Opened, *, k: int | None, rng: object, keep_left: bool, H: object,
+    checkpoint: str | os.PathLike[str] | None, callback: object, executor: object, **options: Any,
 ) -> Decomposition[NMFDetails]:  # fmt: skip
     matrix = opened.matrix
     settings = check_settings(matrix.shape, k=matrix.shape[1] if k is None else k, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -209,17 +210,24 @@ def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
     if 0 in values.shape:
         return 0.0
     low, high = _range(values, masked=masked)
-    if not np.isfinite(high) or not np.isfinite(low):
-        if masked and dense and np.isnan(high):
-            return 0.0
-        xp = namespace(values)
-        refuse_not_finite(
-            xp.where(xp.isnan(matrix), 0.0, matrix) if masked and dense else matrix, metadata.column_names
-        )
+    gaps = masked and dense
+    if gaps and np.isnan(high):  # no entry is known
+        return 0.0
+    if not np.isfinite([low, high]).all():
+        refuse_not_finite(_without_gaps(matrix) if gaps else matrix, metadata.column_names)
     if low < 0.0:
         _refuse_negative(matrix, low, metadata)
-    full = dense or masked or matrix.nnz == matrix.shape[0] * matrix.shape[1]
-    return low if full else 0.0
+    return low if masked or _is_full(matrix) else 0.0
+
+
+def _is_full(matrix: Matrix) -> bool:
+    """Whether every entry is stored."""
+    return is_array(matrix) or bool(matrix.nnz == math.prod(matrix.shape))
+
+
+def _without_gaps(matrix: Array) -> Array:
+    xp = namespace(matrix)
+    return xp.where(xp.isnan(matrix), 0.0, matrix)
 
 
 def _range(values: Array, *, masked: bool) -> tuple[float, float]:

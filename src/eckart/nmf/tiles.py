@@ -1,8 +1,8 @@
 """A few rows of a matrix with the products that a Newton step of Kullback-Leibler needs, dense or of stored entries.
 
 Arrays of entries (`model`, `ratio`, `change`) have the shape of the rows where they are dense, and are flat, one number
-for each stored entry, where they are sparse: entries that are zero have no part in them but the model itself. The same
-code serves NumPy and CuPy, whose functions have the same names.
+for each stored entry, where they are sparse: entries that are zero have no part in them but the model itself. Dense
+tiles serve NumPy and CuPy, whose functions have the same names.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class DenseTile:
 
 @dataclass(frozen=True)
 class Stored:
-    """Rows in CSR format; the arrays are NumPy's or CuPy's."""
+    """Rows in CSR format; the arrays are NumPy's, or CuPy's for the kernels of a GPU."""
 
     data: Numbers
     indices: Numbers
@@ -93,10 +93,7 @@ class Stored:
     @cached_property
     def owner(self) -> Numbers:
         """The row of each entry."""
-        if isinstance(self.indptr, np.ndarray):
-            return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
-        xp = module_of(self.indptr)
-        return xp.searchsorted(self.indptr, xp.arange(self.data.shape[0]), side="right") - 1
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
 
     def rows(self, start: int, stop: int) -> Stored:
         """Consecutive rows, without a copy of their entries."""
@@ -106,34 +103,26 @@ class Stored:
 
     def take(self, chosen: Numbers) -> Stored:
         """Some of the rows."""
-        xp = module_of(self.indptr)
         starts = self.indptr[chosen]
-        indptr = xp.zeros(chosen.shape[0] + 1, self.indptr.dtype)
-        indptr[1:] = xp.cumsum(self.indptr[chosen + 1] - starts)
-        empty = Stored(xp.empty(int(indptr[-1]), self.data.dtype), None, indptr, (chosen.shape[0], self.shape[1]))
-        place = xp.arange(int(indptr[-1])) + (starts - indptr[:-1])[empty.owner]
+        indptr = np.zeros(chosen.shape[0] + 1, self.indptr.dtype)
+        indptr[1:] = np.cumsum(self.indptr[chosen + 1] - starts)
+        empty = Stored(np.empty(int(indptr[-1]), self.data.dtype), None, indptr, (chosen.shape[0], self.shape[1]))
+        place = np.arange(int(indptr[-1])) + (starts - indptr[:-1])[empty.owner]
         return Stored(self.data[place], self.indices[place], indptr, empty.shape)
 
     @cached_property
     def transposed(self) -> tuple[Stored, Numbers]:
         """The columns as rows, and where their entries are in the rows."""
-        xp = module_of(self.indices)
-        order = xp.argsort(self.indices, kind="stable")
-        edges = xp.searchsorted(self.indices[order], xp.arange(self.shape[1] + 1))
+        order = np.argsort(self.indices, kind="stable")
+        edges = np.searchsorted(self.indices[order], np.arange(self.shape[1] + 1))
         owner = self.owner[order].astype(self.indices.dtype)
         return Stored(self.data[order], owner, edges.astype(self.indptr.dtype), self.shape[::-1]), order
 
     def product(self, entries: Numbers, other: Numbers) -> Numbers:
         """A B for the pattern with other `entries`, and B of columns x q."""
-        if isinstance(entries, np.ndarray):
-            from scipy import sparse
+        from scipy import sparse
 
-            return np.asarray(sparse.csr_array((entries, self.indices, self.indptr), shape=self.shape) @ other)
-        from eckart.engine.backends.cuda.device_rows import DeviceCsr
-        from eckart.engine.rows import RowBlocks
-
-        matrix = DeviceCsr(entries, self.indices, self.indptr, self.shape, entries[:0])
-        return RowBlocks(matrix, precision=str(matrix.dtype)).matmat(other)
+        return np.asarray(sparse.csr_array((entries, self.indices, self.indptr), shape=self.shape) @ other)
 
 
 class StoredTile:
@@ -150,31 +139,28 @@ class StoredTile:
         return StoredTile(self.rows.take(chosen), self.floor, observed=self.observed)
 
     def model(self, own: Numbers, right: Numbers) -> Numbers:
-        return module_of(own).maximum(self._product(own, right), self.floor)
+        return np.maximum(self._product(own, right), self.floor)
 
     def ratio(self, model: Numbers) -> Numbers:
         return self.rows.data / model
 
     def times(self, entries: Numbers, other: Numbers) -> Numbers:
-        xp = module_of(other)
-        return xp.ascontiguousarray(self.rows.product(entries, xp.ascontiguousarray(other.T)).T)
+        return np.ascontiguousarray(self.rows.product(entries, np.ascontiguousarray(other.T)).T)
 
     def transposed_times(self, entries: Numbers, own: Numbers) -> Numbers:
-        xp = module_of(own)
         columns, order = self.rows.transposed
-        return xp.ascontiguousarray(columns.product(entries[order], xp.ascontiguousarray(own.T)).T)
+        return np.ascontiguousarray(columns.product(entries[order], np.ascontiguousarray(own.T)).T)
 
     def lowest(self, step: Numbers, right: Numbers, model: Numbers, *, axis: int) -> Numbers:
-        xp = module_of(model)
         change = self._product(step, right)
         change /= model
         change *= self.rows.data > 0.0
-        result = xp.zeros(self.rows.shape[1 - axis], change.dtype)
-        xp.minimum.at(result, self.rows.owner if axis == 1 else self.rows.indices, change)
+        result = np.zeros(self.rows.shape[1 - axis], change.dtype)
+        np.minimum.at(result, self.rows.owner if axis == 1 else self.rows.indices, change)
         return result
 
     def logarithms(self, model: Numbers) -> float:
-        logs = module_of(model).log(model, out=model)
+        logs = np.log(model, out=model)
         logs *= self.rows.data
         return summed(logs)
 
@@ -185,9 +171,9 @@ class StoredTile:
         formed.
         """
         count, cells = self.rows.data.shape[0], self.rows.shape[0] * self.rows.shape[1]
-        if isinstance(own, np.ndarray) and cells <= min(_CELLS, _DENSER * count):
+        if cells <= min(_CELLS, _DENSER * count):
             return (own @ right)[self.rows.owner, self.rows.indices]
-        total = module_of(own).zeros(count, own.dtype)
+        total = np.zeros(count, own.dtype)
         for t in range(right.shape[0]):
             total += own[self.rows.owner, t] * right[t, self.rows.indices]
         return total

@@ -151,6 +151,13 @@ def _pairs(gram: Array, count: int) -> tuple[np.ndarray, Array]:
     return to_numpy(rising)[::-1][:count].copy(), xp.flip(found[:, size - count :], axis=1)
 
 
+def _explained(lower: float, upper: float, total: float, error: float) -> tuple[float, float]:
+    """The share of a total that is known to within `error`, from bounds of what is explained."""
+    low = max(0.0, lower / (total + error)) if total + error > 0.0 else 0.0
+    high = min(1.0, upper / (total - error)) if total > error else float(total > 0.0)
+    return min(low, high), high
+
+
 def _certificate(
     lower: np.ndarray, upper: np.ndarray, scatter: Scatter, k: int, *, residuals: np.ndarray, every: bool
 ) -> Certificate:
@@ -159,15 +166,14 @@ def _certificate(
     half = float(np.max(upper - lower, initial=0.0)) / 2.0 + error
     lower, upper = np.maximum(lower - error, 0.0), upper + error
     largest, last = float(upper[0]), float(lower[k - 1])
-    low = max(0.0, float(np.sum(lower[:k])) / (total + error)) if total + error > 0.0 else 0.0
-    high = min(1.0, float(np.sum(upper[:k])) / (total - error)) if total > error else float(total > 0.0)
+    low, high = _explained(float(np.sum(lower[:k])), float(np.sum(upper[:k])), total, error)
     gap = float(lower[k - 1] - upper[k]) if len(upper) > k else float("inf") if every else 0.0
     residual = residuals + (2.0 * half / largest if largest else 0.0)
     angle = 0.0 if every else 1.0
     if not every and gap > 0.0:
         angle = min(1.0, float(np.linalg.norm(residual)) * largest / gap)
     return Certificate(
-        explained=(min(low, high), high),
+        explained=(low, high),
         lower=np.sqrt(lower[:k]),
         upper=np.sqrt(upper[:k]),
         residuals=np.minimum(residual, 1.0),
@@ -177,7 +183,7 @@ def _certificate(
         tolerance=_TOLERANCE,
         proved=is_accurate(lower[:k], upper[:k], last, largest, _TOLERANCE),
         passes=1,
-        summary=certified_share(k, min(low, high), high),
+        summary=certified_share(k, low, high),
     )
 
 

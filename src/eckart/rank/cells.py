@@ -22,7 +22,7 @@ _STEPS = 60
 _TOLERANCE = 1e-3
 _MOST = 25
 _PATIENCE = 12
-"""So many numbers in a row without a smaller error end the search."""
+"""The search ends after this many consecutive numbers without a smaller error."""
 
 
 def by_cells(e: Evidence) -> tuple[int | None, str]:

@@ -43,7 +43,7 @@ Answer = tuple[int | None, str]
 
 @dataclass(frozen=True)
 class Rule:
-    """How a rule is asked, what it assumes, and whether it needs the table itself."""
+    """How a rule is called, what it assumes, and whether it needs the table itself."""
 
     title: str
     ask: Callable[[Evidence], Answer]
@@ -53,7 +53,7 @@ class Rule:
     spectrum: bool = False
     """Whether values far beyond the leading ones matter."""
     no_vote: str = ""
-    """Why the rule has no say in the verdict, if it has none."""
+    """Why the rule does not vote; empty if it does."""
 
 
 RULES: dict[str, Rule] = {
@@ -66,7 +66,11 @@ RULES: dict[str, Rule] = {
     ),
     "energy": Rule("Energy", by_energy, "Nothing: it describes the data.", counts=False, spectrum=True),
     "linear_energy": Rule(
-        "Energy, not squared", by_linear_energy, "Nothing; taught in some lecture notes.", counts=False, spectrum=True
+        "Energy, not squared",
+        by_linear_energy,
+        "Nothing: it describes the data (lecture notes).",
+        counts=False,
+        spectrum=True,
     ),
     "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
     "kaiser": Rule(
@@ -189,8 +193,9 @@ def choose_rank(
     Notes
     -----
     The recommendation rests on sequential permutation and sign-flip tests with known error rates. If the noise of
-    neighbouring columns is correlated, that correlation is estimated and removed first. If the noise is correlated in
-    another way, the rule 'gap' decides instead.
+    neighbouring columns is correlated, that correlation is estimated and removed first. If columns (or rows, if there
+    are fewer) differ in the variance of their noise, the variances are estimated and made equal first. If the noise is
+    correlated in another way, the rule 'gap' decides instead.
 
     References
     ----------
@@ -310,7 +315,7 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
     ratios = tuple(float(ratio) for ratio in evidence.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     if evidence.has_table:
-        choice = with_assumptions(choice, evidence)
+        choice, evidence = with_assumptions(choice, evidence)
     if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
         return choice  # descriptive rules alone make no statement on noise
     found = certainty(choice, evidence)

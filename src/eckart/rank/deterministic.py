@@ -63,7 +63,7 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         return None, f"All {count} known components are above the edge of the noise; there may be more."
     if (more := e.falls_beyond(k)) is not None and not _is_one_entry(e, more - 1):
         return None, f"{more} components of similar size mask each other: they dominate the variances of the columns."
-    reached = f"noise in the residual would reach {percent(edges[k])}"
+    reached = f"a component of pure noise can reach {percent(edges[k])}"
     return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {reached}."
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from eckart.arrays import Floats
 
 _LEAST_FREE = 0.1
-"""Share of a row's or column's variance below which what the components leave says nothing of its noise."""
+"""A row or column whose residual is below this share of its variance tells nothing about its noise."""
 
 
 @dataclass(frozen=True)

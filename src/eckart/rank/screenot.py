@@ -45,7 +45,7 @@ def by_screenot(e: Evidence) -> tuple[int | None, str]:
     values = np.sqrt(e.ratios)
     most = min(e.most, e.short // 4)
     if e.short < _FEWEST or values[2 * most] <= 0.0:
-        return None, f"Needs {_FEWEST} singular values or more, and noise among them; there are {e.short}."
+        return None, f"Needs at least {_FEWEST} singular values, some of them noise; there are {e.short}."
     found = threshold(noise_values(values, most), e.short / max(e.free_rows, e.columns))
     k = int((values > found).sum())
     if k >= most or e.falls_beyond(k):

@@ -34,13 +34,13 @@ from eckart.rank.verdict import percent
 _FIRST = 8
 """Draws that decide a clear case."""
 _CLEAR = 4.0
-"""A case is clear if the statistic is so many times as far from the mean of the first draws as the limit."""
+"""A case is clear if the statistic is this many times as far from the mean of the first draws as the limit."""
 _DRAWS = (20, 199)
 """Fewest and most draws of a case that is not clear."""
 _FALL = 2.2
 """Eigenvalues that fall by this factor may be the last of components that hide each other."""
 _ENOUGH = 4
-"""Directions among which a component does not hide itself."""
+"""With at least this many directions, a component does not mask itself."""
 
 Destroy = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 

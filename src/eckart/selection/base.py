@@ -170,7 +170,7 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
         score = self.best_score_ if self.nested_score_ is None else min(self.best_score_, self.nested_score_)
         if constant is None or score > constant + _EQUAL:
             return
-        where = "the best set" if score == self.best_score_ else "the chosen columns, on rows that did not choose them,"
+        where = "the best set" if score == self.best_score_ else "the selection, on rows not used for it,"
         warnings.warn(
             f"Nothing predicts the target: {where} scores {score:.4f}, a constant prediction "
             f"{constant:.4f}. Do not use the selection; look for other columns or another model.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -43,7 +43,7 @@ def _table(table: SolutionTable) -> dict[str, Value]:
     return {"headings": [text_name(heading) for heading in table.headings], "rows": rows}
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> Value:
     """A value as {exact, decimal}; exact is null where there is only a decimal."""
     if isinstance(value, bool):
         return value
@@ -59,7 +59,7 @@ def plain(value: object) -> Any:
     return {"exact": str(value) if is_exact(value) else None, "decimal": _number(value)}
 
 
-def _number(value: sp.Expr) -> Any:
+def _number(value: sp.Expr) -> object:
     if value.free_symbols:
         return None
     number = complex(sp.N(value, 20))

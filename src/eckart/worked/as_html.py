@@ -17,8 +17,17 @@ import sympy as sp
 
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import is_words, localized_words, split_prose, text_formula
-from eckart.worked.numerals import decimal, is_exact, is_plain, is_readable, relation, text_number, without_dust
-from eckart.worked.solution import Equation, Solution, SolutionTable, Step
+from eckart.worked.numerals import (
+    decimal,
+    is_exact,
+    is_plain,
+    is_readable,
+    relation,
+    text_number,
+    too_long_note,
+    without_dust,
+)
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step, Value
 
 _SHORT = 24
 """Formulas of at most so many signs stay on one line."""
@@ -80,24 +89,28 @@ def _step(label: str, step: Step) -> str:
     return f'<div class="{kind}"><p><b>{label}.</b> {prose_html(step.statement)}</p>{formula}{result}</div>'
 
 
+def _value_html(value: Value, *, decimals: bool = False) -> str:
+    if isinstance(value, sp.MatrixBase):
+        return matrix_html(value, decimals=decimals)
+    return formula_html(decimal(value) if decimals else text_number(value))
+
+
 def equation_html(equation: Equation) -> str:
     """`name = value ≈ decimal` on a line of its own."""
     name, value = _name(equation.name), equation.value
     if isinstance(value, str):
         return f'<div class="line words">{name + ": " if name else ""}{prose_html(value)}</div>'
-    matrix = isinstance(value, sp.MatrixBase)
-    if matrix and 0 in value.shape:
+    if isinstance(value, sp.MatrixBase) and 0 in value.shape:
         return f'<div class="line">{name} = ( )</div>'
     pieces = [name]
     if is_readable(value):
-        pieces += ["=", matrix_html(value) if matrix else formula_html(text_number(value))]
+        pieces += ["=", _value_html(value)]
         if not is_plain(value) and not value.free_symbols:
-            pieces += [relation(value), matrix_html(value, decimals=True) if matrix else formula_html(decimal(value))]
+            pieces += [relation(value), _value_html(value, decimals=True)]
     else:
-        pieces += ["≈", matrix_html(value, decimals=True) if matrix else formula_html(decimal(value))]
+        pieces += ["≈", _value_html(value, decimals=True)]
         if is_exact(value):
-            note = tr("(exact values too long to print)") if matrix else tr("(exact value too long to print)")
-            pieces.append(escape(note))
+            pieces.append(escape(too_long_note(value)))
     return f'<div class="line">{" ".join(f"<span>{piece}</span>" for piece in pieces)}</div>'
 
 

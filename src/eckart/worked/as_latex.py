@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import sympy as sp
 
@@ -19,8 +18,9 @@ from eckart.worked.numerals import (
     latex_number,
     relation,
     text_number,
+    too_long_note,
 )
-from eckart.worked.solution import Equation, Solution, SolutionTable, Step
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step, Value
 
 # pdfLaTeX needs font encodings; XeLaTeX and LuaLaTeX need a font that has Cyrillic letters.
 _LATIN = r"\ifPDFTeX\usepackage[T1]{fontenc}\fi"
@@ -120,33 +120,47 @@ def equation_latex(equation: Equation) -> list[str]:
     """`name = value ≈ decimal` as lines of mathematics: one, or several if the exact value is wide."""
     name, value = latex_name(equation.name), equation.value
     unit = rf"\ {latex_formula(equation.unit)}" if equation.unit else ""
-    matrix = isinstance(value, sp.MatrixBase)
-    if matrix and 0 in value.shape:
+    if isinstance(value, sp.MatrixBase) and 0 in value.shape:
         return [rf"{name} = (\,)"]
-    near = ""
-    if not value.free_symbols:
-        near = latex_matrix(value, decimals=True) if matrix else latex_decimal(value)
+    near = "" if value.free_symbols else _value_latex(value, decimals=True)
     if not is_readable(value):
-        note = tr("(exact values too long to print)") if matrix else tr("(exact value too long to print)")
-        return [rf"{name} \approx {near}{unit}" + (rf" \quad \text{{{latex_prose(note)}}}" if is_exact(value) else "")]
+        note = rf" \quad \text{{{latex_prose(too_long_note(value))}}}" if is_exact(value) else ""
+        return [rf"{name} \approx {near}{unit}{note}"]
     if value.free_symbols or is_plain(value):
-        return [f"{name} = {latex_matrix(value) if matrix else latex_number(value)}{unit}"]
+        return [f"{name} = {_value_latex(value)}{unit}"]
+    return _exact_and_near(name, value, near, unit)
+
+
+def _exact_and_near(name: str, value: Value, near: str, unit: str) -> list[str]:
+    """Both on one line if there is room."""
+    matrix = isinstance(value, sp.MatrixBase)
     sign = "=" if relation(value) == "=" else r"\approx"
-    if matrix and _width(value) > _WIDEST:
-        entries = [rf"({i + 1},{j + 1})\colon\ {_broken('', value[i, j])}" for i in range(value.rows)
-                   for j in range(value.cols)]  # fmt: skip
-        return [rf"{name} \approx {near}", rf"\text{{{latex_prose(tr('exactly, entry by entry:'))}}}", *entries]
-    if not matrix and len(text_number(value)) > _WIDEST:
-        return [_broken(f"{name} = ", value) + unit, rf"{name} {sign} {near}{unit}"]
-    return [rf"{name} = {latex_matrix(value) if matrix else latex_number(value)}{unit} {sign} {near}{unit}"]
+    if (_width(value) if matrix else len(text_number(value))) <= _WIDEST:
+        return [rf"{name} = {_value_latex(value)}{unit} {sign} {near}{unit}"]
+    if matrix:
+        return [rf"{name} \approx {near}", *_entries_latex(value)]
+    return [_broken(f"{name} = ", value) + unit, rf"{name} {sign} {near}{unit}"]
 
 
-def _width(matrix: Any) -> int:
+def _value_latex(value: Value, *, decimals: bool = False) -> str:
+    if isinstance(value, sp.MatrixBase):
+        return latex_matrix(value, decimals=decimals)
+    return latex_decimal(value) if decimals else latex_number(value)
+
+
+def _entries_latex(value: sp.Matrix) -> list[str]:
+    """The exact entries of a matrix that is too wide to print, one line each."""
+    entries = [rf"({i + 1},{j + 1})\colon\ {_broken('', value[i, j])}" for i in range(value.rows)
+               for j in range(value.cols)]  # fmt: skip
+    return [rf"\text{{{latex_prose(tr('exactly, entry by entry:'))}}}", *entries]
+
+
+def _width(matrix: sp.Matrix) -> int:
     """Signs in a row of the matrix."""
     return sum(max(len(text_number(entry)) for entry in matrix[:, j]) for j in range(matrix.cols))
 
 
-def _broken(start: str, value: Any) -> str:
+def _broken(start: str, value: sp.Expr) -> str:
     """A number, as several lines of terms if it is too long for one."""
     if len(text_number(value)) <= _WIDEST:
         return start + latex_number(value)

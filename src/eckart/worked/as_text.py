@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import sympy as sp
 
@@ -19,9 +18,10 @@ from eckart.worked.numerals import (
     relation,
     separator,
     text_number,
+    too_long_note,
     without_dust,
 )
-from eckart.worked.solution import Equation, Solution, SolutionTable, Step
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step, Value
 
 _INDENT = 4
 
@@ -57,23 +57,29 @@ def equation_lines(equation: Equation, width: int) -> list[str]:
     name, value = text_name(equation.name), equation.value
     room = width - _INDENT
     if isinstance(value, str):
-        shown = f"{name} = {text_prose(value)}" if name else text_prose(value)
-        is_formula = value.startswith("$") and value.endswith("$") and value.count("$") == 2
-        given = wrapped(shown, room, "  ") if is_formula else textwrap.wrap(shown, room)
-        return [" " * _INDENT + line for line in given]
-    if isinstance(value, sp.MatrixBase):
-        return [" " * _INDENT + line for line in _matrix_equation(name, value, room)]
-    unit = f" {equation.unit}" if equation.unit else ""
+        lines = _words(name, value, room)
+    elif isinstance(value, sp.MatrixBase):
+        lines = _matrix_equation(name, value, room)
+    else:
+        lines = _number_equation(name, value, f" {equation.unit}" if equation.unit else "", room)
+    return [" " * _INDENT + line for line in lines]
+
+
+def _words(name: str, value: str, room: int) -> list[str]:
+    shown = f"{name} = {text_prose(value)}" if name else text_prose(value)
+    is_formula = value.startswith("$") and value.endswith("$") and value.count("$") == 2
+    return wrapped(shown, room, "  ") if is_formula else textwrap.wrap(shown, room)
+
+
+def _number_equation(name: str, value: Value, unit: str, room: int) -> list[str]:
     if not is_readable(value):
         near = f"{name} ≈ {decimal(value)}{unit}"
-        return [" " * _INDENT + line for line in ([near, tr("(exact value too long to print)")] if is_exact(value)
-                                                  else [near])]  # fmt: skip
+        return [near, too_long_note(value)] if is_exact(value) else [near]
     exact = f"{name} = {text_number(value)}{unit}"
     beside = "" if is_plain(value) or value.free_symbols else f" {relation(value)} {decimal(value)}{unit}"
     if len(exact + beside) <= room:
-        return [" " * _INDENT + exact + beside]
-    lines = wrapped(exact, room, "    ") + ([f"  {beside.strip()}"] if beside else [])
-    return [" " * _INDENT + line for line in lines]
+        return [exact + beside]
+    return wrapped(exact, room, "    ") + ([f"  {beside.strip()}"] if beside else [])
 
 
 def wrapped(formula: str, room: int, indent: str = "") -> list[str]:
@@ -89,15 +95,20 @@ def wrapped(formula: str, room: int, indent: str = "") -> list[str]:
     return [*lines, start + rest]
 
 
+def _penalty(formula: str, place: int) -> int:
+    """How bad a break at this blank is: best after the parts of a list, then before a sign."""
+    if formula[:place].rstrip()[-1] in ",;":
+        return 0
+    return 1 if formula[place + 1 : place + 3] in {"+ ", "- ", "= ", "≈ "} else 50
+
+
 def _break(formula: str, room: int) -> int:
     """Where a formula is best broken: outside brackets, between the parts of a list or before a sign."""
     depth, found = 0, []
     for place, sign in enumerate(formula[: room + 1]):
         depth += (sign in "([{") - (sign in ")]}")
         if sign == " " and formula[:place].strip():
-            listed = formula[:place].rstrip()[-1] in ",;"
-            before_sign = formula[place + 1 : place + 3] in {"+ ", "- ", "= ", "≈ "}
-            found.append((2 * depth + (0 if listed else 1) if listed or before_sign else 2 * depth + 50, -place))
+            found.append((2 * depth + _penalty(formula, place), -place))
     late = [choice for choice in found if -choice[1] >= room // 3]
     return -min(late or found)[1] if found else 0
 
@@ -105,23 +116,25 @@ def _break(formula: str, room: int) -> int:
 def _matrix_equation(name: str, value: sp.Matrix, room: int) -> list[str]:
     if not is_readable(value) and not value.free_symbols:
         near = _beside([f"{name} ≈"], _decimals(value, room - len(name) - 3))
-        return [*near, tr("(exact values too long to print)")] if is_exact(value) else near
+        return [*near, too_long_note(value)] if is_exact(value) else near
     exact = matrix_lines(value, text_number)
-    fits = len(name) + 3 + len(exact[0]) <= room
+    width = len(exact[0])
+    fits = len(name) + 3 + width <= room
     if is_plain(value) or value.free_symbols:
-        return (
-            _beside([f"{name} ="], exact)
-            if fits
-            else [f"{name} ="] + (exact if len(exact[0]) <= room else _in_blocks(value, text_number, room))
-        )
-    near, sign = _decimals(value, room - 2), relation(value)
-    if fits and len(name) + 6 + len(exact[0]) + len(near[0]) <= room:
-        return _beside([f"{name} ="], exact, [sign], near)
-    if fits:
-        return _beside([f"{name} ="], exact) + _beside(
-            [" " * (len(name)) + f" {sign}"], _decimals(value, room - len(name) - 3)
-        )
-    if len(exact[0]) <= room:
+        lines = exact if width <= room else _in_blocks(value, text_number, room)
+        return _beside([f"{name} ="], lines) if fits else [f"{name} =", *lines]
+    return _exact_and_near(name, value, exact, room)
+
+
+def _exact_and_near(name: str, value: sp.Matrix, exact: list[str], room: int) -> list[str]:
+    """Both side by side, or one below the other, or entry by entry, as there is room."""
+    near, sign, width = _decimals(value, room - 2), relation(value), len(exact[0])
+    if len(name) + 3 + width <= room:
+        if len(name) + 6 + width + len(near[0]) <= room:
+            return _beside([f"{name} ="], exact, [sign], near)
+        below = _beside([" " * len(name) + f" {sign}"], _decimals(value, room - len(name) - 3))
+        return _beside([f"{name} ="], exact) + below
+    if width <= room:
         return [f"{name} =", *exact, sign, *near]
     return [f"{name} ≈", *near, tr("exactly, entry by entry:"), *_listed(value, room)]
 
@@ -135,7 +148,7 @@ def _listed(value: sp.Matrix, room: int) -> list[str]:
     return lines
 
 
-def _in_blocks(value: sp.Matrix, show: Callable[[Any], str], room: int) -> list[str]:
+def _in_blocks(value: sp.Matrix, show: Callable[[sp.Expr], str], room: int) -> list[str]:
     """A matrix too wide for the page, some columns at a time."""
     if value.cols == 1 and value.rows > 1:
         return wrapped(matrix_lines(value, show)[0], room)
@@ -166,7 +179,7 @@ def _decimals(value: object, room: int) -> list[str]:
     return _in_blocks(value, partial(decimal, digits=3), room)
 
 
-def matrix_lines(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
+def matrix_lines(matrix: sp.Matrix, show: Callable[[sp.Expr], str]) -> list[str]:
     """The matrix with brackets, columns to the right."""
     if matrix.rows == 0 or matrix.cols == 0:
         return [tr("(empty, {rows} x {cols})", rows=matrix.rows, cols=matrix.cols)]
@@ -176,7 +189,7 @@ def matrix_lines(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
     return _bracketed(matrix, show)
 
 
-def _bracketed(matrix: sp.Matrix, show: Callable[[Any], str]) -> list[str]:
+def _bracketed(matrix: sp.Matrix, show: Callable[[sp.Expr], str]) -> list[str]:
     """One line for each row, whatever the number of columns."""
     cells = [[show(matrix[i, j]) for j in range(matrix.cols)] for i in range(matrix.rows)]
     wide = [max(len(row[j]) for row in cells) for j in range(matrix.cols)]

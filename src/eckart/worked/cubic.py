@@ -44,7 +44,7 @@ def cardano_step(factor: sp.Poly) -> Step:
         Equation("cos φ", sp.radsimp(cosine)),
         *[Equation(f"λ_{k}", value) for k, value in enumerate(sorted(roots, reverse=True), 1)],
     ]
-    statement = tr("Cardano: $Δ < 0$, so all three roots are real. Real radicals cannot write them; the cosine can.")
+    statement = tr("Cardano: $Δ < 0$, so all three roots are real. Real radicals cannot express them; cosines can.")
     return Step(statement, f"{formula},  {angle}", tuple(numbers))
 
 

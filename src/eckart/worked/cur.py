@@ -69,18 +69,18 @@ def cur(
     """
     check_choice("core", core, CORES)
     a = matrix(given, "cur", rows=8, columns=8)
-    total = sp.expand(sum(entry * entry for entry in a))
+    total = _squared(a)
     if total == 0:
         raise InputError(tr("The matrix is zero, so no row or column is more likely than another. Check the entries."))
-    q = [sp.radsimp(sp.expand(sum(x * x for x in a[:, j])) / total) for j in range(a.cols)]
-    p = [sp.radsimp(sp.expand(sum(x * x for x in a[i, :])) / total) for i in range(a.rows)]
+    q = [sp.radsimp(_squared(a[:, j]) / total) for j in range(a.cols)]
+    p = [sp.radsimp(_squared(a[i, :]) / total) for i in range(a.rows)]
     generator = np.random.Generator(np.random.Philox(seed))
     taken, kept = drawn(q, columns, r, generator, "columns"), drawn(p, rows, r, generator, "rows")
     c = a.extract(list(range(a.rows)), taken.indices) * sp.diag(*taken.scales)
     bottom = sp.diag(*kept.scales) * a.extract(kept.indices, list(range(a.cols)))
     w = a.extract(kept.indices, taken.indices)
     middle, product = cores(a, w, taken, kept, core)
-    error = sp.expand(sum(entry * entry for entry in a - product))
+    error = _squared(a - product)
     steps = (
         Step(tr("The matrix and its squared norm."), numbers=(Equation("A", a), Equation("‖A‖_F^2", total))),
         *_probability_steps(a, q, p),
@@ -112,9 +112,14 @@ def cur(
     return Solution(tr("CUR of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, parts)
 
 
+def _squared(entries: sp.Matrix) -> sp.Expr:
+    """Sum of the squares of all entries."""
+    return sp.expand(sum(entry * entry for entry in entries))
+
+
 def _probability_steps(a: sp.Matrix, q: list[Value], p: list[Value]) -> tuple[Step, Step]:
     def lines(name: str, vectors: list[Value], shares: list[Value]) -> tuple[Step, ...]:
-        size = sp.expand(sum(entry * entry for entry in a))
+        size = _squared(a)
         total = text_number(size) if size.is_Integer else f"({text_number(size)})"
         return written(
             f"{name}_{i} = ({squares(vector)}) / {total} = {text_number(share)}"

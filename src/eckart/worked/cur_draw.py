@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -14,6 +14,8 @@ from eckart.worked.messages import tr
 from eckart.worked.solution import SolutionTable, Step
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from eckart.worked.solution import Value
 
 
@@ -33,15 +35,7 @@ class Drawn:
         return [sp.sqrt(square) for square in self.squares]
 
 
-def drawn(chances: list[Value], given: Sequence[int] | None, r: int, generator: Any, name: str) -> Drawn:
-    """Draws with replacement, merged: column j drawn m times is multiplied by sqrt(m / (r q_j))."""
-    if given is None:
-        whole("r", r, 1, 20)
-        numbers = [sp.Rational(int(generator.integers(1, 10_000)), 10_000) for _ in range(r)]
-        draws = [place_of(u, chances) for u in numbers]
-    else:
-        numbers = None
-        draws = [int(j) for j in given]
+def _check_draws(draws: list[int], chances: list[Value], name: str) -> None:
     if not draws or any(not 1 <= j <= len(chances) for j in draws):
         raise ParameterError(
             tr("{given}: give numbers from 1 to {most}, at least one.", given=argument(name, draws), most=len(chances))
@@ -50,6 +44,20 @@ def drawn(chances: list[Value], given: Sequence[int] | None, r: int, generator: 
         raise ParameterError(
             tr("{given} names one that is all zeros, which is never drawn. Take another.", given=argument(name, draws))
         )
+
+
+def drawn(
+    chances: list[Value], given: Sequence[int] | None, r: int, generator: np.random.Generator, name: str
+) -> Drawn:
+    """Draws with replacement, merged: column j drawn m times is multiplied by sqrt(m / (r q_j))."""
+    if given is None:
+        whole("r", r, 1, 20)
+        numbers = [sp.Rational(int(generator.integers(1, 10_000)), 10_000) for _ in range(r)]
+        draws = [place_of(u, chances) for u in numbers]
+    else:
+        numbers = None
+        draws = [int(j) for j in given]
+    _check_draws(draws, chances, name)
     indices = sorted(set(draws))
     times = [draws.count(j) for j in indices]
     squares = [sp.radsimp(sp.Integer(m) / (len(draws) * chances[j - 1])) for j, m in zip(indices, times, strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -83,7 +83,7 @@ def _by_modulus(found: Spectrum) -> Spectrum:
     )
 
 
-def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], Any]:
+def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], sp.Matrix]:
     steps, rest = [], a
     for i, pair in enumerate(found.eigenpairs, 1):
         before, name = rest, "A" if i == 1 else f"B_{i - 1}"
@@ -105,7 +105,7 @@ def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], 
     return steps, [pair.value for pair in found.eigenpairs], columns([pair.unit for pair in found.eigenpairs], a.rows)
 
 
-def _wielandt(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], Any]:
+def _wielandt(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], sp.Matrix]:
     if any(not root.real for root in found.roots):
         raise InputError(
             tr("The matrix has complex eigenvalues; deflation by hand is shown for real ones. Ask for eigen.")
@@ -151,6 +151,29 @@ def _iterates(matrix: object, value: object, name: str) -> Callable[[], tuple[St
     return None
 
 
+def _lifted(value: sp.Expr, u: sp.Matrix, chain: list[tuple[Value, Value, Value]], down: list[sp.Matrix]) -> sp.Matrix:
+    """The eigenvector of A from that of the deflated matrix, one deflation at a time."""
+    back = u
+    for (earlier, other, weight), above in zip(reversed(chain), reversed(down[:-1]), strict=True):
+        moved = ((value - earlier) * back + earlier * (weight.T * back)[0] * other).applyfunc(_clean)
+        back = above if all(abs(sp.N(entry)) < 1e-20 for entry in moved) else moved
+    return back
+
+
+def _remark_on_lifting(i: int, value: sp.Expr, chain: list[tuple[Value, Value, Value]]) -> str:
+    if not chain:
+        return ""
+    remark = tr(
+        "Back to $A$, one deflation at a time: $v = (λ_{i} - λ_j) u + λ_j (x_j · u) v_j$. With "
+        "the opposite sign of the difference the result is not an eigenvector.",
+        i=i,
+    )
+    if any(earlier == value for earlier, _, _ in chain):
+        equal = tr("Where the two eigenvalues are equal this vector is 0, and $u$ itself is used.")
+        remark = f"{remark} {equal}"
+    return remark
+
+
 def _round(
     i: int, value: sp.Expr, vector: sp.Matrix, work: sp.Matrix, chain: list[tuple[Value, Value, Value]]
 ) -> tuple[Step, Value]:
@@ -161,25 +184,13 @@ def _round(
     u = down[-1] if is_exact(down[-1]) else down[-1] / sp.sqrt(sum(x * x for x in down[-1]))
     place = max(range(u.rows), key=lambda j: abs(sp.N(u[j])))
     x = (work[place, :].T / (value * u[place])).applyfunc(_clean)
-    name = "A" if i == 1 else f"B_{i - 1}"
-    numbers = [Equation(f"λ_{i}", value), Equation("v_1" if i == 1 else f"u_{i}", u)]
-    own = "v_1" if i == 1 else f"u_{i}"
+    name, own = ("A", "v_1") if i == 1 else (f"B_{i - 1}", f"u_{i}")
+    numbers = [Equation(f"λ_{i}", value), Equation(own, u)]
     row = f"e_{place + 1}^T"
     formula = f"B_{i} = {name} - λ_{i} {own} x^T,  x^T = {row} {name} / (λ_{i} {row} {own})"
-    back, remark = u, ""
-    for (earlier, other, weight), above in zip(reversed(chain), reversed(down[:-1]), strict=True):
-        moved = ((value - earlier) * back + earlier * (weight.T * back)[0] * other).applyfunc(_clean)
-        back = above if all(abs(sp.N(entry)) < 1e-20 for entry in moved) else moved
     if chain:
-        numbers.append(Equation(f"v_{i}", back))
-        remark = tr(
-            "Back to $A$, one deflation at a time: $v = (λ_{i} - λ_j) u + λ_j (x_j · u) v_j$. With "
-            "the opposite sign of the difference the result is not an eigenvector.",
-            i=i,
-        )
-        if any(earlier == value for earlier, _, _ in chain):
-            equal = tr("Where the two eigenvalues are equal this vector is 0, and $u$ itself is used.")
-            remark = f"{remark} {equal}"
+        numbers.append(Equation(f"v_{i}", _lifted(value, u, chain, down)))
+    remark = _remark_on_lifting(i, value, chain)
     before, work = work, (work - value * u * x.T).applyfunc(_clean)
     chain.append((value, u, x))
     numbers += [Equation("x", x), Equation(f"B_{i}", work)]

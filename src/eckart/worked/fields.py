@@ -34,10 +34,10 @@ class Eigenpair:
 
     value: sp.Expr
     entries: tuple[Element, ...]
-    at_root: Callable[[Element], Any]
+    at_root: Callable[[Element], sp.Expr]
     real: bool = True
     weights: tuple[Value, ...] | None = None
-    lift: Callable[[Any], Element] = sp.QQ.from_sympy
+    lift: Callable[[sp.Expr], Element] = sp.QQ.from_sympy
 
     @cached_property
     def squares(self) -> list[Element]:
@@ -107,11 +107,11 @@ class Eigenpair:
         return sum((x * self.lift(a) for a, x in zip(row, self.entries, strict=True)), zero)
 
 
-def _itself(number: object) -> Any:
+def _itself(number: sp.Expr) -> sp.Expr:
     return number
 
 
-def _settled_root(value: object) -> Any:
+def _settled_root(value: sp.Expr) -> sp.Expr:
     return sp.expand(sp.radsimp(sp.expand(value)))
 
 
@@ -120,7 +120,7 @@ def reciprocal(element: Element) -> Element:
     return element / element / element
 
 
-def polynomial_at(root: sp.Expr) -> Callable[[Element], Any]:
+def polynomial_at(root: sp.Expr) -> Callable[[Element], sp.Expr]:
     """Put a root into a polynomial modulo its minimal polynomial."""
 
     plain = bool(root.is_Float)

@@ -5,7 +5,7 @@ With few roots the work is done exactly in the field that they span. Otherwise i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
@@ -15,6 +15,8 @@ from eckart.worked.numerals import GUARD, is_exact
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum, factor_roots, kernel, oriented
 
 if TYPE_CHECKING:
+    from sympy.polys.domains.domain import Domain
+
     from eckart.worked.solution import Value
 
 _LARGEST_FIELD = 4
@@ -27,7 +29,7 @@ def irrational_spectrum(matrix: object, symmetric: bool) -> Spectrum:
 
 
 def _exact_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum | None:
-    roots = sorted({root for entry in matrix for root in entry.atoms(sp.Pow)}, key=str)
+    roots = sorted(matrix.atoms(sp.Pow), key=str)
     if len(roots) > 3:
         return None
     field = sp.QQ.algebraic_field(*roots)
@@ -38,14 +40,27 @@ def _exact_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum | None:
     factors = tuple((factor.monic(), times) for factor, times in polynomial.factor_list()[1])
     if any(factor.degree() > 2 for factor, _ in factors):
         return None
+    found = _roots(over, roots, factors, symmetric)
+    return None if found is None else Spectrum(sp.Poly(polynomial.as_expr(), LAMBDA), factors, found)
+
+
+def _roots(
+    over: DomainMatrix, roots: list[Value], factors: tuple[tuple[Value, int], ...], symmetric: bool
+) -> tuple[Root, ...] | None:
+    """The roots of all factors, largest first; None if one of them has no eigenvectors in a small field."""
     found: list[Root] = []
     for factor, times in factors:
         for value in _values(factor):
-            if (root := _root(over, roots, value, factor, times, symmetric)) is None:
+            root = _root(over, roots, value, factor, times, symmetric)
+            if root is None:
                 return None
             found.append(root)
-    order = sorted(found, key=lambda root: -float(sp.N(abs(root.value) if not symmetric else sp.re(root.value))))
-    return Spectrum(sp.Poly(polynomial.as_expr(), LAMBDA), factors, tuple(order))
+    return tuple(sorted(found, key=lambda root: _rank(root.value, symmetric)))
+
+
+def _rank(value: sp.Expr, symmetric: bool) -> float:
+    """Sorts the largest value first; for matrices that are not symmetric, the largest modulus."""
+    return -float(sp.N(sp.re(value) if symmetric else abs(value)))
 
 
 def _values(factor: sp.Poly) -> list[Value]:
@@ -59,7 +74,9 @@ def _values(factor: sp.Poly) -> list[Value]:
     return [sp.expand((-b + width) / 2), sp.expand((-b - width) / 2)]
 
 
-def _root(over: Any, roots: list[Value], value: sp.Expr, factor: object, times: int, symmetric: bool) -> Root | None:
+def _root(
+    over: DomainMatrix, roots: list[Value], value: sp.Expr, factor: object, times: int, symmetric: bool
+) -> Root | None:
     """The eigenvectors of one eigenvalue, in the field of the entries and the eigenvalue."""
     more = [root for root in value.atoms(sp.Pow) if root not in roots]
     field = sp.QQ.algebraic_field(*roots, *more)
@@ -76,8 +93,13 @@ def _root(over: Any, roots: list[Value], value: sp.Expr, factor: object, times: 
     return Root(value, factor, times, eigenpairs)
 
 
-def _number(field: Any, element: Any) -> sp.Expr:
+def _number(field: Domain, element: Value) -> sp.Expr:
     return sp.expand(sp.radsimp(sp.expand(field.to_sympy(element))))
+
+
+def _numeric_root(value: Value, vector: list[Value]) -> Root:
+    pair = oriented(Eigenpair(value, tuple(vector), _same, _real(value), lift=_same))
+    return Root(value, sp.Poly(LAMBDA - value, LAMBDA), 1, (pair,))
 
 
 def numeric_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum:
@@ -88,20 +110,11 @@ def numeric_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum:
         given = mpmath.matrix(sp.N(matrix, GUARD + 20).tolist())
         values, vectors = mpmath.eigsy(given) if symmetric else mpmath.eig(given)
         pairs = [(_sympy(values[i]), [_sympy(vectors[j, i]) for j in range(matrix.rows)]) for i in range(matrix.rows)]
-    largest = max(abs(value) for value, _ in pairs)
-    pairs = [(value if abs(value) > largest * sp.Float("1e-30") else sp.Integer(0), vector) for value, vector in pairs]
-    pairs.sort(key=lambda pair: -float(sp.re(pair[0])) if symmetric else -float(abs(pair[0])))
-    x = LAMBDA
-    polynomial = sp.Poly(sp.expand(sp.prod([x - value for value, _ in pairs])), x)
-    roots = [
-        Root(
-            value,
-            sp.Poly(x - value, x),
-            1,
-            (oriented(Eigenpair(value, tuple(vector), _same, _real(value), lift=_same)),),
-        )
-        for value, vector in pairs
-    ]
+    floor = max(abs(value) for value, _ in pairs) * sp.Float("1e-30")
+    pairs = [(value if abs(value) > floor else sp.Integer(0), vector) for value, vector in pairs]
+    pairs.sort(key=lambda pair: _rank(pair[0], symmetric))
+    polynomial = sp.Poly(sp.expand(sp.prod([LAMBDA - value for value, _ in pairs])), LAMBDA)
+    roots = [_numeric_root(value, vector) for value, vector in pairs]
     return Spectrum(polynomial, tuple((root.factor, 1) for root in roots), tuple(roots))
 
 

@@ -7,7 +7,8 @@ classical scaling; with path lengths it unfolds a curve.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -20,7 +21,7 @@ from eckart.worked.numerals import text_number
 from eckart.worked.pictures import graph
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
-from eckart.worked.spectrum import spectrum
+from eckart.worked.spectrum import Spectrum, spectrum
 from eckart.worked.written_out import squares as sum_of_squares
 from eckart.worked.written_out import written
 
@@ -65,7 +66,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     if n < 3:
         raise InputError(tr("Isomap needs at least three points. Give one row for each."))
     whole("neighbors", neighbors, 1, n - 1)
-    straight = sp.Matrix(n, n, lambda i, j: sp.sqrt(sum(x * x for x in table[i, :] - table[j, :])))
+    straight = sp.Matrix(n, n, lambda i, j: sp.sqrt(_squared(table[i, :] - table[j, :])))
     edges = neighbour_graph(straight, neighbors)
     paths, routes = shortest_paths(straight, edges)
     if paths.has(sp.oo):
@@ -78,7 +79,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     squares = paths.applyfunc(lambda d: sp.expand(d * d))
     b = _centred(squares)
     found = spectrum(b, symmetric=True)
-    eigenpairs = [pair for pair in found.eigenpairs if sp.N(pair.value) > 1e-20][: whole("k", k, 1, n - 1)]
+    eigenpairs = found.positive(1e-20)[: whole("k", k, 1, n - 1)]
     if not eigenpairs:
         raise InputError(tr("All points coincide, so there is nothing to unfold. Give other points."))
     # ‖y‖^2 = λ: scale the eigenvector x by sqrt(λ) / ‖x‖, inside the root.
@@ -127,19 +128,23 @@ def neighbour_graph(distances: sp.Matrix, count: int) -> set[tuple[int, int]]:
     return edges
 
 
+def _squared(entries: sp.Matrix) -> sp.Expr:
+    return sum(x * x for x in entries)
+
+
 def shortest_paths(distances: sp.Matrix, edges: set[tuple[int, int]]) -> tuple[Value, dict[tuple[int, int], list[int]]]:
     """Floyd and Warshall: the shortest way through vertices 1 to m, for m = 1 to n; and the vertices on each way."""
     n = distances.rows
-    joined = {**dict.fromkeys(edges, True), **{(j, i): True for i, j in edges}}
-    length = sp.Matrix(n, n, lambda i, j: 0 if i == j else distances[i, j] if joined.get((i, j)) else sp.oo)
-    routes = {(i, j): [i, j] for i in range(n) for j in range(n) if joined.get((i, j))}
-    for m in range(n):
-        for i in range(n):
-            for j in range(n):
-                through = length[i, m] + length[m, j]
-                if len({i, j, m}) == 3 and through != sp.oo and sp.N(through, 30) < sp.N(length[i, j], 30) - 1e-20:
-                    length[i, j] = through
-                    routes[i, j] = [*routes[i, m], *routes[m, j][1:]]
+    joined = edges | {(j, i) for i, j in edges}
+    length = sp.Matrix(n, n, lambda i, j: 0 if i == j else sp.oo)
+    for i, j in joined:
+        length[i, j] = distances[i, j]
+    routes = {(i, j): [i, j] for i, j in sorted(joined)}
+    for m, i, j in product(range(n), repeat=3):
+        through = length[i, m] + length[m, j]
+        if len({i, j, m}) == 3 and through != sp.oo and sp.N(through, 30) < sp.N(length[i, j], 30) - 1e-20:
+            length[i, j] = through
+            routes[i, j] = [*routes[i, m], *routes[m, j][1:]]
     return length, routes
 
 
@@ -191,7 +196,7 @@ def _path_step(paths: sp.Matrix, routes: dict[tuple[int, int], list[int]]) -> St
     return Step(statement, "d_{ij} = min(d_{ij}, d_{im} + d_{mj})", numbers)
 
 
-def _negative(found: Any) -> str:
+def _negative(found: Spectrum) -> str:
     if any(sp.N(sp.re(value)) < -1e-20 for value in found.values):
         return tr("A negative eigenvalue shows that no flat space has exactly these distances; it is dropped.")
     return ""

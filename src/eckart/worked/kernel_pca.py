@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import sympy as sp
 
@@ -79,19 +78,17 @@ def kernel_pca(
     check_choice("kernel", kernel, KERNELS)
     table = matrix(given, "kernel_pca", rows=6, columns=12)
     whole("degree", degree, 1, 6)
-    settings = (kernel, *[matrix([[value]], "kernel_pca", rows=1, columns=1)[0] for value in (gamma, coef0)], degree)
+    settings = (kernel, _exact(gamma), _exact(coef0), degree)
     k = min(2, table.rows) if k is None else k
     points = [table[i, :] for i in range(table.rows)]
     gram = sp.Matrix(table.rows, table.rows, lambda i, j: between(points[i], points[j], *settings))
     terms = centring(gram)
     centred = terms[3]
     found = spectrum(centred, symmetric=True)
-    eigenpairs = [pair for pair in found.eigenpairs if sp.N(pair.value) > 1e-25][: whole("k", k, 1, table.rows)]
+    eigenpairs = found.positive(1e-25)[: whole("k", k, 1, table.rows)]
     if not eigenpairs:
         raise InputError(tr("All points are the same for this kernel, so no axis is left. Give other points."))
-    lengths = [_weight(pair, centred) for pair in eigenpairs]
-    weights = columns([pair.scaled(pair.entries, s) for pair, s in zip(eigenpairs, lengths, strict=True)], 0)
-    scores = columns([pair.scaled(pair.image(centred), s) for pair, s in zip(eigenpairs, lengths, strict=True)], 0)
+    weights, scores = _scaled_eigenvectors(eigenpairs, centred)
     steps = [
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
         Step(
@@ -110,11 +107,7 @@ def kernel_pca(
     answer = [*[Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)], Equation("T", scores)]
     if new is not None:
         point = vector(new, mark("The new point"), table.cols).T
-        eigenpairs = [
-            pair.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for pair in eigenpairs
-        ]
-        lengths = [_weight(pair, centred) for pair in eigenpairs]
-        step, parts["new_scores"] = _new_step(point, points, gram, eigenpairs, lengths, settings)
+        step, parts["new_scores"] = _new_step(point, points, gram, centred, eigenpairs, settings)
         steps.append(step)
         answer.append(Equation("t", parts["new_scores"]))
     return Solution(
@@ -144,7 +137,7 @@ def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: obje
     return sp.N(sp.tanh(gamma * product + coef0), GUARD)
 
 
-def _pairs(points: list[Any], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
+def _pairs(points: list[sp.Matrix], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
     """What the kernel is computed from, pair by pair: the inner product, or the squared distance for rbf."""
     lines = []
     for i in range(len(points)):
@@ -160,7 +153,7 @@ def _pairs(points: list[Any], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
     return written(lines)
 
 
-def centring(gram: sp.Matrix) -> tuple[Any, Any, Any, Any]:
+def centring(gram: sp.Matrix) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Matrix]:
     """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix of entries 1/n.
 
     >>> centring(sp.Matrix([[2, 0], [0, 2]]))[3]
@@ -173,13 +166,13 @@ def centring(gram: sp.Matrix) -> tuple[Any, Any, Any, Any]:
     return left, right, both, (gram - left - right + both).applyfunc(sp.expand)
 
 
-def _weight(pair: Eigenpair, centred: object) -> Any:
+def _weight(pair: Eigenpair, centred: sp.Matrix) -> sp.Expr:
     """x^T K~ x = λ x^T x."""
     terms = [x * y for x, y in zip(pair.entries, pair.image(centred), strict=True)]
     return sum(terms[1:], terms[0])
 
 
-def _centring_step(terms: tuple[Any, Any, Any, Any]) -> Step:
+def _centring_step(terms: tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Matrix]) -> Step:
     names = ("1K", "K1", "1K1", "K~")
     statement = tr(
         "Centre the points in feature space: subtract the column means and the row means, and add"
@@ -199,10 +192,28 @@ def _scale_step(weights: object, scores: object) -> Step:
     return Step(statement, "a = v / sqrt(λ),  T = K~ a = sqrt(λ) v", (Equation("a", weights), Equation("T", scores)))
 
 
+def _exact(value: object) -> sp.Expr:
+    return matrix([[value]], "kernel_pca", rows=1, columns=1)[0]
+
+
+def _scaled_eigenvectors(eigenpairs: list[Eigenpair], centred: sp.Matrix) -> tuple[sp.Matrix, sp.Matrix]:
+    """Weights of unit length in feature space, and the scores, as columns."""
+    scaled = [(pair, _weight(pair, centred)) for pair in eigenpairs]
+    weights = columns([pair.scaled(pair.entries, weight) for pair, weight in scaled], 0)
+    return weights, columns([pair.scaled(pair.image(centred), weight) for pair, weight in scaled], 0)
+
+
 def _new_step(
-    point: sp.Matrix, points: list[Any], gram: sp.Matrix, eigenpairs: list[Eigenpair], lengths: list[Any], settings: Any
-) -> tuple[Step, Any]:
+    point: sp.Matrix,
+    points: list[sp.Matrix],
+    gram: sp.Matrix,
+    doubly_centred: sp.Matrix,
+    eigenpairs: list[Eigenpair],
+    settings: tuple[str, sp.Expr, sp.Expr, int],
+) -> tuple[Step, sp.Matrix]:
     row = sp.Matrix([[between(point, other, *settings) for other in points]])
+    eigenpairs = [pair.suited(row) for pair in eigenpairs]
+    lengths = [_weight(pair, doubly_centred) for pair in eigenpairs]
     n = gram.rows
     means = sp.Matrix([[sum(gram[:, j]) / n for j in range(n)]])
     centred = (row - means - sp.ones(1, n) * (sum(row) / n) + sp.ones(1, n) * (sum(means) / n)).applyfunc(sp.expand)

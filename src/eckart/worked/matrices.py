@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -12,6 +12,9 @@ import sympy as sp
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
 from eckart.worked.grammar import number
 from eckart.worked.messages import tr, trn
+
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
 
 _MOST_TEXT = 20_000
 _NAMES = re.compile(r"[A-Za-z]")
@@ -94,24 +97,25 @@ def vector(given: object, name: str, length: int, *, per_row: bool = False) -> s
     return sp.Matrix([_entry(cell) for cell in cells])
 
 
-def _cells(given: object) -> list[list[Any]]:
-    if isinstance(given, str):
-        return text_cells(given)
-    if isinstance(given, sp.MatrixBase):
-        return [[given[i, j] for j in range(given.cols)] for i in range(given.rows)]
+def _rows(given: object) -> list[Value]:
+    """The rows of a sequence or an array."""
     if hasattr(given, "toarray"):
         given = given.toarray()
     if not isinstance(given, Sequence):
         given = np.asarray(given).tolist()
-    rows = (
-        [row.tolist() if isinstance(row, np.ndarray) else row for row in given]
-        if isinstance(given, Sequence)
-        else given
-    )
-    if not isinstance(rows, list):
+    if not isinstance(given, Sequence):
         raise InputError(
             tr('{given} is not a matrix. Give rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".', given=repr(given))
         )
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in given]
+
+
+def _cells(given: object) -> list[list[Value]]:
+    if isinstance(given, str):
+        return text_cells(given)
+    if isinstance(given, sp.MatrixBase):
+        return list(given.tolist())
+    rows = _rows(given)
     nested = [isinstance(row, Sequence) and not isinstance(row, str) for row in rows]
     if rows and not any(nested):
         return [list(rows)]
@@ -133,21 +137,38 @@ def text_cells(text: str) -> list[list[str]]:
     >>> text_cells("0,5 1; 1 2"), text_cells("1,5;2\\n3;4,5")
     ([['0.5', '1'], ['1', '2']], [['1.5', '2'], ['3', '4.5']])
     """
+    text = _unbracketed(text)
+    lines = list(filter(str.strip, re.split(r"[\n\r]+", text)))
+    table = _is_table(lines)
+    if not table:
+        lines = list(filter(str.strip, ";".join(lines).split(";")))
+    if len(lines) > 1 and "\n" in text.strip() and _is_header(lines[0].replace(";", ",")):
+        lines = lines[1:]
+    if table or any(map(_has_spaced_numbers, lines)):
+        lines = [re.sub(r"(?<=\d),(?=\d)", ".", line) for line in lines]
+    if table:
+        return [list(map(str.strip, line.split(";"))) for line in lines]
+    return list(map(_split, lines))
+
+
+def _unbracketed(text: str) -> str:
+    """The text with semicolons in place of the brackets of rows."""
     if len(text) > _MOST_TEXT:
         raise InputError(
             tr("The text has {count} characters; at most {most} are read. Give large data as a file.",
                count=len(text), most=_MOST_TEXT)
         )  # fmt: skip
-    text = re.sub(r"\]\s*,?\s*\[", ";", text).replace("[", "").replace("]", "")
-    lines = [line for line in re.split(r"[\n\r]+", text) if line.strip()]
-    table = len(lines) > 1 and len({line.count(";") for line in lines}) == 1 and all(map(_has_columns, lines))
-    if not table:
-        lines = [part for line in lines for part in line.split(";") if part.strip()]
-    if len(lines) > 1 and "\n" in text.strip() and _is_header(lines[0].replace(";", ",")):
-        lines = lines[1:]
-    if table or any(re.search(r"[\d)]\s+[-+\d]", cell) for line in lines for cell in line.split(",") if "," in line):
-        lines = [re.sub(r"(?<=\d),(?=\d)", ".", line) for line in lines]
-    return [[cell.strip() for cell in line.split(";")] if table else _split(line) for line in lines]
+    return re.sub(r"\]\s*,?\s*\[", ";", text).replace("[", "").replace("]", "")
+
+
+def _is_table(lines: list[str]) -> bool:
+    """Whether semicolons separate columns, not rows: every line has as many."""
+    return len(lines) > 1 and len({line.count(";") for line in lines}) == 1 and all(map(_has_columns, lines))
+
+
+def _has_spaced_numbers(line: str) -> bool:
+    """Whether numbers stand next to each other without a comma in a line that has commas: those are decimal."""
+    return "," in line and any(re.search(r"[\d)]\s+[-+\d]", cell) for cell in line.split(","))
 
 
 def _has_columns(line: str) -> bool:
@@ -174,13 +195,25 @@ def _split(line: str) -> list[str]:
     return [cell for cell in [*cells, line[start:]] if cell]
 
 
+def _written(cell: str) -> sp.Expr:
+    if not cell.strip():
+        raise MissingValuesError(
+            tr("An entry is empty. Exact steps need every number: write it, or leave the row out.")
+        )
+    return number(cell)
+
+
+def _fraction(cell: float) -> sp.Rational:
+    """The decimal that was typed, not its binary neighbour."""
+    if not np.isfinite(cell):
+        kind = MissingValuesError if np.isnan(cell) else NotFiniteError
+        raise kind(tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell))
+    return sp.Rational(repr(cell))
+
+
 def _entry(cell: object) -> sp.Expr:
     if isinstance(cell, str):
-        if not cell.strip():
-            raise MissingValuesError(
-                tr("An entry is empty. Exact steps need every number: write it, or leave the row out.")
-            )
-        return number(cell)
+        return _written(cell)
     if isinstance(cell, sp.Expr):
         if cell.free_symbols or not cell.is_real:
             raise InputError(tr("The entry {cell} is not a real number. Give numbers in place of letters.", cell=cell))
@@ -188,12 +221,7 @@ def _entry(cell: object) -> sp.Expr:
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return sp.Integer(int(cell))
     if isinstance(cell, float | np.floating):
-        if not np.isfinite(cell):
-            kind = MissingValuesError if np.isnan(cell) else NotFiniteError
-            raise kind(
-                tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell)
-            )
-        return sp.Rational(repr(float(cell)))  # the decimal that was typed, not its binary neighbour
+        return _fraction(float(cell))
     if hasattr(cell, "numerator") and hasattr(cell, "denominator"):
         return sp.Rational(int(cell.numerator), int(cell.denominator))
     raise InputError(

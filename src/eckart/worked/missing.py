@@ -6,10 +6,11 @@ data (M step), and the new fill makes the residual of the unknown entries zero (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from eckart.documentation import document
 from eckart.errors import InputError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = ("?", "na", "nan", ".", "")
 _SHOWN = 10
-Array = np.ndarray[Any, np.dtype[Any]]
+Array = NDArray[np.float64]
 
 
 @document
@@ -54,14 +55,12 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     >>> round(float(found["filled"][3, 1]), 4)
     8.0
     """
-    cells = _cells(given)
-    holes = [(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell is None]
-    table = matrix([["0" if c is None else c for c in row] for row in cells], "missing", rows=20, columns=5)
+    table, holes = _table_and_holes(given)
     _check(table, holes, k, iterations)
     means = _known_means(table, holes)
     start = table.copy()
-    for i, j in holes:
-        start[i, j] = means[j]
+    for hole in holes:
+        start[hole] = means[hole[1]]
     data = prepared(start, center=True, scale=False, divide="n-1")
     first = data.reconstruction(k)
     history, filled = _run(start, holes, k, iterations)
@@ -84,21 +83,31 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
         ),
         Step(
             tr("First round, E step: replace the missing entries by these values; the known ones stay."),
-            numbers=tuple(Equation(f"x_{{{i + 1},{j + 1}}}", first[i, j]) for i, j in holes),
+            numbers=_entries(first, holes),
         ),
         _rounds_step(history, holes),
         Step(tr("The filled table."), numbers=(Equation("X", filled),)),
     )
-    values = sp.Matrix([[filled[i, j] for i, j in holes]])
     parts = {
         "start": start,
-        "first": sp.Matrix([[first[i, j] for i, j in holes]]),
+        "first": sp.Matrix([[first[hole] for hole in holes]]),
         "filled": filled,
-        "values": values,
+        "values": sp.Matrix([[filled[hole] for hole in holes]]),
         "objective": [sp.Float(error, 17) for _, error in history],
     }
-    answer = tuple(Equation(f"x_{{{i + 1},{j + 1}}}", filled[i, j]) for i, j in holes)
+    answer = _entries(filled, holes)
     return Solution(tr("Missing entries by EM with principal components"), steps, answer, parts)
+
+
+def _entries(table: sp.Matrix, holes: list[tuple[int, int]]) -> tuple[Equation, ...]:
+    return tuple(Equation(f"x_{{{i + 1},{j + 1}}}", table[i, j]) for i, j in holes)
+
+
+def _table_and_holes(given: object) -> tuple[sp.Matrix, list[tuple[int, int]]]:
+    """The table with 0 for what is missing, and where that is."""
+    cells = _cells(given)
+    holes = [(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell is None]
+    return matrix([["0" if c is None else c for c in row] for row in cells], "missing", rows=20, columns=5), holes
 
 
 def _cells(given: object) -> list[list[Value]]:
@@ -153,7 +162,7 @@ def step(x: Array, k: int) -> Array:
 
 def _run(
     start: sp.Matrix, holes: list[tuple[int, int]], k: int, iterations: int
-) -> tuple[list[tuple[Value, float]], Any]:
+) -> tuple[list[tuple[Value, float]], sp.Matrix]:
     x = np.array(start.tolist(), dtype=float)
     known = np.ones(x.shape, dtype=bool)
     indices = tuple(np.array(holes).T)

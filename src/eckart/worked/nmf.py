@@ -7,10 +7,10 @@ KL          H <- H * (W^T (A / WH)) / column sums   W <- W * ((A / WH) H^T) / ro
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from eckart.documentation import document
 from eckart.errors import InputError
@@ -23,7 +23,7 @@ from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
 LOSSES = ("euclidean", "kl")
 _SHOWN = 10
-Array = np.ndarray[Any, np.dtype[Any]]
+Array = NDArray[np.object_]
 
 UPDATES = {
     "euclidean": "W = W ⊙ (A H^T) / (W H H^T),  H = H ⊙ (W^T A) / (W^T W H)",
@@ -212,7 +212,7 @@ def _objects(m: sp.Matrix) -> Array:
     return np.array(m.tolist(), dtype=object)
 
 
-def _start(a: sp.Matrix, k: int, seed: int, w: sp.Matrix | None, h: sp.Matrix | None) -> tuple[Any, Any]:
+def _start(a: sp.Matrix, k: int, seed: int, w: sp.Matrix | None, h: sp.Matrix | None) -> tuple[sp.Matrix, sp.Matrix]:
     generator = np.random.Generator(np.random.Philox(seed))
     first = (
         sp.Matrix(generator.integers(1, 4, (a.rows, k)).tolist()) if w is None else matrix(w, "nmf", rows=8, columns=8)
@@ -236,7 +236,7 @@ def _start(a: sp.Matrix, k: int, seed: int, w: sp.Matrix | None, h: sp.Matrix | 
     return first, second
 
 
-def _check(a: sp.Matrix, k: Any, iterations: object) -> None:
+def _check(a: sp.Matrix, k: object, iterations: object) -> None:
     if any(entry < 0 for entry in a):
         raise InputError(tr("The matrix has a negative entry, and non-negative factors cannot make one. Use svd."))
     whole("k", k, 1, min(a.shape))

@@ -6,13 +6,13 @@ import re
 
 import sympy as sp
 
-from eckart.worked.messages import current
+from eckart.worked.messages import current, tr
 
 DIGITS = 6
 """Significant digits of a decimal."""
 
 _LONGEST, _LONGEST_TERM = 240, 60
-"""Signs of an exact number, and of one of its terms, beyond which nobody reads it: a term has to fit into a line."""
+"""Most characters of a readable exact number, and of one of its terms, which must fit into a line."""
 
 GUARD = 40
 """Digits that are carried where a number has no closed form."""
@@ -69,6 +69,13 @@ def figure(value: float, digits: int = DIGITS) -> str:
     ('0.25', '10^-8', '1.5·10^7')
     """
     return _localised(f"{value:.{digits}g}")
+
+
+def too_long_note(value: object) -> str:
+    """What is printed in place of exact values that nobody would read."""
+    if isinstance(value, sp.MatrixBase):
+        return tr("(exact values too long to print)")
+    return tr("(exact value too long to print)")
 
 
 def relation(value: object) -> str:

@@ -117,20 +117,23 @@ def data_steps(data: Prepared, divide: str) -> tuple[Step, ...]:
         spread = sp.Matrix([[sp.sqrt(v) for v in data.variances]])
         statement = tr("Divide each column by its standard deviation, so that the units do not matter.")
         steps.append(Step(statement, "x_{ij} / s_j", (Equation("s", spread), Equation("X", data.used))))
-    products: tuple[Equation, ...] = (Equation("S", data.cross_products),)
-    if divide != "1":
-        products += (Equation("C", (data.cross_products / data.divisor).applyfunc(sp.expand)),)
-    formula = {"n-1": "S = X^T X,  C = S / (n - 1)", "n": "S = X^T X,  C = S / n", "1": "S = X^T X"}[divide]
-    statement = tr("Cross-products of the columns.")
-    if divide != "1" and data.centered:
-        statement = tr("Cross-products of the columns, and the covariance matrix.")
-    elif divide != "1":
-        statement = tr("Cross-products of the columns, and the mean squares and products.")
-    remark = tr("Both have the same eigenvectors; only the eigenvalues are divided.") if divide != "1" else ""
-    if data.variances is not None and divide != "1" and data.centered:
-        remark = f"{tr('$C$ is the correlation matrix.')} {remark}"
+    return (*steps, _products_step(data, divide))
+
+
+def _products_step(data: Prepared, divide: str) -> Step:
     more = partial(product_steps, data.used.T, data.used, "s") if table_is_small(data) else None
-    return (*steps, Step(statement, formula, products, remark, more))
+    products = Equation("S", data.cross_products)
+    if divide == "1":
+        return Step(tr("Cross-products of the columns."), "S = X^T X", (products,), more=more)
+    formula = {"n-1": "S = X^T X,  C = S / (n - 1)", "n": "S = X^T X,  C = S / n"}[divide]
+    statement = tr("Cross-products of the columns, and the mean squares and products.")
+    if data.centered:
+        statement = tr("Cross-products of the columns, and the covariance matrix.")
+    remark = tr("Both have the same eigenvectors; only the eigenvalues are divided.")
+    if data.variances is not None and data.centered:
+        remark = f"{tr('$C$ is the correlation matrix.')} {remark}"
+    divided = Equation("C", (data.cross_products / data.divisor).applyfunc(sp.expand))
+    return Step(statement, formula, (products, divided), remark, more)
 
 
 def table_is_small(data: Prepared) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import sympy as sp
 
@@ -24,11 +23,11 @@ DIVISORS = ("n-1", "n", "1")
 class Prepared:
     """A table ready for PCA. `centred` is not yet scaled; `variances` are the weights of scaling, if any."""
 
-    table: Any
-    means: Any
-    centred: Any
-    divisor: Any
-    variances: tuple[Any, ...] | None
+    table: sp.Matrix
+    means: sp.Matrix
+    centred: sp.Matrix
+    divisor: sp.Expr
+    variances: tuple[sp.Expr, ...] | None
     centered: bool = True
     flip: tuple[int, ...] = ()
 
@@ -57,7 +56,7 @@ class Prepared:
         )
 
     @cached_property
-    def working(self) -> Any:
+    def working(self) -> sp.Matrix:
         """The matrix for scores and reconstructions: decimals of 40 digits if the components are."""
         exact = all(is_exact(pair.value) for pair in self.eigenpairs)
         return self.used if exact else sp.N(self.used, GUARD)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -13,6 +13,7 @@ from eckart.worked.solution import Equation, SolutionTable, Step
 from eckart.worked.svd import canonical
 
 if TYPE_CHECKING:
+    from eckart.worked.fields import Eigenpair
     from eckart.worked.solution import Value
 
 ROUTES = ("variance", "reconstruction", "svd")
@@ -86,7 +87,7 @@ def _reconstruction(data: Prepared) -> tuple[Step, ...]:
         kept = data.cross_products[j, j]
         rows.append((tr("column {j} alone", j=j + 1), kept, canonical(total - kept)))
     statement = tr(
-        "What one line keeps and loses: no line loses less than component 1, and a coordinate "
+        "What a line keeps and loses: no line loses less than component 1, and a coordinate "
         "axis loses more unless it is a component itself."
     )
     return (
@@ -109,7 +110,7 @@ def _svd(data: Prepared) -> tuple[Step, ...]:
     return (Step(statement, "σ_i = sqrt(λ_i),  u_i = X v_i / σ_i,  T = X V = U Σ", (*numbers, Equation("U", left))),)
 
 
-def _unit_scores(data: Prepared, pair: Any, value: object) -> sp.Matrix:
+def _unit_scores(data: Prepared, pair: Eigenpair, value: object) -> sp.Matrix:
     image = pair.image(data.seen_by(pair))
     squares = [y * y for y in image]
     return pair.scaled(image, sum(squares[1:], squares[0]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eckart.errors import InputError
 from eckart.worked.matrices import matrix
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = NDArray[np.float64]
 BLUE, ORANGE, GREEN, GREY = "#1f5a8a", "#c8561b", "#3c7d3f", "#8a8a8a"
 
 

@@ -52,7 +52,7 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
     if not parts.eigenpairs:
         raise InputError(tr("The matrix is zero, so it has no concepts. Check the entries."))
     check_k(k, len(parts.eigenpairs))
-    eigenpairs = [pair.suited(row) for pair in parts.eigenpairs[: k or len(parts.eigenpairs)]]
+    eigenpairs = [pair.suited(row) for pair in parts.eigenpairs[:k]]
     concepts = sp.Matrix.hstack(*[pair.through(row) for pair in eigenpairs])
     projector = sum(
         (pair.outer(pair.entries, pair.entries) for pair in eigenpairs), sp.zeros(a.cols, a.cols)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import sympy as sp
 
@@ -82,26 +81,30 @@ def rank(given: object) -> Solution:
     return Solution(tr("Rank of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, tuple(answer), parts)
 
 
-def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], Any, list[int]]:
+def _clear_below(work: sp.Matrix, row: int, column: int) -> list[str]:
+    """Subtract multiples of the pivot row, in place, until the column is 0 below it; the operations."""
+    operations = []
+    for i in range(row + 1, work.rows):
+        if work[i, column] != 0:
+            factor = sp.radsimp(work[i, column] / work[row, column])
+            operations.append(f"R_{i + 1} ← R_{i + 1} {minus(factor)}R_{row + 1}")
+            work[i, :] = (work[i, :] - factor * work[row, :]).applyfunc(lambda x: sp.expand(sp.radsimp(x)))
+    return operations
+
+
+def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], sp.Matrix, list[int]]:
     """Row echelon form, one step for each pivot."""
     work, steps, pivots, row = a.copy(), [], [], 0
     for column in range(a.cols):
         below = [i for i in range(row, a.rows) if work[i, column] != 0]
         if not below:
             continue
-        words, operations = [], []
+        words = []
         if below[0] != row:
             work.row_swap(row, below[0])
             words.append(tr("Swap rows {first} and {second}.", first=row + 1, second=below[0] + 1))
-        pivot = work[row, column]
-        cleared = False
-        for i in range(row + 1, a.rows):
-            if work[i, column] != 0:
-                factor = sp.radsimp(work[i, column] / pivot)
-                operations.append(f"R_{i + 1} ← R_{i + 1} {minus(factor)}R_{row + 1}")
-                work[i, :] = (work[i, :] - factor * work[row, :]).applyfunc(lambda x: sp.expand(sp.radsimp(x)))
-                cleared = True
-        if cleared:
+        operations = _clear_below(work, row, column)
+        if operations:
             words.append(
                 tr(
                     "Subtract multiples of row {row} from the rows below, so that column {column} is 0 there.",

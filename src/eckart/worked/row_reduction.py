@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
@@ -25,7 +25,20 @@ class Reduction:
     matrix: sp.Matrix
 
 
-def reduced(a: sp.Matrix) -> tuple[list[Reduction], Any, list[int]]:
+def _clear(
+    rows: list[list[Value]], row: int, column: int, plain: Callable[[Value], Value], shown: Callable[[Value], Value]
+) -> list[str]:
+    """Subtract multiples of the pivot row, in place, until the column is 0 in all others; the operations."""
+    operations = []
+    for i, other in enumerate(rows):
+        factor = other[column]
+        if i != row and factor:
+            rows[i] = [plain(x - factor * y) for x, y in zip(other, rows[row], strict=True)]
+            operations.append(f"R_{i + 1} ← R_{i + 1} {minus(shown(factor))}R_{row + 1}")
+    return operations
+
+
+def reduced(a: sp.Matrix) -> tuple[list[Reduction], sp.Matrix, list[int]]:
     """Reduced row echelon form, its pivot columns, and how it was reached.
 
     >>> steps, form, pivots = reduced(sp.Matrix([[2, 4], [1, 3]]))
@@ -46,11 +59,7 @@ def reduced(a: sp.Matrix) -> tuple[list[Reduction], Any, list[int]]:
         if shown(pivot) != 1:
             rows[row] = [plain(x / pivot) for x in rows[row]]
             operations.append(f"R_{row + 1} ← {_times(shown(plain(pivot**-1)))}R_{row + 1}")
-        for i in range(a.rows):
-            factor = rows[i][column]
-            if i != row and factor:
-                rows[i] = [plain(x - factor * y) for x, y in zip(rows[i], rows[row], strict=True)]
-                operations.append(f"R_{i + 1} ← R_{i + 1} {minus(shown(factor))}R_{row + 1}")
+        operations += _clear(rows, row, column, plain, shown)
         pivots.append(column)
         row += 1
         if operations:
@@ -120,7 +129,7 @@ def minus(factor: object) -> str:
     return f"{'+' if negative else '-'} {term.strip()} ".replace("-  ", "- ").replace("+  ", "+ ")
 
 
-def _entries(a: sp.Matrix) -> tuple[list[list[Value]], Callable[[Any], Any], Callable[[Any], Any]]:
+def _entries(a: sp.Matrix) -> tuple[list[list[Value]], Callable[[Value], Value], Callable[[Value], Value]]:
     """The rows of a matrix, what simplifies a result of arithmetic, and what turns an entry into a SymPy number.
 
     With more than one root SymPy's `radsimp` may take minutes. In the field that the roots span, every number has one
@@ -134,7 +143,7 @@ def _entries(a: sp.Matrix) -> tuple[list[list[Value]], Callable[[Any], Any], Cal
     return over.to_list(), lambda value: value, lambda value: sp.expand(field.to_sympy(value))
 
 
-def _as_matrix(rows: list[list[Value]], shown: Callable[[Any], Any]) -> sp.Matrix:
+def _as_matrix(rows: list[list[Value]], shown: Callable[[Value], Value]) -> sp.Matrix:
     return sp.Matrix([[shown(entry) for entry in row] for row in rows])
 
 

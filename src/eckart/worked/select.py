@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import repeat
+
 import sympy as sp
 
 from eckart.documentation import document
@@ -50,30 +53,19 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     """
     table = matrix(given, "select", rows=40, columns=12)
     y = vector(target, mark("The target"), table.rows, per_row=True)
-    if count is not None and threshold is not None:
-        raise ParameterError(
-            tr("{first} and {second} cannot be combined: give one of them.", first=either("count", "--count"),
-               second=either("threshold", "--threshold"))
-        )  # fmt: skip
-    if count is not None:
-        whole("count", count, 1, table.cols)
+    _check_limits(count, threshold, table.cols)
     centred = [_centred(table[:, j]) for j in range(table.cols)]
     goal = _centred(y)
     if goal.is_zero_matrix:
         raise InputError(tr("The target does not vary, so nothing can be correlated with it. Give another."))
-    products = [(x.T * goal)[0] for x in centred]
-    squares = [(x.T * x)[0] for x in centred]
-    own = (goal.T * goal)[0]
-    found = [_correlation(p, s, own) for p, s in zip(products, squares, strict=True)]
-    order = sorted(range(table.cols), key=lambda j: -abs(float(sp.N(found[j]))))
+    products, squares = [x.dot(goal) for x in centred], [x.dot(x) for x in centred]
+    own = goal.dot(goal)
+    found = list(map(_correlation, products, squares, repeat(own)))
     limit = 0.5 if threshold is None else threshold
-    chosen = order[:count] if count else [j for j in order if abs(float(sp.N(found[j]))) >= limit]
-    rows = tuple(
-        (sp.Integer(j + 1), squares[j], products[j], found[j], tr("keep") if j in chosen else tr("drop")) for j in order
-    )
-    remark = (
-        tr("A column that does not vary has no correlation and counts as 0.") if any(s == 0 for s in squares) else ""
-    )
+    order, chosen = _ranked(found, count, limit)
+    choices = {True: tr("keep"), False: tr("drop")}
+    rows = tuple((sp.Integer(j + 1), squares[j], products[j], found[j], choices[j in chosen]) for j in order)
+    remark = tr("A column that does not vary has no correlation and counts as 0.") if 0 in squares else ""
     steps = (
         Step(tr("The columns and the target."), numbers=(Equation("X", table), Equation("y", y))),
         Step(tr("Subtract the means."), numbers=(Equation("X", sp.Matrix.hstack(*centred)), Equation("y", goal))),
@@ -82,11 +74,7 @@ def select(given: object, target: object, *, count: int | None = None, threshold
             "r_j = x_j^T y / sqrt(x_j^T x_j · y^T y)",
             (Equation("y^T y", own), SolutionTable((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)),
             remark,
-            more=lambda: written(
-                line
-                for j, x in enumerate(centred, 1)
-                for line in (dot_line(f"x_{j}^T x_{j}", x, x), dot_line(f"x_{j}^T y", x, goal))
-            ),
+            more=partial(_products, centred, goal),
         ),
         Step(
             tr(
@@ -95,13 +83,40 @@ def select(given: object, target: object, *, count: int | None = None, threshold
             )
         ),
     )
-    words = ", ".join(str(j + 1) for j in sorted(chosen)) or tr("none")
-    parts = {"correlations": sp.Matrix(found), "chosen": [sp.Integer(j + 1) for j in sorted(chosen)]}
+    numbers = [sp.Integer(j + 1) for j in chosen]
+    words = ", ".join(map(str, numbers)) or tr("none")
+    parts = {"correlations": sp.Matrix(found), "chosen": numbers}
     return Solution(
         tr("Columns chosen by correlation with a target"),
         steps,
         (Equation("", tr("Keep columns: {words}.", words=words)),),
         parts,
+    )
+
+
+def _check_limits(count: int | None, threshold: float | None, columns: int) -> None:
+    if count is not None and threshold is not None:
+        raise ParameterError(
+            tr("{first} and {second} cannot be combined: give one of them.", first=either("count", "--count"),
+               second=either("threshold", "--threshold"))
+        )  # fmt: skip
+    if count is not None:
+        whole("count", count, 1, columns)
+
+
+def _ranked(correlations: list[sp.Expr], count: int | None, limit: float) -> tuple[list[int], list[int]]:
+    """Columns by |r|, largest first, and the chosen ones in the order of the table."""
+    sizes = [abs(float(sp.N(r))) for r in correlations]
+    order = sorted(range(len(sizes)), key=lambda j: -sizes[j])
+    return order, sorted(order[:count] if count else [j for j in order if sizes[j] >= limit])
+
+
+def _products(centred: list[sp.Matrix], goal: sp.Matrix) -> tuple[Step, ...]:
+    """The inner products, written out."""
+    return written(
+        line
+        for j, x in enumerate(centred, 1)
+        for line in (dot_line(f"x_{j}^T x_{j}", x, x), dot_line(f"x_{j}^T y", x, goal))
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -137,53 +137,62 @@ def _root_formula(found: Spectrum) -> str:
 
 def _vector_step(m: sp.Matrix, root: Root, found: Spectrum, name: str) -> Step:
     first = 1 + sum(r.multiplicity for r in found.roots[: found.roots.index(root)])
-    numbers: list[Equation] = []
-    exact = root.exact and is_exact(m)
-    if exact and m.rows <= 3:
-        numbers.append(Equation(f"{name} - λ I", (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)))
-    for place, pair in enumerate(root.eigenpairs):
-        number = first + place
-        if exact and pair.weights is None and pair.length != 1:
-            numbers += [Equation(f"x_{number}", pair.direction), Equation(f"‖x_{number}‖", pair.length)]
-        numbers.append(Equation(f"e_{number}", pair.unit))
     statement = tr(
         "For ${root}$ solve $({name} - λ I) x = 0$ and divide by the length.",
         root=f"λ {'=' if root.exact and _is_short(root.value) else '≈'} {_short(root.value)}",
         name=name,
     )
-    remark = ""
-    if len(root.eigenpairs) < root.multiplicity:
-        remark = trn(
+    numbers, remark = tuple(_vector_numbers(m, root, name, first)), _dimension_remark(m, root)
+    return Step(statement, numbers=numbers, remark=remark, more=_vector_details(m, root, name))
+
+
+def _vector_numbers(m: sp.Matrix, root: Root, name: str, first: int) -> Iterator[Equation]:
+    """The eigenvectors of a root, numbered from `first`, with their lengths if they are exact."""
+    exact = root.exact and is_exact(m)
+    if exact and m.rows <= 3:
+        yield Equation(f"{name} - λ I", (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand))
+    for number, pair in enumerate(root.eigenpairs, first):
+        if exact and pair.weights is None and pair.length != 1:
+            yield Equation(f"x_{number}", pair.direction)
+            yield Equation(f"‖x_{number}‖", pair.length)
+        yield Equation(f"e_{number}", pair.unit)
+
+
+def _dimension_remark(m: sp.Matrix, root: Root) -> str:
+    dimension = len(root.eigenpairs)
+    if dimension < root.multiplicity:
+        return trn(
             "The multiplicity of the root is {multiplicity}, but it has only {n} independent "
             "eigenvector: the matrix cannot be diagonalised.",
             "The multiplicity of the root is {multiplicity}, but it has only {n} independent "
             "eigenvectors: the matrix cannot be diagonalised.",
-            len(root.eigenpairs),
+            dimension,
             multiplicity=root.multiplicity,
         )
-    elif len(root.eigenpairs) > 1:
-        dimension = len(root.eigenpairs)
-        remark = tr(
-            "The solutions form a space of dimension {dimension}; any basis of it will do.", dimension=dimension
+    if dimension == 1:
+        return ""
+    if m.is_symmetric():
+        return tr(
+            "The solutions form a space of dimension {dimension}; this basis of it is orthogonal.", dimension=dimension
         )
-        if m.is_symmetric():
-            remark = tr(
-                "The solutions form a space of dimension {dimension}; this basis of it is orthogonal.",
-                dimension=dimension,
-            )
-    return Step(statement, numbers=tuple(numbers), remark=remark, more=_vector_details(m, root, name))
+    return tr("The solutions form a space of dimension {dimension}; any basis of it will do.", dimension=dimension)
 
 
 def _vector_details(m: sp.Matrix, root: Root, name: str) -> Callable[[], tuple[Step, ...]] | None:
-    """The system, by row reduction where roots can be written, else with λ as a letter."""
+    """The system, by row reduction if the roots are exact, otherwise with λ as a symbol."""
     if not root.real or m.rows > _WIDEST or not is_exact(m) or any(pair.weights for pair in root.eigenpairs):
         return None
     if root.exact and root.factor.degree() <= 2:
         shifted = (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)
         return partial(_more_about_vectors, shifted, root.eigenpairs)
-    if root.factor.domain.is_QQ and all(hasattr(x, "to_list") for pair in root.eigenpairs for x in pair.entries):
+    if root.factor.domain.is_QQ and all(map(_is_in_letter, root.eigenpairs)):
         return partial(_by_letter, root, name)
     return None
+
+
+def _is_in_letter(pair: Eigenpair) -> bool:
+    """Whether the entries are polynomials in λ."""
+    return all(hasattr(x, "to_list") for x in pair.entries)
 
 
 def _by_letter(root: Root, name: str) -> tuple[Step, ...]:

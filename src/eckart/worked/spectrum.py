@@ -1,13 +1,14 @@
-"""Eigenvalues and eigenvectors, exact where square roots can write them: M x = λ x.
+"""Eigenvalues and eigenvectors, exact where square roots can express them: M x = λ x.
 
 The characteristic polynomial is split into irreducible factors over the fractions. Factors of degree one and two, and
-λ^4 + b λ^2 + c, have roots that square roots can write; the others' roots are given to 40 digits, and `exact` is False.
+λ^4 + b λ^2 + c, have roots that square roots can express; other roots are given
+to 40 digits, and `exact` is False.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mpmath  # type: ignore[import-untyped]
 import sympy as sp
@@ -17,6 +18,8 @@ from eckart.worked.fields import Eigenpair, polynomial_at, tidy_root
 from eckart.worked.numerals import GUARD, is_exact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eckart.worked.solution import Value
 
 LAMBDA = sp.Symbol("lambda")
@@ -51,6 +54,10 @@ class Spectrum:
     @property
     def eigenpairs(self) -> tuple[Eigenpair, ...]:
         return tuple(pair for root in self.roots for pair in root.eigenpairs)
+
+    def positive(self, above: float) -> list[Eigenpair]:
+        """Eigenpairs whose values exceed `above`, which separates them from zeros that carry rounding errors."""
+        return [pair for pair in self.eigenpairs if sp.N(pair.value) > above]
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -95,11 +102,12 @@ def factor_roots(factor: sp.Poly) -> list[Value]:
     if len(coefficients) == 5 and coefficients[1] == coefficients[3] == 0:
         squares = factor_roots(sp.Poly([1, coefficients[2], coefficients[4]], LAMBDA))
         if all(square.is_real and square > 0 for square in squares):
-            return [sign * tidy_root(square) for square in squares for sign in (1, -1)]
+            first, second = map(tidy_root, squares)
+            return [first, -first, second, -second]
     return [_real_if_real(root) for root in _numeric_roots(factor)]
 
 
-def _numeric_roots(factor: Any) -> list[Any]:
+def _numeric_roots(factor: sp.Poly) -> list[sp.Expr]:
     """Roots to many digits: simultaneous iteration, or isolation by exact arithmetic where that does not converge."""
     try:
         return list(factor.nroots(n=GUARD, maxsteps=500))
@@ -107,7 +115,7 @@ def _numeric_roots(factor: Any) -> list[Any]:
         return [root.evalf(GUARD) for root in factor.all_roots(radicals=False)]
 
 
-def kernel(matrix: Any, symmetric: bool, weights: tuple[Value, ...] | None = None) -> list[tuple[Value, ...]]:
+def kernel(matrix: DomainMatrix, symmetric: bool, weights: tuple[Value, ...] | None = None) -> list[tuple[Value, ...]]:
     """A basis of the null space over the matrix's field, scaled to start simply; orthogonal if asked."""
     reduced = matrix.to_field().rref()
     basis = matrix.to_field().nullspace() if reduced[1] else None
@@ -128,7 +136,9 @@ def oriented(pair: Eigenpair) -> Eigenpair:
     return pair.negated() if sp.re(sp.N(pair.direction[first], 15)) < 0 else axis
 
 
-def _family(over: Any, factor: sp.Poly, times: int, symmetric: bool, weights: tuple[Value, ...] | None) -> list[Root]:
+def _family(
+    over: DomainMatrix, factor: sp.Poly, times: int, symmetric: bool, weights: tuple[Value, ...] | None
+) -> list[Root]:
     """All roots of one factor, with their eigenvectors from one computation in the field of the factor."""
     field, generator = sp.QQ, None
     if factor.degree() == 1:
@@ -148,14 +158,18 @@ def _family(over: Any, factor: sp.Poly, times: int, symmetric: bool, weights: tu
 
 def _whole(entries: tuple[Value, ...]) -> tuple[Value, ...]:
     """Times the common denominator, over the common divisor, of all coefficients."""
-    lists = [entry.to_list() if hasattr(entry, "to_list") else [entry] for entry in entries]
-    if any(isinstance(c, sp.Basic) for row in lists for c in row):
+    numbers = [c for entry in entries for c in (entry.to_list() if hasattr(entry, "to_list") else [entry])]
+    if any(isinstance(c, sp.Basic) for c in numbers):
         return entries
-    fractions = [sp.QQ.to_sympy(c) for row in lists for c in row if c]
+    scale = _to_integers([sp.QQ.to_sympy(c) for c in numbers if c])
+    return tuple(entry * scale for entry in entries)
+
+
+def _to_integers(fractions: list[sp.Rational]) -> Value:
+    """The factor that makes fractions integers without a common divisor."""
     below = sp.ilcm(1, *[fraction.q for fraction in fractions])
     above = sp.igcd(0, *[fraction.p * (below // fraction.q) for fraction in fractions])
-    scale = sp.QQ(int(below), int(above) or 1)
-    return tuple(entry * scale for entry in entries)
+    return sp.QQ(int(below), int(above) or 1)
 
 
 def _orthogonal(vectors: list[tuple[Value, ...]], weights: list[Value]) -> list[tuple[Value, ...]]:
@@ -170,12 +184,12 @@ def _orthogonal(vectors: list[tuple[Value, ...]], weights: list[Value]) -> list[
     return done
 
 
-def _dot(first: Any, second: Any, weights: list[Value]) -> Any:
+def _dot(first: Sequence[Value], second: Sequence[Value], weights: list[Value]) -> Value:
     terms = [a * b * w for a, b, w in zip(first, second, weights, strict=True)]
     return sum(terms[1:], terms[0])
 
 
-def _identity(matrix: Any) -> list[list[Value]]:
+def _identity(matrix: DomainMatrix) -> list[list[Value]]:
     return DomainMatrix.eye(matrix.shape[1], matrix.to_field().domain).to_list()  # type: ignore[no-any-return]
 
 

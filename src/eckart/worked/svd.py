@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -181,7 +181,7 @@ def details(a: object) -> tuple[Step, ...]:
     return inner_steps(svd(a))
 
 
-def _image(pair: Eigenpair, a: object) -> tuple[list[Value], Any]:
+def _image(pair: Eigenpair, a: sp.Matrix) -> tuple[list[Value], sp.Expr]:
     image = pair.image(a)
     squares = [y * y for y in image]
     return image, sum(squares[1:], squares[0])

@@ -274,6 +274,15 @@ def test_no_cluster_is_started_silently():
         find_cluster("spark", wanted=False)
 
 
+def test_dask_arrays_without_the_package_distributed(monkeypatch):
+    """`pip install dask[array]` is enough where there is no cluster."""
+    monkeypatch.setitem(sys.modules, "distributed", None)  # an import raises ImportError
+    table = np.random.default_rng(4).normal(size=(300, 6)) * [6, 5, 4, 3, 2, 1]
+    d = ek.decompose(da.from_array(table, chunks=(100, 6)), k=2)
+    wanted = np.linalg.svd(table - table.mean(axis=0), compute_uv=False)[:2]
+    np.testing.assert_allclose(d.values, wanted, rtol=1e-12)
+
+
 def slowly(block):
     time.sleep(0.05)
     return block

@@ -45,6 +45,19 @@ def test_drifting_means():
     np.testing.assert_allclose(d.values, exact(X), rtol=1e-9)
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(1800, 90), (9000, 40)])
+def test_one_pass_for_a_series_with_drift_and_flat_noise(rows, columns):
+    """Levels far above the spread, a drift, and no gap after the last component: nothing has to be formed twice."""
+    rng = np.random.default_rng([rows, columns])
+    drift = np.cumsum(rng.standard_normal((rows, 2)), axis=0) / rows**0.5
+    X = rng.uniform(100.0, 9000.0, columns) + drift @ rng.standard_normal((2, columns))
+    X += 0.2 * rng.standard_normal((rows, columns))
+    d = ek.decompose(X, "pca", k=8)
+    assert d.certificate.proved
+    assert d.certificate.passes == 1
+    np.testing.assert_allclose(d.values, exact(X)[:8], rtol=1e-9)
+
+
 def test_small_values_are_recomputed():
     """Where the rounding of the Gram matrix hides the last values, they come from the matrix itself."""
     rng = np.random.default_rng(5)

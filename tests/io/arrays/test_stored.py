@@ -11,7 +11,7 @@ import zarr
 from scipy import sparse
 
 import eckart as ek
-from eckart.errors import FileError, MemoryBudgetError
+from eckart.errors import FileError, MemoryBudgetError, ParameterError
 from eckart.io.open_rows import open_rows
 
 MATRIX = sparse.random_array((9, 9), density=0.3, rng=np.random.default_rng(2), format="csr")
@@ -89,3 +89,12 @@ def test_packed_names_that_expand_to_gigabytes_are_refused(tmp_path):
     assert path.stat().st_size < 2_000_000
     with pytest.raises(MemoryBudgetError, match=r"the list of names in 'obs' takes 400 MB"):
         open_rows(path, memory=300_000_000)
+
+
+def test_an_array_without_a_shape_is_named(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["nothing"] = h5py.Empty("f8")
+    with pytest.raises(ParameterError, match="contains 0 arrays of two dimensions"):
+        ek.open_data(tmp_path / "x.h5")
+    with pytest.raises(FileError, match="is not a matrix of numbers"):
+        ek.open_data(tmp_path / "x.h5", key="nothing")

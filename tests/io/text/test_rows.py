@@ -25,7 +25,7 @@ def small_pieces(monkeypatch):
 def both(tmp_path, text, **options):
     """The matrix read whole and in blocks; what is refused as its message."""
     path = tmp_path / "a.csv"
-    path.write_text(text)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
     found = []
     for stream in (False, True):
         try:
@@ -65,6 +65,37 @@ def test_text_at_the_beginning_of_a_column_of_numbers(tmp_path, first):
     whole, blocks = both(tmp_path, lines(lambda i: "ok" if i < 200 else i % 7))
     assert whole.shape == (300, 2)
     np.testing.assert_array_equal(whole, blocks)
+
+
+BODY = "".join(f"t{i};{i},5;{-i}\r\n" for i in range(200))
+VALUES = np.array([[i + 0.5, -i] for i in range(200)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffsep=;\r\nname;a;b\r\n" + BODY,  # as a spreadsheet writes it
+        "# made by a program\r\n\r\nname;a;b\r\n" + BODY,
+        "name;a;b\r\n" + BODY.replace("\r\n", "\r\n  \r\n", 50) + "\x1a",
+        "name;a;b\n" + BODY.replace("\r\n", "\n").replace(";", ";\u00a0"),
+        f"{'n' * 3000};a;b\n{BODY}",  # the names alone are longer than the beginning that is looked at
+        "name;a;b\n" + BODY.replace("\r\n", "\r"),
+    ],
+    ids=["spreadsheet", "comment", "blank-lines", "no-break-spaces", "long-names", "carriage-returns"],
+)
+@pytest.mark.usefixtures("small_pieces")
+def test_lines_mean_the_same_in_blocks(tmp_path, text):
+    for found in both(tmp_path, text):
+        np.testing.assert_array_equal(found, VALUES)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_byte_that_is_not_utf8_far_down(tmp_path):
+    """It is in a column that is not analysed; a text that says it is UTF-8 is refused whole as well."""
+    text = b"\xef\xbb\xbfname,a,b\n" + b"".join(b"t%d,%d,2\n" % (i, i) for i in range(200))
+    whole, blocks = both(tmp_path, text.replace(b"t190", b"t\xe9"))
+    assert "line 192: the bytes are not utf-8" in whole
+    assert "is not UTF-8 from line" in blocks
 
 
 WIDTH = 1600

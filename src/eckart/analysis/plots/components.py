@@ -30,7 +30,7 @@ _MOST_COMPONENTS = 30
 _MOST_COLUMNS = 40
 _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 _POINTS = 2.2
-"""Points per percent on the scale of shares, about."""
+"""Approximate height in points of one percent on the share scale."""
 
 
 @takes_fitted

@@ -48,7 +48,7 @@ class Biplot:
     arrows: NDArray[np.float64]
     """Columns x 2, in their own units."""
     stretch: float
-    """How many times longer the arrows are drawn than their numbers say."""
+    """Factor by which arrows are stretched for display."""
     labels: tuple[str, str]
     rows: NDArray[np.intp]
     """Which rows are drawn."""

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 MOST_COMPONENTS = 10
 """Components whose coordinates are in the page."""
 _OBSERVED = 420_000
-"""Numbers of the table itself that are in the page; beyond, the strongest columns only."""
+"""Most numbers of the table that the page contains; larger tables contribute their strongest columns only."""
 _LETTERS = 180_000
 _MOST_COLUMNS = 2000
 _MOST_CHOICES = 200
 _FEW = 2000
 _EXACT = 100_000
-"""Up to here the table is kept in full digits, beyond as levels."""
+"""Tables up to this size are stored with full precision, larger ones as levels."""
 
 
 def numbers(found: Analysis) -> JsonObject:

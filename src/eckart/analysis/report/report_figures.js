@@ -9,15 +9,18 @@ const bounds = (params, api) => {
   return { type: "group", children: [line(x - 6, low, x + 6, low), line(x - 6, high, x + 6, high), line(x, low, x, high)] };
 };
 
+// Whether a label such as "14.5 %" fits over its bar.
+const room = (width) => (width - 64) / shown.length >= 44;
+
 figure("scree", {
   height: (width) => (width < 500 ? 240 : 300),
-  option: () => ({
+  option: ({ width }) => ({
     grid: { left: 52, right: 12, top: 16, bottom: 34 },
     xAxis: axis({ type: "category", data: shown.map((a) => a.name), splitLine: { show: false } }),
     yAxis: axis({ type: "value", min: 0, max: data.additive ? 100 : undefined, axisLabel: { formatter: (x) => `${x} %` } }),
     series: [
-      { type: "bar", data: shown.map((a) => 100 * a.share), itemStyle: { color: (x) => (data.recommended && x.dataIndex >= data.recommended ? colour("sky") : colour("blue")) }, barMaxWidth: 56, label: { show: shown.length <= 12, position: "inside", color: readable(blend("blue", 1)), fontSize: 11.5, formatter: (x) => (x.value >= 8 ? `${x.value.toFixed(1)} %` : "") } },
-      { type: "scatter", silent: true, symbolSize: 0.1, data: shown.map((a) => 100 * a.share), label: { show: shown.length <= 12, position: "top", color: colour("soft"), fontSize: 11.5, formatter: (x) => (x.value < 8 ? `${x.value.toFixed(1)} %` : "") } },
+      { type: "bar", data: shown.map((a) => 100 * a.share), itemStyle: { color: (x) => (data.recommended && x.dataIndex >= data.recommended ? colour("sky") : colour("blue")) }, barMaxWidth: 56, label: { show: room(width), position: "inside", color: readable(blend("blue", 1)), fontSize: 11.5, formatter: (x) => (x.value >= 8 ? `${x.value.toFixed(1)} %` : "") } },
+      { type: "scatter", silent: true, symbolSize: 0.1, data: shown.map((a) => 100 * a.share), label: { show: room(width), position: "top", color: colour("soft"), fontSize: 11.5, formatter: (x) => (x.value < 8 ? `${x.value.toFixed(1)} %` : "") } },
       ...(shown[0] && shown[0].low !== null ? [{ type: "custom", renderItem: bounds, data: shown.map((a, i) => [i, 100 * a.low, 100 * (a.high ?? 1)]), z: 3 }] : []),
       ...(data.additive ? [{ type: "line", data: running.map((x) => 100 * x), symbol: "circle", symbolSize: 7, itemStyle: { color: colour("red") }, lineStyle: { color: colour("red"), width: 2 } }] : []),
     ],

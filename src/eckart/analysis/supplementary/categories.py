@@ -161,7 +161,7 @@ class _Categories:
     counts: Matrix
     means: Matrix
     there: NDArray[np.bool_]
-    """Which rows have a word."""
+    """Mask of the rows that have a label."""
 
 
 def _word(label: object) -> str | None:

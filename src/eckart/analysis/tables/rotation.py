@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SWEEPS = 500
 _STILL = 1e-13
-"""Angles below this are no turn."""
+"""Rotations by a smaller angle count as none."""
 
 
 @document

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -34,17 +34,17 @@ class Costs:
     """What work costs, as far as the choice of a solver and its schedule depend on it."""
 
     dense_rate: Mapping[str, float]
-    """Multiplications and additions a second in dense products, by precision."""
+    """Multiply-adds per second in dense products, by precision."""
     sparse_rate: float
     """The same in products with CSR rows."""
     eigen_speed: float
     """How much faster large eigenproblems are than by LAPACK on the host."""
     dense_blocks: tuple[int, int] | None
-    """Columns of a Lanczos block for dense rows: for k up to 16, and for more; None where only k counts."""
+    """Columns of a Lanczos block for dense rows: for k up to 16, and for larger k; None if only k matters."""
     sparse_blocks: tuple[int, int] | None
     """The same for CSR rows in memory: for k up to 12, and for more."""
     on_trial: bool
-    """Whether block Lanczos on dense rows may be given up for the Gram matrix on the way."""
+    """Whether block Lanczos on dense rows may be abandoned in favour of the Gram matrix."""
     probe_threshold: float
     """Probes join when every wanted residual is below this share of the last wanted value."""
     first_check: int
@@ -68,7 +68,7 @@ class Speculation(Generic[Result]):
 
     work: Callable[[], Result]
     started: bool = False
-    """Whether it is under way, and lost if nobody takes it."""
+    """Whether the work is already queued, so that it is wasted if not used."""
     _result: Result | None = None
 
     def __post_init__(self) -> None:
@@ -86,7 +86,7 @@ class Backend(ABC):
     csr: CsrFunctions
     """Functions for CSR rows."""
     synchronous: bool
-    """Whether a result is there when a call returns, so that looking at it costs no waiting."""
+    """Whether a result is complete when a call returns, so that reading it does not block."""
     float32_squares: bool
     """Whether sums of squares of float32 rows are formed in float32 over a few rows at a time."""
 
@@ -106,7 +106,7 @@ class Backend(ABC):
 
     @abstractmethod
     def fetch_async(self, array: Array) -> Callable[[], np.ndarray]:
-        """The same numbers on the host, once they are asked for; nobody waits for them before."""
+        """The same numbers on the host, when they are requested; nothing waits for them before that."""
 
     # Random blocks
 
@@ -177,12 +177,12 @@ class Backend(ABC):
         """The largest modulus: of a sample if that is between `low` and `high`, else of all entries."""
 
     @abstractmethod
-    def varying(self, rows: Any, reference: np.ndarray) -> np.ndarray:
+    def varying(self, rows: Matrix, reference: np.ndarray) -> np.ndarray:
         """Whether some entry of each column differs from that of `reference`, exactly."""
 
     @abstractmethod
-    def digest(self, data: Any, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
-        """Both sums of `engine.digest` over rows whose row 0 is row `first`, once they are asked for."""
+    def digest(self, data: Matrix, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
+        """Both sums of `engine.digest` over rows whose row 0 is row `first`, when they are requested."""
 
     @property
     @abstractmethod

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from eckart.arrays import Array, Matrix
 
 COMPILE_FROM = 2**18
-"""Stored entries from which on compiled loops pay for the time it takes to compile them."""
+"""From this many stored entries on, compiled loops are worth their compilation time."""
 
 
 def loops(entries: int) -> ModuleType:
-    """The loops for a matrix with so many stored entries."""
+    """The loops for a matrix with this many stored entries."""
     if entries >= COMPILE_FROM:
         from eckart.engine.compiled import csr
 

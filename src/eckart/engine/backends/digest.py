@@ -20,9 +20,9 @@ FIRST_MULTIPLIER = 0x9E3779B97F4A7C15
 SECOND_MULTIPLIER = 0xD6E8FEB86659FD93
 """Odd constants of SplitMix64 and of related mixers (Steele, Lea and Flood 2014, OOPSLA)."""
 _WORDS_AT_A_TIME = {True: 2**15, False: 2**22}
-"""On the host what fits into cache; on a device what keeps it busy."""
+"""On the host a block that fits in cache; on a GPU one that keeps it busy."""
 _COMPILE_FROM = 2**23
-"""Bytes from which on importing Numba (half a second, once) pays."""
+"""From this many bytes on, importing Numba (half a second, once) is worthwhile."""
 _ROW_CHUNKS = 16
 
 

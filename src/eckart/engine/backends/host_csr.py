@@ -1,4 +1,4 @@
-"""Products with CSR rows, one read each, never densified beyond a few rows.
+"""Products with CSR rows, one pass each, densified only a few rows at a time.
 
 Sparse rows need no shift before they are centred: for a column with a share p of stored entries, Cauchy-Schwarz gives
 mean^2 <= p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bit is lost.
@@ -7,8 +7,9 @@ mean^2 <= p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bi
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _SEGMENTS = 8
 _SEGMENT_ENTRIES = 2**16
-"""Stored entries for which handing a segment to another thread is worth while."""
+"""Fewest stored entries of a segment that is worth a thread."""
 _TILE_BYTES = 192
 """Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
 _PRODUCT_BYTES = 2**24
@@ -257,7 +258,7 @@ def segments(matrix: Matrix, count: int | None = None) -> list[tuple[int, int]]:
     return list(itertools.pairwise(edges)) or [(0, rows)]
 
 
-def _tiled(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
+def _tiled(op: RowBlocks, factor: np.ndarray, kernel: Callable[..., None]) -> np.ndarray:
     """Sum over segments of kernel(rows, tile of the factor), with the accumulator of each thread kept small."""
     matrix = op.matrix
     width = max(1, _TILE_BYTES // matrix.dtype.itemsize)
@@ -269,7 +270,7 @@ def _tiled(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
 
 
-def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
+def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Callable[..., None]) -> np.ndarray:
     matrix = op.matrix
 
     def step(segment: tuple[int, int]) -> np.ndarray:

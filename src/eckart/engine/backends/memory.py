@@ -1,4 +1,4 @@
-"""When the memory of a GPU does not suffice: smaller blocks, and a word about it; never a wrong answer."""
+"""When GPU memory runs out: smaller blocks and a note; never a wrong answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eckart.notes import Note
 
 Result = TypeVar("Result")
 _BLOCK_BYTES = 2**29
-"""On a GPU a block has to keep all of it busy."""
+"""On a GPU a block must keep all multiprocessors busy."""
 _LEAST_BLOCK_BYTES = 2**22
 
 
@@ -69,7 +69,7 @@ def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
 
 
 def free_device_memory() -> None:
-    """What PyTorch and CuPy keep for later is given back."""
+    """Release the memory that PyTorch and CuPy cache."""
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()

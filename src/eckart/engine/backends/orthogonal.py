@@ -13,7 +13,7 @@ from eckart.engine.backends.tall import inner, times, without
 
 _UNIT = float(np.finfo(np.float64).eps)
 ROUNDING_ONLY = 1e-3
-"""Of a unit column that was rounding only, no more than this is left when it is cleared of a basis."""
+"""A unit column that consists of rounding errors has at most this length after projection against a basis."""
 
 
 def orthonormalize(block: Array, floor: float = 0.0) -> Array:

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 _SEGMENTS = 8
 MOST_SEGMENTS = 32
 GRAM_ROWS = 2048
-"""Rows of a Gram matrix that BLAS adds up in an order of its own, at most."""
+"""Most rows that BLAS may sum in an order of its own."""
 _BLOCK_BYTES = 2**20
 _BLOCK_ROWS, _CONVERTED_ROWS = 512, 128
 """Rows of a block at least; fewer where it is a copy, which has to stay in cache until it is multiplied."""
 _PIECE_BYTES = 2**20
-_SERIAL_WORK = 1_000_000
+_SERIAL_WORK, _SHARED_WORK = 1_000_000, 4_000_000
+"""Multiplications from which on rows are cut into segments, and from which on threads share them: handing segments out
+takes 0.2 ms, which is half of the time of so many."""
 _ACCUMULATOR_BYTES = 2**28
 
 
@@ -162,8 +164,7 @@ class DenseProducts:
             return parts
 
         width = 2 + (0 if right is None else 2 * right.shape[1]) + (self.rows.shape[1] if gram else 0)
-        segments = self._segments(width, 8 * self.rows.shape[1] * width)
-        sums, squares, *rest = fold(step, segments, _accumulate, workers=self._workers(width))
+        sums, squares, *rest = self._fold(step, width, 8 * self.rows.shape[1] * width)
         weight = float(self.rows.shape[0]) if roots is None else float(xp.sum(roots * roots))
         if gram and not single:
             return MomentsAndProduct(sums, _diagonal(squares), weight, squares, from_gram=True)
@@ -183,9 +184,20 @@ class DenseProducts:
             return type(self)(replace(self.rows, matrix=self.rows.matrix.T, steps=())).additions(
                 gram=gram, transposed=False
             )
-        rows, columns = self.rows.shape
+        columns = self.rows.shape[1]
         size = self.gram_rows if gram else self.block_rows
-        return min(size, rows) + -(-rows // size) + _SEGMENTS + (0 if gram else columns)
+        longest = self._longest_segment
+        return min(size, longest) + -(-longest // size) + _SEGMENTS + (0 if gram else columns)
+
+    @property
+    def _longest_segment(self) -> int:
+        """Rows of a segment at most, for factors of any width, and for fewer rows than these too."""
+        rows, columns = self.rows.shape
+        if not is_numpy(self.rows.prototype):
+            return rows
+        # Segments are fewest where the product is a Gram matrix with its sums, or has too little work to be shared out.
+        count = max(1, min(_SEGMENTS, rows // 64, _ACCUMULATOR_BYTES // (8 * columns * (columns + 2))))
+        return min(rows, max(-(-rows // count) + 1, -(-_SERIAL_WORK // columns)))
 
     def _product(self, block: Array, factor: Array | None, *, gram: bool) -> Array | None:
         if gram:
@@ -233,7 +245,13 @@ class DenseProducts:
                 parts = _accumulate(parts, [product(start, block)])
             return parts
 
-        return fold(step, self._segments(width, result_bytes), _accumulate, workers=self._workers(width))[0]
+        return self._fold(step, width, result_bytes)[0]
+
+    def _fold(self, step: Callable[[tuple[int, int]], list[Array]], width: int, result_bytes: int) -> list[Array]:
+        segments = self._segments(width, result_bytes)
+        if 2 * result_bytes > _ACCUMULATOR_BYTES:
+            return step(segments[0])  # a Gram matrix too large for a second one: the threads of BLAS share it
+        return fold(step, segments, _accumulate, workers=self._workers(width))
 
     def _operand(self, factor: Array) -> Array:
         """A factor in the precision of the products."""
@@ -248,7 +266,7 @@ class DenseProducts:
         return list(itertools.pairwise(edges))
 
     def _workers(self, width: int) -> int | None:
-        return 1 if self.rows.shape[0] * self.rows.shape[1] * width < _SERIAL_WORK else self.rows.workers
+        return 1 if self.rows.shape[0] * self.rows.shape[1] * width < _SHARED_WORK else self.rows.workers
 
 
 def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -53,12 +53,12 @@ def is_csr(rows: Matrix) -> bool:
     return is_sparse(rows) or isinstance(rows, DeviceCsr)
 
 
-def stored_elsewhere(data: Matrix) -> Any:
+def stored_elsewhere(data: Matrix) -> Matrix | None:
     """Sparse matrices of CuPy and of PyTorch on a GPU as CSR rows; None for everything else."""
     return as_device_csr(data)
 
 
-def transfer_to(device: str, data: Any) -> DeviceTransfer:
+def transfer_to(device: str, data: Matrix) -> DeviceTransfer:
     """What takes host data to `device`; refused where the data are on a device already."""
     if not device.startswith("cuda"):
         raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")

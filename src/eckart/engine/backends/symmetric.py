@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,8 +23,10 @@ _CORRECTABLE = 1e-10
 _SMALL = 64
 """Below this size all pairs are computed: it takes little time, and the numerical rank is known then."""
 _FEW = (512, 6, 4)
-"""A sixth of all pairs are cheaper by `_few_pairs` than all by divide and conquer (LAPACK's driver evd); a quarter from
-size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
+"""A sixth of all pairs are cheaper by `SymmetricMatrix._few` than all by divide and conquer (LAPACK's driver evd); a
+quarter from size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
+_MANY = 10
+"""Where this many times the wanted pairs are at least all, finding all values first takes less time than MRRR."""
 _BLOCK = 64
 """Columns that LAPACK reduces and applies at a time."""
 _SUBSET_OF_VALUES = 1024
@@ -35,17 +39,38 @@ def leading_pairs(
     matrix: Array, count: int, *, smallest: bool = False, prototype: Array | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The `count` largest eigenvalues, falling, or the smallest, rising, with vectors. `prototype`: see `pairs`."""
-    size = matrix.shape[0]
-    chosen = slice(0, count) if smallest else slice(size - count, size)
-    if worth_moving("pairs", size, prototype):
-        values, vectors = _there(matrix, prototype, chosen)
-    else:
-        matrix = to_numpy(matrix)
-        found = None
-        if not by_all(size, count):
-            found = _few_pairs(matrix, count, smallest=smallest)
-        values, vectors = found if found is not None else _every(matrix, chosen)
-    return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
+    return SymmetricMatrix(matrix, prototype).leading(count, smallest=smallest)
+
+
+class SymmetricMatrix:
+    """A symmetric matrix whose reduction to tridiagonal form is kept, so that other pairs of it cost little."""
+
+    def __init__(self, matrix: Array, prototype: Array | None = None) -> None:
+        self.matrix, self.prototype = matrix, prototype
+        self._kept: _Reduced | None = None
+
+    def leading(self, count: int, *, smallest: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """As `leading_pairs`."""
+        size = self.matrix.shape[0]
+        chosen = slice(0, count) if smallest else slice(size - count, size)
+        if worth_moving("pairs", size, self.prototype):
+            values, vectors = _there(self.matrix, self.prototype, chosen)
+        else:
+            found = None if by_all(size, count) else self._few(count, smallest=smallest)
+            values, vectors = found if found is not None else _every(to_numpy(self.matrix), chosen)
+        return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
+
+    def _few(self, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
+        """Some pairs, rising: A = Q T Q^T, pairs of the tridiagonal T, vectors Q Z; None where LAPACK gives up.
+
+        LAPACK's driver evr finds all pairs by MRRR (Dhillon and Parlett 2004, Linear Algebra Appl. 387, 1), but some of
+        them by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and the other
+        where residuals T z - l z exceed what that leaves.
+        """
+        with one_blas_thread():
+            if self._kept is None:
+                self._kept = _reduced(to_numpy(self.matrix))
+            return _pairs_of_reduced(self._kept, count, smallest=smallest)
 
 
 def by_all(size: int, count: int, prototype: Array | None = None) -> bool:
@@ -75,8 +100,14 @@ def pairs(matrix: np.ndarray, prototype: Array | None = None) -> tuple[np.ndarra
 
 
 def _every(matrix: np.ndarray, chosen: slice) -> tuple[np.ndarray, np.ndarray]:
-    values, vectors = _here(np.linalg.eigh, matrix)
+    values, vectors = _here(_all_of_small if len(matrix) <= _SMALL else np.linalg.eigh, matrix)
     return values[chosen], vectors[:, chosen]
+
+
+def _all_of_small(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`numpy.linalg.eigh` without its checks, which take longer than the eigenvalues of a few columns."""
+    values, vectors, failed = lapack.dsyevd(matrix, lower=1)
+    return np.linalg.eigh(matrix) if failed else (values, vectors)
 
 
 def worth_moving(kind: str, size: int, prototype: Array | None) -> bool:
@@ -92,26 +123,15 @@ def _there(matrix: Array, prototype: Array, chosen: slice | None) -> tuple[np.nd
         if chosen is None:
             return to_numpy(solver.eigvalsh(moved)), np.empty((0, 0))
         values, vectors = solver.eigh(moved)
-    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+    except RuntimeError as error:  # PyTorch's counterpart of NumPy's LinAlgError
         raise np.linalg.LinAlgError(str(error)) from error
     return to_numpy(values[chosen]), to_numpy(vectors[:, chosen])
 
 
-def _here(solve: Any, matrix: np.ndarray) -> Any:
+def _here(solve: Callable[[np.ndarray], Array], matrix: np.ndarray) -> Array:
     # With more threads LAPACK adds up in another order: the last bits would depend on their number.
     with one_blas_thread():
         return solve(matrix)
-
-
-def _few_pairs(matrix: np.ndarray, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
-    """Some pairs, rising: A = Q T Q^T, pairs of the tridiagonal T, vectors Q Z; None where LAPACK gives up.
-
-    LAPACK's driver evr finds all pairs by MRRR (Dhillon and Parlett 2004, Linear Algebra Appl. 387, 1), but some of
-    them by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and the other where
-    residuals T z - l z exceed what that leaves.
-    """
-    with one_blas_thread():
-        return _pairs_of_reduced(_reduced(matrix), count, smallest=smallest)
 
 
 def spectrum_and_pairs(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -141,24 +161,59 @@ def _reduced(matrix: np.ndarray) -> _Reduced:
 def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
     reflectors, diagonal, off, lengths = reduced
     first = 0 if smallest else len(diagonal) - count
-    found = _by_mrrr(diagonal, off, first, count)
-    if found is None or _left_out(diagonal, off, found[0], smallest=smallest):
-        try:
-            found = linalg.eigh_tridiagonal(
-                diagonal, off, select="i", select_range=(first, first + count - 1), check_finite=False,
-                lapack_driver="stebz",
-            )  # fmt: skip
-        except np.linalg.LinAlgError:
-            return None
-    values, basis = found
-    if len(values) != count or _left_out(diagonal, off, values, smallest=smallest):
+    found = _by_inverse_iteration(diagonal, off, first, count) if len(diagonal) <= _MANY * count else None
+    if found is None:
+        found = _by_mrrr_or_bisection(diagonal, off, first, count, smallest=smallest)
+    if found is None:
         return None
+    values, basis = found
     # Q begins with one row and column of the identity, and its reflectors with the second row: a view from there on, of
     # which the last row is not used.
     size = len(diagonal)
     below = reflectors.ravel(order="K")[1 : 1 + size * (size - 1)].reshape((size, size - 1), order="F")
     basis[1:] = lapack.dormqr("L", "N", below, lengths, basis[1:], _BLOCK * count)[0]
     return values, basis
+
+
+def _by_inverse_iteration(
+    diagonal: np.ndarray, off: np.ndarray, first: int, count: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Pairs of a tridiagonal matrix: all values by QR iteration, none can be left out, and vectors one by one.
+
+    None where T falls apart, so that vectors of equal values come out alike; MRRR takes it apart first.
+    """
+    size = len(diagonal)
+    values, failed = lapack.dsterf(diagonal, off)
+    if failed:
+        return None
+    values = values[first : first + count]
+    basis, failed = lapack.dstein(diagonal, off, values, *_one_block(size))
+    return None if failed else _accurate(diagonal, off, values, basis)
+
+
+@lru_cache(maxsize=64)
+def _one_block(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """For dstein: the block of each value, and where blocks end."""
+    ends = np.zeros(size, np.int32)
+    ends[0] = size
+    return np.ones(size, np.int32), ends
+
+
+def _by_mrrr_or_bisection(
+    diagonal: np.ndarray, off: np.ndarray, first: int, count: int, *, smallest: bool
+) -> tuple[np.ndarray, np.ndarray] | None:
+    found = _by_mrrr(diagonal, off, first, count)
+    if found is not None and not _left_out(diagonal, off, found[0], smallest=smallest):
+        return found
+    try:
+        values, basis = linalg.eigh_tridiagonal(
+            diagonal, off, select="i", select_range=(first, first + count - 1), check_finite=False,
+            lapack_driver="stebz",
+        )  # fmt: skip
+    except np.linalg.LinAlgError:
+        return None
+    whole = len(values) == count and not _left_out(diagonal, off, values, smallest=smallest)
+    return (values, basis) if whole else None
 
 
 def _left_out(diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, *, smallest: bool) -> bool:
@@ -178,12 +233,18 @@ def _left_out(diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, *, smal
 
 def _by_mrrr(diagonal: np.ndarray, off: np.ndarray, first: int, count: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Pairs of a tridiagonal matrix; None where they are not as accurate as those of other drivers."""
-    size = len(diagonal)
     # dstemr overwrites the second diagonal, and takes it with one entry more.
     found, values, basis, failed = lapack.dstemr(diagonal, np.append(off, 0.0), 2, 0.0, 0.0, first + 1, first + count)
     if failed or found != count:
         return None
-    values, basis = values[:count], basis[:, :count]
+    return _accurate(diagonal, off, values[:count], basis[:, :count])
+
+
+def _accurate(
+    diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, basis: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The pairs, orthonormal to rounding; None where they or their residuals T z - l z are too far off."""
+    size, count = basis.shape
     loss = basis.T @ basis
     loss.flat[:: count + 1] -= 1.0
     lost = float(np.abs(loss).max())
@@ -203,7 +264,7 @@ def _some_values(matrix: np.ndarray, count: int) -> np.ndarray | None:
     """The `count` largest values, rising, by LAPACK's subset driver; None where it gives up or leaves some out."""
     size = matrix.shape[0]
 
-    def some(given: np.ndarray) -> Any:
+    def some(given: np.ndarray) -> Array:
         return linalg.eigvalsh(given, subset_by_index=[size - count, size - 1], check_finite=False)
 
     try:

@@ -13,9 +13,9 @@ class Transfer(Protocol):
     """Takes blocks to another place while those before are worked on."""
 
     prototype: Array
-    """An empty array in that place."""
+    """An empty array on that device."""
     depth: int
-    """Blocks that are under way at a time."""
+    """Blocks in flight at a time."""
     threads: int
     """Threads that read and send them."""
 

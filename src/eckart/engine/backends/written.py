@@ -1,4 +1,4 @@
-"""Products and functions written over an array that is there, in the words of each library.
+"""Products and functions that write into an existing array, for each library.
 
 The array API makes a new array of every result; compared with products of large tiles each further pass counts.
 """
@@ -22,7 +22,7 @@ def applied(function: str, array: Array) -> Array:
 
 
 def less_product(rows: Array, first: Array, second: Array) -> Array:
-    """rows - first second; the rows are gone."""
+    """rows - first second; overwrites the rows."""
     if library(rows) == "torch":
         return rows.addmm_(first, second, alpha=-1.0)
     rows -= first @ second

@@ -4,7 +4,7 @@ A run is a fixed sequence of passes, and between them arithmetic that depends on
 therefore the whole state: the same call takes them from the checkpoint, in order, and gives the same bits as a run that
 was not interrupted. A long pass leaves partial sums on the way.
 
-A checkpoint is believed only for the data it was made of. The fingerprint of the files must agree, and so must the
+A checkpoint is trusted only for the data it was made from. The fingerprint of the files must agree, and so must the
 SHA-256 of one block, chosen at random, or of every block that was read if the files were touched, copied or moved.
 Files are written completely, flushed and renamed; each has a checksum and the identity of its checkpoint.
 """
@@ -40,7 +40,7 @@ from eckart.errors import CheckpointError
 from eckart.locks import NAMES, FolderLock, holder
 
 _EVERY_SECONDS = 20.0
-"""Partial sums are written when this much time has passed since the last."""
+"""Partial sums are written at this interval."""
 _RECORD, _DIGESTS, _PARTIAL = "run.json", "blocks", "partial"
 
 
@@ -63,6 +63,8 @@ class Journal:
         """The checkpoint of this run of `matrix`, new or as it was left; that of another run is refused."""
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
+        if folder.exists() and not folder.is_dir():
+            raise CheckpointError(f"{folder} is a file, and a checkpoint is a folder. Name a new folder.")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):
@@ -208,7 +210,8 @@ def _refuse_other_run(folder: Path, record: JsonObject, run: JsonObject) -> None
     keys = [key for key in sorted({*before, *run}) if before.get(key) != run.get(key)]
     if keys:
         raise CheckpointError(
-            f"{folder} has the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call that wrote "
+            f"{folder} holds the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call that "
+            "wrote "
             "it, name another folder, or remove that one to start from the beginning."
         )
 
@@ -227,7 +230,7 @@ def _refuse_other_data(folder: Path, before: JsonObject, now: JsonObject) -> Non
             what = f"{then} {unit} then, {found} now"
             break
     raise CheckpointError(
-        f"The data are not those that the checkpoint {folder} was made of ({what}). Restore the data, name another "
+        f"The data are not those that the checkpoint {folder} was made from ({what}). Restore the data, name another "
         "folder, or remove that one to start from the beginning."
     )
 

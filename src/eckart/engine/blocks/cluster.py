@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 
 _FAN_IN = 4
 _TRAVELS, _TASKS = 4.0, 64
-"""A task reads at least four times the bytes that it sends, as far as 64 tasks are left."""
+"""A task reads at least four times the bytes that it sends, as long as 64 tasks remain."""
 _PATIENCE = 60.0
-"""Seconds without any worker, or without an answer of the scheduler, after which the work is given up."""
+"""Seconds without any worker, or without an answer from the scheduler, before giving up."""
 _ANSWER_SECONDS = 10.0
 
 
@@ -158,12 +159,12 @@ class Cluster:
             )
 
     def _ask(self, function: Callable[..., Any], *arguments: object, **options: object) -> Any:
-        """A question to the scheduler that does not wait for ever."""
+        """A request to the scheduler with a time limit."""
         timeout = min(_ANSWER_SECONDS, self.patience)
         return self.client.sync(function, *arguments, callback_timeout=timeout, **options)
 
     def _wait(self, future: Any, names: dict[str, str]) -> Sums:
-        """The result; an error if the cluster is gone for longer than `patience`, never a wait without end."""
+        """The result; an error if the cluster is gone for longer than `patience`, never an endless wait."""
         idle_since: float | None = None
         while not future.done():
             with contextlib.suppress(Exception):  # a task that failed is examined below
@@ -221,7 +222,7 @@ class Cluster:
 
 def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
     """The cluster of `executor` ("dask" or a Client); of the active client, when the data are Dask's (`wanted`)."""
-    if executor is None and not wanted:
+    if executor is None and (not wanted or sys.modules.get("distributed") is None):  # so no client is active
         return None
     distributed = require("distributed", extra="dask", purpose="Dask clusters")
     if isinstance(executor, distributed.Client):

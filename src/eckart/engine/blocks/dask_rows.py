@@ -11,7 +11,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.csr_check import check_sparse
-from eckart.engine.blocks.source import Block, Metadata
+from eckart.engine.blocks.source import Block, Metadata, stack_blocks
 from eckart.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class DaskRows:
     def read(self, start: int, stop: int) -> Block:
         first = int(np.searchsorted(self.edges, start, side="right")) - 1
         last = int(np.searchsorted(self.edges, stop, side="left"))
-        return _stack([self._part(i, start, stop) for i in range(first, last)])
+        return stack_blocks([self._part(i, start, stop) for i in range(first, last)])
 
     def _part(self, chunk: int, start: int, stop: int) -> Block:
         """The wanted rows of one chunk, cut out where it is."""
@@ -70,15 +70,19 @@ class DaskRows:
         return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
 
 
+def _refuse_other_columns(dtypes: Any) -> None:
+    others = [str(name) for name, kind in dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
+    if others:
+        raise InputError(
+            f"Columns that are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
+        )
+
+
 def dask_rows(data: Any) -> DaskRows:
     """A Dask array or frame of numbers as rows."""
     metadata = Metadata(name="dask")
     if hasattr(data, "to_dask_array"):
-        others = [str(name) for name, kind in data.dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
-        if others:
-            raise InputError(
-                f"Columns that are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
-            )
+        _refuse_other_columns(data.dtypes)
         metadata = Metadata(name="dask", column_names=tuple(map(str, data.columns)))
         data = data.to_dask_array(lengths=True)
     if data.ndim != 2:
@@ -87,8 +91,7 @@ def dask_rows(data: Any) -> DaskRows:
         data = data.compute_chunk_sizes()
     if len(data.chunks[1]) > 1:
         data = data.rechunk({1: -1})
-    edges = (0, *(int(edge) for edge in itertools.accumulate(data.chunks[0])))
-    edges = tuple(edge for edge, later in zip(edges, (*edges[1:], None), strict=True) if edge != later)
+    edges = tuple(sorted({0, *map(int, itertools.accumulate(data.chunks[0]))}))  # chunks without rows are left out
     sparse = not isinstance(data._meta, np.ndarray)
     density = _density(data) if sparse else 1.0
     return DaskRows(data, edges, metadata, sparse, density)
@@ -121,13 +124,3 @@ def _density(data: Any) -> float:
     """Share of stored entries, from the first chunk."""
     chunk = as_block(data.blocks[0, 0].compute(), np.dtype(np.float64))
     return float(int(chunk.nnz) / max(int(chunk.shape[0]) * int(chunk.shape[1]), 1))
-
-
-def _stack(pieces: list[Block]) -> Block:
-    if len(pieces) == 1:
-        return pieces[0]
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
-    from scipy import sparse
-
-    return sparse.vstack(pieces, format="csr")

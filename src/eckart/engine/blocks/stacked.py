@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
-from eckart.engine.blocks.source import RowSource
+from eckart.engine.blocks.source import RowSource, stack_blocks
 from eckart.engine.blocks.task import BlockTask, Task, View, add_parts, counted_only
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.exponent import Exponent
@@ -32,7 +31,7 @@ from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
 
 _JOURNALLED = 2**28
-"""Products of rows up to this many bytes are written down; longer ones are formed again."""
+"""Row products of up to this many bytes are checkpointed; longer ones are recomputed."""
 
 
 @dataclass(frozen=True)
@@ -131,26 +130,31 @@ class StackedBlocks:
         pieces = [
             block[wanted[order[first:last]] - start] for start, block, first, last in self._blocks_with(wanted[order])
         ]
-        whole = _stack(pieces)
+        whole = stack_blocks(pieces)
         return whole[np.argsort(order, kind="stable")]
 
-    def _blocks_with(self, rows: np.ndarray) -> Iterator[tuple[int, Any, int, int]]:
+    def _blocks_with(self, rows: np.ndarray) -> Iterator[tuple[int, Matrix, int, int]]:
         for start, stop in itertools.pairwise(self.edges):
             first, last = np.searchsorted(rows, (start, stop))
             if last > first:
                 yield start, self.source.read(start, stop), int(first), int(last)
 
-    def columns(self, index: object) -> Any:
+    def columns(self, index: object) -> Matrix:
         """Some columns, as they are stored, in one pass."""
         self.reading.passes += 1
-        return _stack([block[:, index] for _, block in self.read_all()])
+        return stack_blocks([block[:, index] for _, block in self.read_all()])
+
+    def _sampled_spans(self, most: int) -> list[tuple[int, int]]:
+        """The beginnings of the first and the last block, if they have rows that count; otherwise one row that does."""
+        spans = sorted((a, min(b, a + most)) for a, b in {self.edges[:2], self.edges[-2:]})
+        if self.weights is None:
+            return spans
+        first = int(np.argmax(self.weights > 0.0))
+        return [span for span in spans if self.weights[slice(*span)].any()] or [(first, first + 1)]
 
     def sample(self, count: int = 64) -> np.ndarray:
         """Some rows that count, of the first and of the last block, prepared but for their weights, in float64."""
-        spans = sorted((a, min(b, a + max(count, 4096))) for a, b in {self.edges[:2], self.edges[-2:]})
-        if self.weights is not None:
-            first = int(np.argmax(self.weights > 0.0))
-            spans = [span for span in spans if self.weights[slice(*span)].any()] or [(first, first + 1)]
+        spans = self._sampled_spans(max(count, 4096))
         plain = replace(self, views=tuple(view for view in self.views if not view.by_row), weights=None)
         found = [self._counted(self.source.read(*span), *span) for span in spans]
         blocks = (plain._block(rows, 0, rows.shape[0]) for rows in found)
@@ -243,12 +247,12 @@ class StackedBlocks:
 
     def _each(self, number: int, task: BlockTask, combine: Callable[..., list[np.ndarray]]) -> list[np.ndarray]:
         """Fold the parts of all blocks, in their order, from where the journal left off."""
-        journal, spans = self.reading.journal, list(itertools.pairwise(self.edges))
-        summed = combine is add_parts
+        spans = list(itertools.pairwise(self.edges))
         if self.reading.cluster is not None:
             return self._on_cluster(task, spans, combine)
-        key = self._key(task) if journal is not None and summed else ""
-        done, total = journal.partial(number, key) if journal is not None and summed else (0, [])
+        journal = self.reading.journal if combine is add_parts else None  # only sums can be resumed
+        key = "" if journal is None else self._key(task)
+        done, total = (0, []) if journal is None else journal.partial(number, key)
         place = self.reading.transfer
         blocks = ahead(
             lambda span: place.load(self._read(span)), spans[done:], depth=place.depth, threads=place.threads
@@ -257,13 +261,13 @@ class StackedBlocks:
             for (start, stop), loaded in blocks:
                 total = combine(total, self.part(task, start, stop, place.accept(loaded)), start)
                 done += 1
-                if journal is not None and summed and done < len(spans):
-                    journal.advance(number, key, done, [to_numpy(array) for array in total])
+                if journal is not None and done < len(spans):
+                    journal.advance(number, key, done, list(map(to_numpy, total)))
                 try:
                     self.reading.tell(done, len(spans), self.shape[0])
                 except KeyboardInterrupt:  # reported between two blocks, when the sums are complete
-                    if journal is not None and summed:
-                        journal.keep(number, key, done, [to_numpy(array) for array in total])
+                    if journal is not None:
+                        journal.keep(number, key, done, list(map(to_numpy, total)))
                     raise
         finally:
             blocks.close()  # type: ignore[attr-defined]
@@ -369,7 +373,7 @@ class StackedBlocks:
         if self.reading.journal is not None and result is not None:
             self.reading.journal.finish(number, self._key(task), result)
 
-    def read_all(self) -> Iterator[tuple[tuple[int, int], Any]]:
+    def read_all(self) -> Iterator[tuple[tuple[int, int], Matrix]]:
         return ahead(lambda span: self.source.read(*span), list(itertools.pairwise(self.edges)))
 
     def _block(self, matrix: object, start: int, stop: int) -> RowBlocks:
@@ -391,9 +395,3 @@ class StackedBlocks:
         for view in self.views:
             block = view.apply(block, start, stop)
         return block
-
-
-def _stack(pieces: list[Matrix]) -> Matrix:
-    from scipy import sparse
-
-    return np.concatenate(pieces) if isinstance(pieces[0], np.ndarray) else sparse.vstack(pieces, format="csr")

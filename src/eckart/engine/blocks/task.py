@@ -11,7 +11,7 @@ from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace
 from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.measured import measured_rows
-from eckart.engine.operator import to_power
+from eckart.engine.operator import MomentsAndProduct, to_power
 from eckart.engine.prepare import ScaleRows
 from eckart.engine.rows import RowBlocks
 
@@ -46,6 +46,12 @@ class BlockTask(Protocol):
         ...
 
 
+def _as_parts(found: MomentsAndProduct) -> list[np.ndarray]:
+    longest = np.full(1, np.inf) if found.longest is None else to_power(found.longest)
+    parts = [found.sums, found.squares, np.array([found.weight]), longest]
+    return [*parts, *(part for part in (found.product, found.stored) if part is not None)]
+
+
 @dataclass(frozen=True)
 class Task:
     """What is asked of one block, as a value that can travel: its parts add up over the blocks."""
@@ -62,10 +68,7 @@ class Task:
         if factor is not None:
             factor = from_numpy(factor, block.prototype)
         if self.kind == "moments_and_product":
-            found = block.moments_and_product(factor, gram=self.gram)
-            longest = np.full(1, np.inf) if found.longest is None else to_power(found.longest)
-            parts = [found.sums, found.squares, np.array([found.weight]), longest]
-            return [*parts, *(part for part in (found.product, found.stored) if part is not None)]
+            return _as_parts(block.moments_and_product(factor, gram=self.gram))
         if self.kind == "gram":
             return [block.gram(factor)]
         if self.kind == "measured":

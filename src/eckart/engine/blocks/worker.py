@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_SOURCES = 4
 _sources: OrderedDict[str, RowSource] = OrderedDict()
-"""Sources whose files were compared, by the token of the client's source; with files of this machine."""
+"""Sources whose files were verified on this machine, by the token of the client's source."""
 
 
 @dataclass(frozen=True)

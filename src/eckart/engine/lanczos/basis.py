@@ -18,7 +18,7 @@ from eckart.engine.lanczos.rounding import ErrorMeter, orthogonality_loss
 
 _UNIT = float(np.finfo(np.float64).eps)
 _FIRST_ROOM = 128
-"""Columns of T that there is room for at first."""
+"""Initial capacity of T, in columns."""
 _ROUNDING_ONLY = 1e-3
 """A unit column of which less is left after projection was rounding only."""
 
@@ -58,7 +58,7 @@ class Basis:
         return cls(backend, backend.empty(capacity, size), frozen, meter)
 
     def grow(self, capacity: int) -> None:
-        """Make room for so many columns."""
+        """Make room for this many columns."""
         self._record_arrived()
         rows, self.rows = self.rows, self.backend.empty(capacity, self.size)
         self.rows[: self.count, :] = rows[: self.count, :]

@@ -27,9 +27,10 @@ from eckart.engine.lanczos.convergence import (
     stop_if_not_worth,
 )
 from eckart.engine.lanczos.finish import Evidence
+from eckart.engine.lanczos.goal import goal_of, is_hidden_by_rounding
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead, product_of
 from eckart.engine.lanczos.outcome import Outcome, conclude
-from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound, length_quantile
+from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound
 from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import kept_vectors, retained_bound, room_left
 from eckart.engine.lanczos.rounding import WIDTH, ErrorMeter
@@ -55,14 +56,19 @@ def block_lanczos(
         outcome = run.iterate(start)
         if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
-        # Float32 products cannot resolve what was asked for: continue in float64 from the vectors found.
+        # Float32 products cannot resolve what was requested: continue in float64 from the vectors found.
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
         outcome = replace(outcome, restart_vectors=lambda: vectors)
         del run  # and its basis: there is room for one
         capacity = max(start.capacity, min(matrix.size, 4 * vectors.shape[1]))
         further = Start(vectors, double.apply(vectors), capacity, start.probes, start.most)
-        remaining = replace(target, max_passes=max(1, target.max_passes - outcome.passes))
+        worth, before = target.worth, outcome.passes
+        remaining = replace(
+            target,
+            max_passes=max(1, target.max_passes - before),
+            worth=None if worth is None else lambda done, expected: worth(before + done, expected),
+        )
         run = _Run(double, remaining, vectors.shape[1], rng, capacity, start.probes, start.most)
         try:
             return outcome.followed_by(run.iterate(further)).pairs
@@ -114,7 +120,10 @@ class _Run:
             ahead = self._look_ahead()  # before the host waits for anything
             state = self._assess() if self._check_due() else None
             if state is not None and (
-                state.done or self.exhausted or (state.converged and counting.is_ambiguous(self, state))
+                state.done
+                or self.exhausted
+                or is_hidden_by_rounding(self, state)
+                or (state.converged and counting.is_ambiguous(self, state))
             ):
                 outcome = conclude(self, state)
                 if outcome.proved or self.exhausted or not self.exact or outcome.rounding_limited:
@@ -174,7 +183,7 @@ class _Run:
             return None
         values, coefficients = self.basis.ritz(min(k + _BEYOND, size), self.matrix.prototype)
         residuals = self._residuals(coefficients)
-        goal = self._goal(float(values[k - 1]), float(values[0]))
+        goal = goal_of(self, float(values[k - 1]), float(values[0]))
         beyond = float(values[k]) if size > k else 0.0
         converged = self.basis.complete or remaining_error(values, residuals, k, beyond) <= goal
         if converged and self.converged_at is None:
@@ -184,17 +193,18 @@ class _Run:
         if self.rode_along or self.flat:
             aim = needed_residual(self.tolerance, float(values[k - 1]), beyond)
         self.schedule.plan(self.steps, worst, aim)
-        if not converged:
-            stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond)
-        state = Assessment(k, values, coefficients, residuals, goal, converged)
-        state = replace(state, upper=self._upper(state))
-        state = replace(state, decided=counting.is_decided(self, state))
+        stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond, converged=converged)
+        state = self._bounded(Assessment(k, values, coefficients, residuals, goal, converged))
         if not state.done and self.proofs.due(self, state):
             self.proofs.prove(self, state)
-            state = replace(state, upper=self._upper(state))
-            state = replace(state, decided=counting.is_decided(self, state))
+            state = self._bounded(state)
         self._record(state)
         return state
+
+    def _bounded(self, state: Assessment) -> Assessment:
+        """With the best upper bounds available, and whether they decide on k."""
+        state = replace(state, upper=self._upper(state))
+        return replace(state, decided=counting.is_decided(self, state))
 
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
         """Without what rounding in float32 makes of nothing: more passes would not lower that."""
@@ -204,24 +214,10 @@ class _Run:
         noise = 0.0 if self.exact else 1.5 * self.basis.size * self.basis.noise**2
         return np.asarray(np.sqrt(np.maximum(squares - noise, 0.0)))
 
-    def _goal(self, last: float, largest: float) -> float:
-        """Allowed sum of upper_i - theta_i: the tolerance, or what rounding in float64 leaves open anyway.
-
-        Values that rounding cannot tell from zero are bounded by what probes can show of an empty complement.
-        """
-        goal = 2.0 * self.tolerance * max(last, 0.0) + self._floor(largest)
-        quantile = length_quantile(self.budget.total / 16, PROBES)
-        empty = 8.0 * self.expected_error(self.basis) * self.basis.size**0.5 / quantile
-        return goal + empty if last < empty else goal
-
     @property
     def tolerance(self) -> float:
         flat = self.target.flat_tolerance
         return flat if self.flat and flat is not None else self.target.tolerance
-
-    def _floor(self, largest: float) -> float:
-        """What iteration cannot improve; the proved bound of rounding is larger, and is added at the end."""
-        return 64.0 * _UNIT * max(largest, 0.0)
 
     # Rounding
 

@@ -19,7 +19,7 @@ class ConvergenceSchedule:
     most: int = 2
     """Steps from one check to the next, at most."""
     following: int = 0
-    """The step from which on the next check is due."""
+    """The step of the next check."""
     last: tuple[int, float] | None = None
     """Step and largest relative residual of the last check."""
     rates: list[float] = field(default_factory=list)
@@ -62,17 +62,17 @@ class ConvergenceSchedule:
 
 _RELIABLE = 3
 _FAR = 10.0
-"""Steps to convergence from which on probes in every block cost more than a proof phase afterwards."""
+"""With this many steps to convergence, probes in every block cost more than a proof phase afterwards."""
 
 
 def stop_if_not_worth(
-    target: Target, schedule: ConvergenceSchedule, passes: int, values: np.ndarray, beyond: float
+    target: Target, schedule: ConvergenceSchedule, passes: int, values: np.ndarray, beyond: float, *, converged: bool
 ) -> None:
-    """Values are off by r^2 / gap: steps are expected until that is at the tolerance."""
+    """Values are off by r^2 / gap: steps are expected until that is at the tolerance, none where it is."""
     last = max(float(values[target.k - 1]), 1e-300) if target.k is not None else 0.0
     if target.worth is None or not last:
         return
-    expected = schedule.expected_steps(needed_residual(target.tolerance, last, beyond))
+    expected = 0.0 if converged else schedule.expected_steps(needed_residual(target.tolerance, last, beyond))
     if expected is not None and not target.worth(passes, expected):
         raise NotWorthError
 

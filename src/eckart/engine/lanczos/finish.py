@@ -84,6 +84,10 @@ class Refined:
     error: float
 
 
+def _metered(basis: Basis) -> float:
+    return 0.0 if basis.meter is None else basis.meter.bound(basis)
+
+
 def measure(
     evidence: Evidence, matrix: Matrix, rng: np.random.Generator, budget: FailureBudget, ritz: np.ndarray | None = None
 ) -> tuple[Errors, Refined | None]:
@@ -92,9 +96,7 @@ def measure(
     main_loss = basis.orthogonality_loss(rng, budget.spend("rounding"))
     probe_loss = phase.basis.orthogonality_loss(rng, budget.spend("rounding")) if phase is not None else 0.0
     if matrix.exact is None:
-        assert basis.meter is not None
-        main = basis.meter.bound(basis)
-        probe = phase.basis.meter.bound(phase.basis) if phase is not None and phase.basis.meter is not None else 0.0
+        main, probe = _metered(basis), 0.0 if phase is None else _metered(phase.basis)
         errors = Errors(main, main, main_loss, matrix.product_error, probe, probe_loss)
         return _sharpened(errors, evidence, matrix), None
     backend, product_error = matrix.backend, matrix.product_error
@@ -118,8 +120,9 @@ def measure(
         seen = product[:, WIDTH : 2 * WIDTH]
         seen = backend.subtract(seen + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, seen))
         probe = measured_error(backend, phase.basis, second, seen, product_error, budget.spend("rounding"))
-    first = WIDTH if phase is None else 2 * WIDTH
-    refined = None if vectors is None else _rayleigh_ritz(matrix, vectors, product[:, first:], product_error)
+    refined = None
+    if vectors is not None:
+        refined = _rayleigh_ritz(matrix, vectors, product[:, -vectors.shape[1] :], product_error)
     return Errors(main, min(main, projected), main_loss, product_error, probe, probe_loss), refined
 
 

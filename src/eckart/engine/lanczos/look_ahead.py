@@ -32,7 +32,7 @@ class Ahead:
     """G times `block`."""
     probes: Draft | None = None
     coordinates: Callable[[], np.ndarray] | None = None
-    """Q^T Omega for the probes Omega and the orthonormal Q formed of them."""
+    """Q^T Omega for the probes Omega and the orthonormal Q formed from them."""
 
     def probes_for(self, following: Array) -> Callable[[], np.ndarray] | None:
         """Coordinates of the probes in `block`, if that begins with `following` and they turn out orthonormal."""

@@ -32,6 +32,24 @@ class Goal:
     """Passes that may be spent."""
     probability: float
 
+    def reached(self, bound: float, seen: float, *, complete: bool) -> Outcome | None:
+        """How the phase ends with this bound and largest Ritz value `seen`; None if it may continue.
+
+        `complete`: the basis spans the whole complement, so that `seen` is its largest eigenvalue.
+        """
+        if self.enough(bound) or (bound <= self.floor and not complete):
+            return "proved"
+        if seen > self.missed_above and not complete:
+            return "missed"
+        return "improve" if complete or not self.enough(seen) else None
+
+    def is_hopeless(self, bound: float, seen: float, passes: int, quantile: float, size: int) -> bool:
+        """Whether all passes are spent, or a bound near theta_k would take far more than are allowed."""
+        if passes >= self.passes:
+            return True
+        gap = 1.0 - seen / self.last_value if self.last_value > 0.0 else 0.0
+        return bound <= 1.02 * self.last_value and expected_passes(gap, size, quantile) > 3 * self.passes
+
 
 @dataclass(frozen=True)
 class Phase:
@@ -75,19 +93,14 @@ def proof_phase(
         found = seen + run.error if complete else best_probe_bound(run, goal.probability, goal.enough)
         if found < bound or complete:
             bound, assumed = found, run.error
-        full = basis.count + block.shape[1] > basis.capacity or passes >= goal.passes
-        gap = 1.0 - seen / goal.last_value if goal.last_value > 0.0 else 0.0
-        hopeless = bound <= 1.02 * goal.last_value and expected_passes(gap, size, quantile) > 3 * goal.passes
-        if goal.enough(bound) or (bound <= goal.floor and not complete):
-            outcome = "proved"
-        elif seen > goal.missed_above and not complete:
-            outcome = "missed"
-        elif complete or not goal.enough(seen):
-            outcome = "improve"
-        elif full or hopeless:
-            outcome = "stopped"
-        else:
-            block = basis.next_block()
+        outcome = goal.reached(bound, seen, complete=complete)
+        if outcome is None:
+            full = basis.count + block.shape[1] > basis.capacity
             # No block is left where probes span an invariant subspace: no eigenvalue is larger than what they saw.
-            outcome = "stopped" if block.shape[1] == 0 else None
+            if (
+                full
+                or goal.is_hopeless(bound, seen, passes, quantile, size)
+                or not (block := basis.next_block()).shape[1]
+            ):
+                outcome = "stopped"
     return Phase(outcome, BoundedRun(run, goal.probability, bound, assumed), basis, passes)

@@ -105,7 +105,7 @@ def choose_frozen(
     together = _complement_for_sum(values[:k], residuals[:k], 1.6 * goal)
     best, widest = None, 0.0
     for count in (*(k + more for more in _FROZEN), size):
-        if count > size or (count > most and count < size) or (count == size and size > most):
+        if count > min(size, most):
             continue
         expected = whole
         if count < size:

@@ -34,7 +34,7 @@ class Target:
     flat_tolerance: float | None = None
     """The tolerance to iterate to where convergence is slow; None: the same."""
     worth: Callable[[int, float], bool] | None = None
-    """Whether it is worth while to continue, given passes so far and passes that are expected; None: always."""
+    """Whether to continue, given the passes so far and the passes that are expected; None: always."""
 
 
 class NotWorthError(Exception):
@@ -57,7 +57,7 @@ class Matrix:
     sharper_error: Callable[[float], float] | None = None
     """The bound of float64 products, given a bound of the largest eigenvalue."""
     tile: int = 1
-    """Columns that a product takes at a time: more of them, up to a multiple of this, cost nothing."""
+    """Products process columns in groups of this size, so filling the last group is free."""
 
     @cached_property
     def backend(self) -> Backend:
@@ -122,7 +122,7 @@ class Assessment:
     upper: np.ndarray | None = None
     """Upper bounds without rounding errors; None while no statement about the complement is of use."""
     decided: bool = True
-    """Whether k is the smallest that reaches the share asked for."""
+    """Whether k is the smallest that reaches the requested share."""
 
     @property
     def done(self) -> bool:

@@ -22,9 +22,10 @@ ENTRY = 8
 """Roundings of the entries of diag(u) (A - 1 c^T - 1 r^T) diag(1/scale), and of factors and results, in a product."""
 
 DEVIATIONS = 4.0
-"""Standard deviations that are allowed for."""
+"""Number of standard deviations allowed for."""
+_UNSHARED = 8192
 _SUMMED_APART = 384
-"""BLAS adds up so many products in registers, and then those sums."""
+"""BLAS adds up this many products in registers, and then those sums."""
 
 
 def gamma(count: float) -> float:
@@ -49,7 +50,7 @@ def lapack_eigenvalue_error(size: int, norm: float) -> float:
 
 
 def deviation_of_sum(count: int) -> float:
-    """c: a sum of so many float32 products has an error of about c units of rounding times the sum.
+    """c: a sum of this many float32 products has an error of about c units of rounding times the sum.
 
     An addition is off by .2 units of what it gives; while a sum grows to its end that is on average 1 / sqrt(3) of it.
     """
@@ -57,5 +58,6 @@ def deviation_of_sum(count: int) -> float:
 
 
 def euclidean(vector: np.ndarray) -> float:
-    """Length of a vector, without BLAS, whose threads take longer to wake than this takes."""
-    return math.sqrt(float((vector * vector).sum()))
+    """Length of a vector or matrix, without waking threads: BLAS shares out vectors of more than 10,000 numbers."""
+    short = vector.ndim == 1 and len(vector) <= _UNSHARED
+    return math.sqrt(float(vector.dot(vector) if short else (vector * vector).sum()))

@@ -27,6 +27,10 @@ class Materialized:
     """Bound for W ||delta||^2."""
 
 
+def _means(matrix: np.ndarray, roots: np.ndarray | None, weight: float) -> np.ndarray:
+    return column_sums(matrix if roots is None else matrix * (roots**2)[:, None]) / weight
+
+
 def materialize(given: Any, *, center: bool, scale: bool, units: Units) -> Materialized:
     """diag(u) (A - 1 c^T - 1 r^T) diag(1/scale), the mean subtracted in two parts.
 
@@ -34,17 +38,16 @@ def materialize(given: Any, *, center: bool, scale: bool, units: Units) -> Mater
     """
     matrix = given.unweighted().precise().dense()
     roots = None if given.weight_roots is None else to_numpy(given.weight_roots)
-    weights = np.ones(len(matrix)) if roots is None else roots**2
-    weight = float(len(matrix)) if roots is None else float(np.sum(weights))
+    weight = float(len(matrix)) if roots is None else float(np.sum(roots**2))
     additions = column_sum_additions(len(matrix))
     # Entries as they are stored: a power of two that suits other columns may have made them zero.
-    constant = given.constant_columns(np.flatnonzero((matrix == matrix[0]).all(axis=0))) if center else np.zeros(0, int)
-    shift, rest = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
+    constant, shift, rest = np.zeros(0, int), np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
     if center:
-        shift = column_sums(matrix if roots is None else matrix * weights[:, None]) / weight
+        constant = given.constant_columns(np.flatnonzero((matrix == matrix[0]).all(axis=0)))
+        shift = _means(matrix, roots, weight)
         shift[constant] = matrix[0, constant]
         matrix = matrix - shift
-        rest = column_sums(matrix if roots is None else matrix * weights[:, None]) / weight
+        rest = _means(matrix, roots, weight)
         rest[constant] = 0.0
         matrix -= rest
     if roots is not None:

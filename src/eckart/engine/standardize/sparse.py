@@ -101,7 +101,7 @@ def _refuse_unknown(moments: Moments) -> None:
         others = "" if unknown.size == 1 else f" ({unknown.size} such columns)"
         raise InputError(
             f"Column {int(unknown[0]) + 1}, counted from 1, is scaled by a standard deviation that sparse data do not "
-            f"determine: the rows in which it differs from its mean weigh too little{others}.",
+            f"determine: almost all row weights belong to rows in which the column is constant{others}.",
             argument="scale",
             remedy="Pass the data as a dense array, raise the smallest weights, or leave out scale=True.",
         )

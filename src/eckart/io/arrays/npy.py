@@ -1,4 +1,4 @@
-"""NumPy's .npy: the header is believed only where the file size agrees, and nothing is allocated before that.
+"""NumPy's .npy: the header is trusted only if the file size agrees, and nothing is allocated before that.
 
 The matrix is a read-only map of the file where its numbers are already doubles or floats; other numbers are converted,
 block by block when they would not fit in memory.
@@ -48,7 +48,7 @@ _BAD_HEADER = (
 
 @dataclass(frozen=True)
 class Header:
-    """What an .npy member says of itself; `start` is the byte where its numbers begin."""
+    """The header of an .npy member; `start` is the byte where its numbers begin."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -78,15 +78,18 @@ class ConvertingSource(OfMatrix):
             yield np.ascontiguousarray(self.matrix[start : start + step], np.float64)
 
 
+def _parse_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
+    formats = np.lib.format
+    version = formats.read_magic(stream)
+    if version not in ((1, 0), (2, 0), (3, 0)):
+        raise ValueError(f"format version {version[0]}.{version[1]} is not known")
+    return (formats.read_array_header_1_0 if version == (1, 0) else formats.read_array_header_2_0)(stream)
+
+
 def read_header(stream: BinaryIO, name: str) -> Header:
     """Parse the header of an .npy stream and refuse every kind of content but numbers."""
-    formats = np.lib.format
     try:
-        version = formats.read_magic(stream)
-        if version not in ((1, 0), (2, 0), (3, 0)):
-            raise ValueError(f"format version {version[0]}.{version[1]} is not known")
-        read = formats.read_array_header_1_0 if version == (1, 0) else formats.read_array_header_2_0
-        shape, fortran, dtype = read(stream)
+        shape, fortran, dtype = _parse_header(stream)
     except _BAD_HEADER as error:
         raise FileError(
             f"{name} is not a usable .npy array: {reason(error)}. Write it again with numpy.save."

@@ -64,7 +64,9 @@ def array_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> np
         header = header_of(stream, entry, title)  # type: ignore[arg-type]
         content = stream.read()
     if len(content) != header.bytes:
-        raise FileError(f"{title} is truncated: {len(content)} of {header.bytes} bytes are there. Copy the file again.")
+        raise FileError(
+            f"{title} is truncated: {len(content)} of {header.bytes} bytes are present. Copy the file again."
+        )
     return np.frombuffer(content, header.dtype).reshape(header.shape, order="F" if header.fortran else "C")
 
 

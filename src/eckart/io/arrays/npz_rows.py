@@ -18,6 +18,7 @@ from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece
 from eckart.fingerprint import fingerprint
+from eckart.io.arrays.npy import Header
 from eckart.io.arrays.npz import array_of, format_of, header_of, members_of
 from eckart.io.arrays.sparse import broken, shape_of, whole_numbers
 from eckart.io.bytes import OpenedFile
@@ -26,12 +27,12 @@ from eckart.io.rows import FileState, OfStored
 
 _CHUNK = 1 << 20
 _SKIP = 1 << 20
-"""Numbers that are passed over or looked at in one go."""
+"""Numbers that are skipped or checked at a time."""
 
 
 @dataclass
 class Unpacking:
-    """One member of an archive, read from its beginning to its end; going back means beginning anew."""
+    """One member of an archive, read from beginning to end; going back means starting again."""
 
     path: str
     member: str
@@ -129,6 +130,16 @@ class NpzRows(OfStored):
         return fingerprint([self.state], shape=list(self.shape))
 
 
+def _check_parts(data: Header, indices: Header, indptr: np.ndarray, rows: int, name: str) -> None:
+    """The rules of CSR that can be checked without the values and indices."""
+    if len(data.shape) != 1 or data.shape != indices.shape or indices.dtype.kind not in "iu":
+        broken(name, f"it has values of shape {data.shape} and {indices.dtype} indices of shape {indices.shape}")
+    if len(indptr) != rows + 1:
+        broken(name, f"'indptr' has {len(indptr)} entries and should have {rows + 1}")
+    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or int(indptr[-1]) != data.shape[0]:
+        broken(name, f"'indptr' should rise from 0 to {data.shape[0]}, the number of values")
+
+
 def npz_rows(opened: OpenedFile, path: str, memory: int | None = None) -> NpzRows | None:
     """A CSR matrix in an .npz file; None for every other content, which is read whole."""
     name = Path(path).name
@@ -148,10 +159,5 @@ def npz_rows(opened: OpenedFile, path: str, memory: int | None = None) -> NpzRow
     shape = shape_of(arrays, name)
     indptr = whole_numbers(arrays, "indptr", name)
     data, indices = headers["data"], headers["indices"]
-    if len(data.shape) != 1 or data.shape != indices.shape or indices.dtype.kind not in "iu":
-        broken(name, f"it has values of shape {data.shape} and {indices.dtype} indices of shape {indices.shape}")
-    if len(indptr) != shape[0] + 1:
-        broken(name, f"'indptr' has {len(indptr)} entries and should have {shape[0] + 1}")
-    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or int(indptr[-1]) != data.shape[0]:
-        broken(name, f"'indptr' should rise from 0 to {data.shape[0]}, the number of values")
+    _check_parts(data, indices, indptr, shape[0], name)
     return NpzRows(state, shape, indptr, data.dtype, indices.dtype, (data.start, indices.start), Metadata(name))

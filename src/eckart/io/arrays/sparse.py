@@ -6,7 +6,7 @@ length is compared with the shape first.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def _check_range(indices: np.ndarray, bound: int, key: str, name: str) -> None:
         broken(name, f"entry {first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
 
 
-def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> Any:
+def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> tuple[np.ndarray, np.ndarray]:
     row, col = whole_numbers(arrays, "row", name), whole_numbers(arrays, "col", name)
     if data.ndim != 1 or not len(row) == len(col) == len(data):
         broken(name, f"it has {len(row)} rows, {len(col)} columns and {data.size} values, which should be equally many")
@@ -99,7 +99,7 @@ def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name:
 def _offsets(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> np.ndarray:
     offsets = whole_numbers(arrays, "offsets", name)
     if data.ndim != 2 or len(data) != len(offsets) or len(np.unique(offsets)) < len(offsets):
-        broken(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not belong together")
+        broken(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not match")
     if data.shape[1] > shape[1]:
         broken(name, f"its diagonals have {data.shape[1]} entries for {shape[1]} columns")
     if offsets.size and (offsets.min() <= -shape[0] or offsets.max() >= shape[1]):
@@ -107,17 +107,24 @@ def _offsets(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str
     return offsets
 
 
-def _compressed(kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> Any:
+def _blocks(block: tuple[int, ...], shape: tuple[int, int], name: str) -> tuple[int, int]:
+    """The shape of a bsr matrix counted in blocks."""
+    high, wide = block
+    if not high or not wide or shape[0] % high or shape[1] % wide:
+        broken(name, f"blocks of {high} x {wide} do not fill a matrix of shape {shape}")
+    return shape[0] // high, shape[1] // wide
+
+
+def _compressed(
+    kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str
+) -> tuple[np.ndarray, np.ndarray]:
     """Rules of csr, csc and bsr: pointers rise from 0 to the number of entries, indices stay inside."""
     indices, indptr = whole_numbers(arrays, "indices", name), whole_numbers(arrays, "indptr", name)
     major, minor = shape[::-1] if kind == "csc" else shape
     if data.ndim != (3 if kind == "bsr" else 1):
         broken(name, f"its values have shape {data.shape}")
     if kind == "bsr":
-        high, wide = data.shape[1:]
-        if not high or not wide or major % high or minor % wide:
-            broken(name, f"blocks of {high} x {wide} do not fill a matrix of shape {shape}")
-        major, minor = major // high, minor // wide
+        major, minor = _blocks(data.shape[1:], shape, name)
     if len(indptr) != major + 1:
         broken(name, f"'indptr' has {len(indptr)} entries and should have {major + 1}")
     if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == len(indices) == len(data):

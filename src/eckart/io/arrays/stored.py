@@ -29,7 +29,7 @@ from eckart.wording import KEY
 _NAMES = ("_index", "index", "cell_id", "gene_id")
 _MOST_NAMES = 1_000_000
 _PIECE = 1 << 20
-"""Row pointers that are looked at in one go."""
+"""Row pointers that are checked at a time."""
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,10 @@ def _is_group(found: object) -> bool:
 
 def _dense(state: FileState, kind: str, place: str, container: Container, array: Any, memory: int | None) -> StoredRows:
     name = Path(state.path).name
-    if len(array.shape) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in array.shape:
+    sizes = array.shape or ()  # HDF5 has arrays without any shape
+    if len(sizes) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in sizes:
         raise FileError(
-            f"{name}, array {place!r}: shape {tuple(array.shape)} of {array.dtype} is not a matrix of numbers. "
+            f"{name}, array {place!r}: shape {tuple(sizes)} of {array.dtype} is not a matrix of numbers. "
             f"Name another array with {KEY}"
         )
     container.check(array, place)
@@ -168,7 +169,7 @@ def _columns_at_a_time(array: Any, memory: int | None) -> int:
     """Columns whose chunks take a sixteenth of the memory allowed, or one chunk; 0 if all columns do.
 
     Zarr decodes all chunks that a block of rows touches at the same time, and h5py one after the other. The chunks of
-    an array that is stored by columns are decoded anew for every block.
+    an array that is stored by columns are decoded again for every block.
     """
     rows, columns = array.chunks
     limit = (free_memory() if memory is None else memory) // 16
@@ -199,16 +200,12 @@ def _check_encoding(encoding: str, name: str, place: str) -> None:
 
 def _check_part(found: Any, name: str, place: str, part: str) -> None:
     allowed = "fiub" if part == "data" else "iu"
-    if len(found.shape) != 1 or np.dtype(found.dtype).kind not in allowed:
+    if len(found.shape or ()) != 1 or np.dtype(found.dtype).kind not in allowed:
         raise FileError(f"{name}, {place!r}: {part!r} is not a list of numbers. Write it again as CSR.")
 
 
-def _sparse(
-    state: FileState, kind: str, place: str, container: Container, group: Any, memory: int | None
-) -> StoredRows:
-    name = Path(state.path).name
-    attributes = dict(group.attrs)
-    _check_encoding(str(attributes.get("encoding-type", attributes.get("h5sparse_format", ""))), name, place)
+def _csr_members(container: Container, group: Any, place: str, name: str, memory: int | None) -> list[Any]:
+    """The arrays data, indices and indptr of a group, checked one by one."""
     parts = {part: container.get(group, part) for part in ("data", "indices", "indptr")}
     missing = [part for part, found in parts.items() if found is None or _is_group(found)]
     if missing:
@@ -217,8 +214,17 @@ def _sparse(
         _check_part(found, name, place, part)
         container.check(found, f"{place}/{part}")
         _check_chunk(found, name, memory)
+    return list(parts.values())
+
+
+def _sparse(
+    state: FileState, kind: str, place: str, container: Container, group: Any, memory: int | None
+) -> StoredRows:
+    name = Path(state.path).name
+    attributes = dict(group.attrs)
+    _check_encoding(str(attributes.get("encoding-type", attributes.get("h5sparse_format", ""))), name, place)
+    data, indices, indptr = _csr_members(container, group, place, name, memory)
     shape = _shape(attributes.get("shape", attributes.get("h5sparse_shape", ())))
-    data, indices, indptr = (parts[part] for part in ("data", "indices", "indptr"))
     if shape is None or shape[0] + 1 != int(indptr.shape[0]):
         raise FileError(f"{name}, {place!r}: the shape {shape} does not fit its row pointers. Write it again.")
     count = int(data.shape[0])
@@ -235,6 +241,10 @@ def _shape(sizes: object) -> tuple[int, int] | None:
     return int(found[0]), int(found[1])
 
 
+def _is_table(found: Any) -> bool:
+    return not _is_group(found) and len(getattr(found, "shape", None) or ()) == 2
+
+
 def _place(container: Container, name: str) -> str:
     root = container.root
     if not _is_group(root):
@@ -244,12 +254,18 @@ def _place(container: Container, name: str) -> str:
         return "X"
     if "indptr" in names and "data" in names:
         return ""
-    members = {key: container.get(root, key) for key in names}
-    tables = [key for key, found in members.items() if not _is_group(found) and len(getattr(found, "shape", ())) == 2]
+    tables = [key for key in names if _is_table(container.get(root, key))]
     if len(tables) == 1:
         return tables[0]
     seen = ", ".join(repr(key) for key in tables[:20]) if tables else "none"
     raise ParameterError(f"{name} contains {len(tables)} arrays of two dimensions: {seen}. Choose one with {KEY}")
+
+
+def _values(container: Container, column: Any) -> Any:
+    """The array of a column of AnnData; its nullable columns, which pandas 3 gives, are groups. None if it has none."""
+    if column is not None and _is_group(column):
+        column = container.get(column, "values")
+    return None if column is None or _is_group(column) else column
 
 
 def _index(container: Container, side: str, size: int, name: str, memory: int | None) -> tuple[str, ...] | None:
@@ -259,12 +275,11 @@ def _index(container: Container, side: str, size: int, name: str, memory: int | 
         return None
     given = str(dict(group.attrs).get("_index", "_index"))
     names = next((found for key in (given, *_NAMES) if (found := container.get(group, key)) is not None), None)
-    if names is not None and _is_group(names):
-        names = container.get(names, "values")  # AnnData's nullable strings, which pandas 3 gives
-    if names is None or _is_group(names):
+    names = _values(container, names)
+    if names is None:
         return None
-    if tuple(names.shape) != (size,):
-        raise FileError(f"{name}: {side!r} has names of shape {tuple(names.shape)} for {size:,}. Write it again.")
+    if names.shape != (size,):
+        raise FileError(f"{name}: {side!r} has names of shape {names.shape} for {size:,}. Write it again.")
     container.check(names, f"{side}/{given}")
     # Names of a fixed length may be packed: a few bytes in the file, and gigabytes in memory.
     check_piece(size * np.dtype(names.dtype).itemsize, name, f"the list of names in {side!r}", memory)
@@ -275,10 +290,8 @@ def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
     """A boolean column of AnnData's `var`."""
     container = open_container(path, kind)
     group = container.get(container.root, "var")
-    found = None if group is None else container.get(group, name)
-    if found is not None and _is_group(found):
-        found = container.get(found, "values")
-    if found is None or _is_group(found) or len(found.shape) != 1:
+    found = None if group is None else _values(container, container.get(group, name))
+    if found is None or len(found.shape) != 1:
         known = ", ".join(map(repr, container.names(group)[:20])) if group is not None else "none"
         raise ParameterError(f"{Path(path).name} has no column {name!r} in var. It has {known}.")
     container.check(found, f"var/{name}")

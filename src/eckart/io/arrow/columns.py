@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,17 +24,16 @@ def kind_of(arrow_type: pa.DataType) -> str:
     """number, truth, text, date, empty or other."""
     from pyarrow import types
 
-    if types.is_integer(arrow_type) or types.is_floating(arrow_type) or types.is_decimal(arrow_type):
-        return "number"
-    if types.is_boolean(arrow_type):
-        return "truth"
     if types.is_dictionary(arrow_type):
         return "text" if kind_of(arrow_type.value_type) == "text" else "other"
-    if types.is_string(arrow_type) or types.is_large_string(arrow_type) or str(arrow_type) == "string_view":
-        return "text"
-    if types.is_temporal(arrow_type):
-        return "date"
-    return "empty" if types.is_null(arrow_type) else "other"
+    tests = (
+        ("number", (types.is_integer, types.is_floating, types.is_decimal)),
+        ("truth", (types.is_boolean,)),
+        ("text", (types.is_string, types.is_large_string, lambda found: str(found) == "string_view")),
+        ("date", (types.is_temporal,)),
+        ("empty", (types.is_null,)),
+    )
+    return next((kind for kind, of_kind in tests if any(test(arrow_type) for test in of_kind)), "other")
 
 
 def text_of(name: str, column: pa.ChunkedArray, kind: str = "text") -> Text:
@@ -59,7 +58,7 @@ def _word(word: str | None) -> str:
     return "" if word is None else word
 
 
-def matrix_of(columns: Sequence[Any], rows: int, name: str) -> np.ndarray:
+def matrix_of(columns: Sequence[pa.ChunkedArray], rows: int, name: str) -> np.ndarray:
     """Numeric Arrow columns side by side, row by row in memory; float32 only if all are."""
     import pyarrow as pa
 
@@ -77,12 +76,15 @@ def matrix_of(columns: Sequence[Any], rows: int, name: str) -> np.ndarray:
     return out
 
 
-def _plain(column: Any, target: pa.DataType) -> np.ndarray:
+def _plain(column: pa.ChunkedArray, target: pa.DataType) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
+    if pa.types.is_decimal(column.type):
+        # By way of text: Arrow multiplies by a rounded power of ten, and 0.3 becomes 0.30000000000000004.
+        column = pc.cast(column, pa.string())
     column = pc.cast(column, target, safe=False)
     if column.null_count:
         nan = pa.py_buffer(np.full(1, np.nan, target.to_pandas_dtype()))
@@ -110,7 +112,7 @@ def _stored(array: pa.Array) -> np.ndarray:
     return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
-def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: np.ndarray) -> list[Note]:
+def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matrix: np.ndarray) -> list[Note]:
     """What happened to truth values and to integers too large for a float."""
     import pyarrow as pa
 
@@ -128,7 +130,7 @@ def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: np.ndarra
     return notes
 
 
-def truth_roles(names: Sequence[str], columns: Sequence[Any]) -> dict[str, str]:
+def truth_roles(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> dict[str, str]:
     """What was done with columns of true and false."""
     import pyarrow as pa
 

@@ -12,10 +12,18 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 _BLOCK = 24
 """Bytes of a Block: offset (int64), length of the metadata (int32, padded to 8), length of the body (int64)."""
+
+
+class Bytes(Protocol):
+    """Anything that slices into bytes: bytes, or a file that reads what is asked for."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: slice, /) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -24,8 +32,8 @@ class BatchHead:
     packed: bool
 
 
-def batch_heads(file: Any) -> list[BatchHead]:
-    """One for each record batch of an Arrow file, given as anything that slices into bytes."""
+def batch_heads(file: Bytes) -> list[BatchHead]:
+    """One for each record batch of an Arrow file, from its footer."""
     length = _integer(file, len(file) - 10, "<i")
     footer = _Table.at_root(file, len(file) - 10 - length)
     blocks = footer.vector(3)
@@ -33,7 +41,7 @@ def batch_heads(file: Any) -> list[BatchHead]:
     return [_head(file, _integer(file, blocks + 4 + _BLOCK * i, "<q")) for i in range(count)]
 
 
-def _head(file: object, place: int) -> BatchHead:
+def _head(file: Bytes, place: int) -> BatchHead:
     marked = _integer(file, place, "<I") == 0xFFFFFFFF  # files before version 0.15 have no mark
     message = _Table.at_root(file, place + (8 if marked else 4))
     batch = _Table(file, message.follow(2))
@@ -43,11 +51,11 @@ def _head(file: object, place: int) -> BatchHead:
 
 @dataclass(frozen=True)
 class _Table:
-    file: Any
+    file: Bytes
     place: int
 
     @staticmethod
-    def at_root(file: object, start: int) -> _Table:
+    def at_root(file: Bytes, start: int) -> _Table:
         return _Table(file, start + _integer(file, start, "<I"))
 
     def field(self, index: int) -> int:
@@ -69,7 +77,7 @@ class _Table:
         return place + _integer(self.file, place, "<I") if place else 0
 
 
-def _integer(file: Any, place: int, form: str) -> int:
+def _integer(file: Bytes, place: int, form: str) -> int:
     if place < 0:
         raise ValueError("an offset points before the file")
     return int(struct.unpack(form, file[place : place + struct.calcsize(form)])[0])

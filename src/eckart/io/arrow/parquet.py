@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits, check_whole
@@ -19,6 +19,7 @@ from eckart.wording import AS_PARQUET
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 ENTRIES_NOTE = Note(
     "entries",
@@ -59,7 +60,7 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
     return _source(columns, rows, roles, opened.name)
 
 
-def check_layout(file: Any) -> None:
+def check_layout(file: pq.ParquetFile) -> None:
     """The row groups must have the columns of the schema, and together the rows of the file.
 
     The metadata of single columns are left to the reader: asking PyArrow for damaged ones ends the process.
@@ -118,7 +119,7 @@ def selection(schema: pa.Schema, wanted: Sequence[int]) -> list[str] | None:
     return [names[j] for j in wanted] if plain else None
 
 
-def taken(table: pa.RecordBatch | pa.Table, schema: object, wanted: Sequence[int]) -> dict[int, Any]:
+def taken(table: pa.RecordBatch | pa.Table, schema: object, wanted: Sequence[int]) -> dict[int, pa.ChunkedArray]:
     """The columns of what was read by `selection`, by position, once they are known to be sound."""
     chosen = selection(schema, wanted)
     positions = range(len(wanted)) if chosen is not None else wanted
@@ -128,7 +129,7 @@ def taken(table: pa.RecordBatch | pa.Table, schema: object, wanted: Sequence[int
     return columns
 
 
-def _source(columns: dict[int, Any], rows: int, roles: Roles, name: str) -> MemorySource:
+def _source(columns: dict[int, pa.ChunkedArray], rows: int, roles: Roles, name: str) -> MemorySource:
     refuse_empty(rows, len(roles.numbers), name)
     numbers = [columns[j] for j in roles.numbers]
     matrix = matrix_of(numbers, rows, name)

@@ -1,6 +1,6 @@
 """Rows from inside a row group or record batch, without decoding all of it where the format allows that.
 
-A Parquet row group is decoded page by page from its beginning; going back means beginning anew. One page of every
+A Parquet row group is decoded page by page from its beginning; going back means beginning again. One page of every
 column is in memory then. Of many columns that may be all of the row group, which is then decoded a few columns at a
 time, from its beginning for every block. An uncompressed Arrow batch lies in the file column by column, so any of its
 rows can be read directly. A compressed batch is decoded whole.
@@ -12,7 +12,7 @@ import mmap
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -47,9 +47,9 @@ class ParquetPieces:
         self.file = parquet.ParquetFile(state.path, buffer_size=self._buffer, pre_buffer=False)
         self.schema, self.wanted = self.file.schema_arrow, list(wanted)
         self.memory = free_memory() if memory is None else memory
-        self._batches: Iterator[Any] = iter(())
+        self._batches: Iterator[pa.RecordBatch] = iter(())
         self._group, self._place = -1, 0
-        self._rest: Any = None
+        self._rest: pa.RecordBatch | None = None
 
     def check_sizes(self, name: str, memory: int | None) -> None:
         """Refuse row groups that cannot be decoded page by page, and whose blocks would be decoded too often."""
@@ -78,7 +78,7 @@ class ParquetPieces:
         meta = self.file.metadata
         return [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
 
-    def read(self, group: int, first: int, count: int) -> Iterator[dict[int, Any]]:
+    def read(self, group: int, first: int, count: int) -> Iterator[dict[int, pa.Array]]:
         """Rows first..first+count of a row group, as batches of columns by position."""
         if group != self._group or first < self._place:
             self._begin(group)
@@ -162,7 +162,7 @@ class ArrowPieces:
         options = ipc.IpcReadOptions(included_fields=sorted(wanted), use_threads=False)
         self._some = ipc.open_file(self._buffer, options=options)  # of what is compressed, only `wanted` is decoded
         self._heads = batch_heads(self._map)
-        self._kept: tuple[int, dict[int, Any]] | None = None
+        self._kept: tuple[int, dict[int, pa.Array]] | None = None
 
     def counts(self) -> list[int]:
         """The rows of the batches, as the metadata have them; every other read compares them with the batch."""
@@ -175,7 +175,7 @@ class ArrowPieces:
         """Whether batches are compressed, so that one can only be read whole."""
         return any(head.packed for head in self._heads)
 
-    def read(self, group: int, first: int, count: int) -> Iterator[dict[int, Any]]:
+    def read(self, group: int, first: int, count: int) -> Iterator[dict[int, pa.Array]]:
         columns = self._columns(group)
         if all(map(self._in_file, columns.values())):
             with Path(self.path).open("rb", buffering=0) as stream:
@@ -185,7 +185,7 @@ class ArrowPieces:
         yield rows
         self._release()
 
-    def _columns(self, group: int) -> dict[int, Any]:
+    def _columns(self, group: int) -> dict[int, pa.Array]:
         if self._kept is None or self._kept[0] != group:
             self._kept = None
             found = self._decoded(group) if self._heads[group].packed else self._mapped(group)
@@ -196,10 +196,10 @@ class ArrowPieces:
             self._kept = (group, found)
         return self._kept[1]
 
-    def _decoded(self, group: int) -> dict[int, Any]:
+    def _decoded(self, group: int) -> dict[int, pa.Array]:
         return dict(zip(sorted(self.wanted), self._some.get_batch(group).columns, strict=True))
 
-    def _mapped(self, group: int) -> dict[int, Any]:
+    def _mapped(self, group: int) -> dict[int, pa.Array]:
         import pyarrow as pa
 
         try:
@@ -227,13 +227,13 @@ class ArrowPieces:
             start <= buffer.address and buffer.address + buffer.size <= start + self._buffer.size for buffer in buffers
         )
 
-    def _stored(self, stream: Any, array: pa.Array, first: int, count: int) -> pa.Array:
+    def _stored(self, stream: BinaryIO, array: pa.Array, first: int, count: int) -> pa.Array:
         """Rows of one column, read from its place in the file: the pages of the map are not touched."""
         import pyarrow as pa
 
         place = array.offset + first
         start = place - place % 8  # bits are packed by eight
-        buffers: list[Any] = []
+        buffers: list[pa.Buffer | None] = []
         for buffer, bits in zip(array.buffers(), (1, array.type.bit_width), strict=True):
             if buffer is None:
                 buffers.append(None)

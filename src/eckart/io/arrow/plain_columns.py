@@ -6,7 +6,7 @@ database, which ADBC sends as text of the opaque type "numeric", become doubles.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def expanded_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
     if not any(width_of(field.type) or is_numeric(field.type) for field in batch.schema):
         return batch
-    columns: list[Any] = []
+    columns: list[pa.ChunkedArray] = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         width = width_of(field.type)
         if not width:

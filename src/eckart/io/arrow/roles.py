@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Roles:
     """Positions of columns by what they are for, and the names they are called by, in the order of the schema."""
 
-    schema: Any
+    schema: pa.Schema
     names: tuple[str, ...]
     numbers: tuple[int, ...] = ()
     texts: tuple[int, ...] = ()
@@ -34,7 +34,7 @@ class Roles:
     row_names: str | None = "auto"
 
     @property
-    def types(self) -> list[Any]:
+    def types(self) -> list[pa.DataType]:
         return [self.schema.field(j).type for j in self.numbers]
 
     @property
@@ -46,28 +46,33 @@ class Roles:
 
 
 def roles_of(schema: pa.Schema, name: str, row_names: str | None = "auto") -> Roles:
-    """The index that pandas left in the metadata names the rows; it is never a measurement."""
+    """The index that pandas left in the metadata names or labels the rows; it is never a measurement."""
     names, notes = unique_names(schema.names)
     check_row_names(row_names, names, name)
     index = _pandas_index(schema)
     numbers: list[int] = []
+    naming: list[int] = []
     texts: list[int] = []
     left_out: list[str] = []
     for j, label in enumerate(names):
         kind = kind_of(schema.field(j).type)
-        if label in (row_names, index) and kind not in ("other", "empty"):
-            texts.insert(0, j)
+        if (label == row_names or label in index) and kind not in ("other", "empty"):
+            naming.append(j)
         elif kind in ("number", "truth"):
             numbers.append(j)
         elif kind in ("text", "date"):
             texts.append(j)
         else:
             left_out.append(f"{label} ({schema.field(j).type})")
-    return Roles(schema, tuple(names), tuple(numbers), tuple(texts), tuple(left_out), tuple(notes), row_names)
+    return Roles(schema, tuple(names), tuple(numbers), (*naming, *texts), tuple(left_out), tuple(notes), row_names)
 
 
 def source_of(
-    roles: Roles, numbers: Sequence[Any], texts: Mapping[int, Any], matrix: np.ndarray, name: str
+    roles: Roles,
+    numbers: Sequence[pa.ChunkedArray],
+    texts: Mapping[int, pa.ChunkedArray],
+    matrix: np.ndarray,
+    name: str,
 ) -> MemorySource:
     """The matrix with names, labels and notes. Without rows (`numbers` empty) single values are not described."""
     labels = [roles.names[j] for j in roles.numbers]
@@ -94,7 +99,7 @@ def empty_matrix(roles: Roles) -> np.ndarray:
 class Typed:
     """A column of which only the type is known."""
 
-    type: Any
+    type: pa.DataType
 
 
 def _truth_note(roles: Roles) -> list[Note]:
@@ -102,11 +107,11 @@ def _truth_note(roles: Roles) -> list[Note]:
     return number_notes(names, [Typed(kind) for kind in roles.types], empty_matrix(roles))
 
 
-def _pandas_index(schema: pa.Schema) -> str | None:
-    """The one column that was the index of a pandas frame."""
+def _pandas_index(schema: pa.Schema) -> frozenset[str]:
+    """The columns that were the index of a pandas frame."""
     try:
         index = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))["index_columns"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    columns = [column for column in index if isinstance(column, str)] if isinstance(index, list) else []
-    return columns[0] if len(columns) == 1 else None
+        return frozenset()
+    known = index if isinstance(index, list) else []
+    return frozenset(column.strip() for column in known if isinstance(column, str))

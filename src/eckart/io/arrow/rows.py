@@ -1,14 +1,13 @@
-"""Rows of Parquet files (one, a folder, a pattern) and of Arrow files: row groups and batches are read as asked for."""
+"""Rows of Parquet files (one, a folder, a pattern) and of Arrow files: row groups and batches are read on demand."""
 
 from __future__ import annotations
 
-import bisect
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +23,15 @@ from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
 from eckart.io.roles import MOST_NAMES, listed, refuse_empty
-from eckart.io.rows import FileState
+from eckart.io.rows import FileState, PiecedRows
 from eckart.notes import Note
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
-class ArrowRows:
+class ArrowRows(PiecedRows):
     """Pieces (row groups or record batches) of files, one after the other; `edges` are the rows where they begin."""
 
     files: tuple[FileState, ...]
@@ -44,7 +46,7 @@ class ArrowRows:
     memory: int | None = None
     """Bytes allowed, of which decoding takes a share; None is what is free."""
     sparse: bool = False
-    _readers: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    _readers: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,18 +60,12 @@ class ArrowRows:
     def entries(self) -> int:
         return self.shape[0] * self.shape[1]
 
-    def cuts(self) -> Sequence[int]:
-        return self.edges
-
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
         out = np.empty((stop - start, len(self.columns)), self.dtype)
-        first = bisect.bisect_right(self.edges, start) - 1
-        last = bisect.bisect_left(self.edges, stop)
         with self._readers.setdefault("lock", Lock()):
-            for piece in range(first, last):
-                begin, end = max(start, self.edges[piece]), min(stop, self.edges[piece + 1])
-                self._fill(out[begin - start : end - start], piece, begin - self.edges[piece])
+            for piece, rows, inside in self.overlapping(start, stop):
+                self._fill(out[rows], piece, inside.start)
         return out
 
     def _fill(self, out: np.ndarray, piece: int, first: int) -> None:
@@ -151,7 +147,13 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
 
 
 def _assembled(
-    states: tuple[FileState, ...], pieces: list[Any], counts: list[int], roles: Roles, name: str, *, parquet: bool
+    states: tuple[FileState, ...],
+    pieces: list[tuple[int, int]],
+    counts: list[int],
+    roles: Roles,
+    name: str,
+    *,
+    parquet: bool,
 ) -> ArrowRows:
     kept = [(piece, count) for piece, count in zip(pieces, counts, strict=True) if count]
     edges = (0, *itertools.accumulate(count for _, count in kept))
@@ -160,26 +162,34 @@ def _assembled(
     texts = _texts(states, [piece for piece, _ in kept], [count for _, count in kept], roles, parquet) if few else {}
     metadata = source_of(roles, (), texts, empty_matrix(roles), name).metadata
     if roles.texts and not few:
-        dropped = listed([roles.names[j] for j in roles.texts])
-        text = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
-        metadata = replace(metadata, notes=(*metadata.notes, Note("names_dropped", text)))
+        metadata = replace(metadata, notes=(*metadata.notes, _names_dropped(roles)))
     return ArrowRows(states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, metadata)
 
 
+def _names_dropped(roles: Roles) -> Note:
+    dropped = listed([roles.names[j] for j in roles.texts])
+    text = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
+    return Note("names_dropped", text)
+
+
 def _texts(
-    states: tuple[FileState, ...], pieces: list[Any], counts: list[int], roles: Roles, parquet: bool
-) -> dict[int, Any]:
+    states: tuple[FileState, ...], pieces: list[tuple[int, int]], counts: list[int], roles: Roles, parquet: bool
+) -> dict[int, pa.ChunkedArray]:
     """The columns that name or label the rows, whole."""
     import pyarrow as pa
 
-    found: dict[int, list[Any]] = {j: [] for j in roles.texts}
+    def validated(array: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
+        array.validate(full=True)
+        return array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+
+    found: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
     for number, state in enumerate(states) if found else ():
         with reading(shown(state.path)):
-            reader: Any = (ParquetPieces if parquet else ArrowPieces)(state, sorted(roles.texts))
+            reader: ParquetPieces | ArrowPieces = (ParquetPieces if parquet else ArrowPieces)(
+                state, sorted(roles.texts)
+            )
             for (owner, group), count in zip(pieces, counts, strict=True):
                 for columns in reader.read(group, 0, count) if owner == number else ():
-                    for j in roles.texts:
-                        array = columns[j]
-                        array.validate(full=True)
-                        found[j] += array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+                    for j in found:
+                        found[j] += validated(columns[j])
     return {j: pa.chunked_array(chunks, roles.schema.field(j).type) for j, chunks in found.items()}

@@ -1,6 +1,6 @@
 """Entries (row, column, value) in any order -> CSR rows on disk, within a fixed amount of memory.
 
-Matrix Market files run down the columns as a rule, and tables of triplets in any order; rows cannot be read from either
+Matrix Market files usually run down the columns, and tables of triplets in any order; rows cannot be read from either
 until they are sorted. This is a distribution sort on disk [1] in two passes. The first counts the entries of each row.
 The second appends each entry to the bucket of its row: a run of rows with about a million entries, whose position in
 the temporary files follows from the counts. Each bucket is then sorted in memory. The sorted matrix is an .npz as
@@ -16,7 +16,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
 
@@ -31,7 +31,7 @@ _BUCKET = 1 << 20
 _ENTRY_BYTES = 28
 """Row, column and value in temporary files, and column and value in the sorted file."""
 _PIECE = 1 << 20
-"""Numbers that are copied in one go."""
+"""Numbers that are copied at a time."""
 
 
 def write_csr(
@@ -203,11 +203,10 @@ def _pieces(array: np.ndarray) -> Iterator[np.ndarray]:
         yield flat[start : start + _PIECE]
 
 
-def _write_npy(stream: Any, dtype: np.dtype, shape: tuple[int, ...], pieces: Iterator[np.ndarray]) -> None:
+def _write_npy(stream: IO[bytes], dtype: np.dtype, shape: tuple[int, ...], pieces: Iterator[np.ndarray]) -> None:
     """In pieces: the array may be larger than memory."""
     head = io.BytesIO()
     described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(head, described)
     stream.write(head.getvalue())
-    for piece in pieces:
-        stream.write(piece.tobytes())
+    stream.writelines(piece.tobytes() for piece in pieces)

@@ -1,4 +1,4 @@
-"""Matrix Market (.mtx): the size line is compared with the file before it is believed, and every index with the shape.
+"""Matrix Market (.mtx): the size line is checked against the file first, and every index against the shape.
 
 Arrow parses the entries. SciPy's reader is not used, because a stray byte in the last line makes it crash.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 _MOST_COMMENTS = 1 << 24
-"""Bytes before the size line at most."""
+"""Most bytes before the size line."""
 _DIGITS = b"0123456789+- \t\n"
 _LETTERS = _DIGITS + b".eE" + b"nNaAiIfFtTyY"
 """What numbers are written with, nan and infinity among them."""
@@ -48,7 +48,7 @@ class Sizes:
 
     @property
     def words(self) -> int:
-        """How many numbers stand on a line."""
+        """Numbers per line."""
         return 1 if not self.coordinate else 2 if self.pattern else 3
 
 

@@ -1,4 +1,4 @@
-"""Entries in any order as rows: sorted once into a temporary file, which goes away with them."""
+"""Entries in any order as rows: sorted once into a temporary file, which is removed with them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def spooled_rows(
     notes: tuple[Note, ...] = (),
     memory: int | None = None,
 ) -> SpooledRows:
-    """Sort entries by rows in a folder that goes away with the source."""
+    """Sort entries by rows in a folder that is removed with the source."""
     original, spool = FileState.of(path), Spool()
     name = Path(path).name
     target = str(spool.folder / f"{name}.npz")

@@ -1,13 +1,13 @@
 """Anything that gives Arrow record batches: databases, datasets, lazy frames, and `__arrow_c_stream__` in general.
 
 Protocols: the Arrow PyCapsule interface (`__arrow_c_stream__`) and the data frame interchange protocol
-(`__dataframe__`). Libraries whose own reader takes a batch size are asked for small batches, which bounds memory.
+(`__dataframe__`). Libraries whose own reader takes a batch size are configured for small batches, which bounds memory.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,21 +32,11 @@ _BLOCK_BYTES = 1 << 23
 
 def arrow_reader(data: object) -> pa.RecordBatchReader | None:
     """A pyarrow.RecordBatchReader of the rows of `data`; None for what has none."""
-    module = type(data).__module__.partition(".")[0]
-    if module in ("duckdb", "_duckdb"):
-        return _duckdb_reader(data)
-    if module == "polars" and hasattr(data, "collect_batches"):
-        return _lazy_reader(data)
-    if module == "pyarrow" and hasattr(data, "to_reader") and hasattr(data, "projected_schema"):
-        return data.to_reader()
-    if module == "pyarrow" and hasattr(data, "scanner"):
-        return data.scanner(batch_size=_BATCH_ROWS).to_reader()
-    if module == "ibis" and hasattr(data, "to_pyarrow_batches"):
-        return _ibis_reader(data)
-    if hasattr(data, "fetch_record_batch"):  # an ADBC cursor
-        return data.fetch_record_batch()
-    if hasattr(data, "__arrow_c_stream__"):
-        return _capsule_reader(data)
+    module = type(data).__module__.partition(".")[0].lstrip("_")
+    for owner, attributes, read in _READERS:
+        if owner in (None, module) and all(hasattr(data, name) for name in attributes):
+            reader: pa.RecordBatchReader = read(data)
+            return reader
     return None
 
 
@@ -63,7 +53,7 @@ def _capsule_reader(data: object) -> pa.RecordBatchReader:
         ) from error
 
 
-def _ibis_reader(table: Any) -> Any:
+def _ibis_reader(table: Any) -> pa.RecordBatchReader:
     """Batches where the backend of Ibis can stream; else the whole result."""
     import pyarrow as pa
 
@@ -85,7 +75,7 @@ def _duckdb_reader(data: object) -> pa.RecordBatchReader:
     return None
 
 
-def _lazy_reader(frame: Any) -> Any:
+def _lazy_reader(frame: Any) -> pa.RecordBatchReader:
     """A polars LazyFrame, collected in batches."""
     import pyarrow as pa
 
@@ -95,12 +85,24 @@ def _lazy_reader(frame: Any) -> Any:
         return frame.collect().to_arrow().to_reader()
     schema = first.to_arrow().schema
 
-    def parts() -> Iterator[Any]:
+    def parts() -> Iterator[pa.RecordBatch]:
         yield from first.to_arrow().to_batches()
         for batch in batches:
             yield from batch.to_arrow().cast(schema).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, parts())
+
+
+_READERS: tuple[tuple[str | None, tuple[str, ...], Callable[[Any], pa.RecordBatchReader]], ...] = (
+    ("duckdb", (), _duckdb_reader),
+    ("polars", ("collect_batches",), _lazy_reader),
+    ("pyarrow", ("to_reader", "projected_schema"), lambda scanner: scanner.to_reader()),
+    ("pyarrow", ("scanner",), lambda dataset: dataset.scanner(batch_size=_BATCH_ROWS).to_reader()),
+    ("ibis", ("to_pyarrow_batches",), _ibis_reader),
+    (None, ("fetch_record_batch",), lambda cursor: cursor.fetch_record_batch()),  # ADBC
+    (None, ("__arrow_c_stream__",), _capsule_reader),
+)
+"""Library (None for any), attributes that identify the object, and how to get its reader; the first match decides."""
 
 
 def interchange_table(data: object) -> pa.Table | None:
@@ -124,7 +126,7 @@ def reader_source(
     if not roles.numbers:
         raise InputError(f"{name} has no column of numbers; it has {listed(schema.names)}. Turn some into numbers.")
     collector = Collector(name, memory)
-    texts: dict[int, list[Any]] = {j: [] for j in roles.texts}
+    texts: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
     try:
         for batch in reader:
             _take(batch, schema, roles, collector, texts)
@@ -139,7 +141,7 @@ def reader_source(
 
 
 def _take(
-    batch: pa.RecordBatch, schema: object, roles: Roles, collector: Collector, texts: dict[int, list[Any]]
+    batch: pa.RecordBatch, schema: object, roles: Roles, collector: Collector, texts: dict[int, list[pa.Array]]
 ) -> None:
     batch = expanded_batch(batch, schema)
     step = max(1, _BLOCK_BYTES // (8 * max(1, len(roles.numbers))))
@@ -153,7 +155,7 @@ def _take(
 
 
 def _assembled(
-    collector: Collector, roles: Roles, texts: dict[int, list[Any]], name: str
+    collector: Collector, roles: Roles, texts: dict[int, list[pa.Array]], name: str
 ) -> MemorySource | CollectedRows:
     import pyarrow as pa
 

@@ -48,14 +48,14 @@ def cursor_source(cursor: Any, row_names: str | None, memory: int | None) -> Mem
         raise InputError("The query gave no rows. A cursor that was read before is empty: execute the query again.")
     schema = _number_schema(record_table(names, list(zip(*first, strict=True))).schema)
 
-    def batches() -> Iterator[Any]:
+    def batches() -> Iterator[object]:
         for rows in itertools.chain([first], chunks):
             yield from record_table(names, list(zip(*rows, strict=True)), schema).to_batches()
 
     return reader_source(pa.RecordBatchReader.from_batches(schema, batches()), "query", row_names, memory)
 
 
-def _values(row: object) -> Any:
+def _values(row: object) -> object:
     return tuple(row.values()) if isinstance(row, Mapping) else row
 
 
@@ -73,7 +73,7 @@ def _number_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema(wide)
 
 
-def batch_source(batches: Iterable[Any], name: str, memory: int | None) -> MemorySource | CollectedRows:
+def batch_source(batches: Iterable[object], name: str, memory: int | None) -> MemorySource | CollectedRows:
     """Batches (or single rows) as one source; of a tuple such as (X, y) the first entry is taken."""
     items = iter(batches)
     collector = Collector(name, memory)
@@ -113,16 +113,25 @@ def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, Metadata]]:
             yield _block(np.stack([np.asarray(row) for row in chunk]))
 
 
+def _is_matrix(item: object) -> bool:
+    return is_array(item) or is_sparse(item)
+
+
+def _numpy_or_csr(item: Any) -> Any:
+    if is_sparse(item):
+        return item.tocsr()
+    return to_numpy(item) if is_array(item) else np.asarray(item)
+
+
 def _block(item: Any) -> tuple[Block, Metadata]:
     """One batch as rows of float32 or float64."""
-    if isinstance(item, list | tuple) and item and (is_array(item[0]) or is_sparse(item[0])):
+    if isinstance(item, list | tuple) and item and _is_matrix(item[0]):
         item = item[0]
     if isinstance(item, Source):
         return item.matrix, item.metadata  # type: ignore[attr-defined]
-    if not is_sparse(item) and not is_array(item) and (frame := frame_source(item)) is not None:
+    if not _is_matrix(item) and (frame := frame_source(item)) is not None:
         return frame.matrix, frame.metadata
-    item = plain_array(item)
-    item = item.tocsr() if is_sparse(item) else to_numpy(item) if is_array(item) else np.asarray(item)
+    item = _numpy_or_csr(plain_array(item))
     if item.ndim != 2 or item.dtype.kind not in "fiub":
         raise InputError(
             f"A batch is an array of shape {tuple(item.shape)} and dtype {item.dtype}. Batches are tables of numbers, "

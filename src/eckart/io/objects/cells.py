@@ -89,7 +89,7 @@ def _backed(matrix: object, metadata: Metadata) -> SlicedRows | None:
     return SlicedRows(matrix, metadata, True, int(matrix.group["data"].shape[0]))
 
 
-def mask_indices(data: Any, mask: Any) -> list[int]:
+def mask_indices(data: Any, mask: object) -> list[int]:
     """Columns where a mask is true: a boolean column of `var`, such as "highly_variable", or an array."""
     import numpy as np
 

@@ -9,7 +9,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eckart.errors import EckartError, FileError, ParameterError, require
 from eckart.io.guard import reason
@@ -17,6 +17,9 @@ from eckart.io.objects.arrow_stream import arrow_reader, reader_source
 from eckart.io.objects.batches import cursor_source
 from eckart.io.roles import listed
 from eckart.wording import KEY
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SERVERS = ("postgresql://", "postgres://")
 _DUCKDB = (".duckdb", ".ddb")
@@ -68,7 +71,7 @@ class Database:
         self.connection = connection
         self.opened = contextlib.ExitStack() if opened is None else opened
 
-    def run(self, query: str) -> Any:
+    def run(self, query: str) -> pa.RecordBatchReader:
         return self.connection.execute(query)
 
     def tables(self) -> Sequence[str]:
@@ -92,7 +95,7 @@ class DuckDb(Database):
 
     tables_query = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1"
 
-    def run(self, query: str) -> Any:
+    def run(self, query: str) -> pa.RecordBatchReader:
         return self.connection.sql(query)
 
 
@@ -108,7 +111,7 @@ class PostgreSql(Database):
         "FROM information_schema.tables WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
     )
 
-    def run(self, query: str) -> Any:
+    def run(self, query: str) -> pa.RecordBatchReader:
         cursor = self.opened.enter_context(self.connection.cursor())
         cursor.execute(query)
         return cursor

@@ -27,12 +27,12 @@ def _only_table(data: Any, names: list[str]) -> str | None:
 def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
     if hasattr(data, "shape"):
-        return sliced_rows(data, str(data.name or "array").lstrip("/") or "array")
+        return sliced_rows(data, str(data.name or "").lstrip("/") or "array")
     names = [str(name) for name in data]
-    if key is None and "indptr" in names:
-        path, kind, inside = _place(data)
-        return stored_rows(path, kind, inside, memory)
-    key = _only_table(data, names) if key is None else key
+    if key is None:
+        if "indptr" in names:
+            return stored_rows(*_place(data), memory)
+        key = _only_table(data, names)
     if key is None or key not in data:
         raise InputError(f"The group contains {', '.join(map(repr, names[:20])) or 'nothing'}. Choose one with {KEY}")
     return stored_object(data[key], None, memory)

@@ -60,10 +60,13 @@ def _dataset(data: Any, key: str | None, row_names: str | None) -> Any:
     if key is not None and key not in data:
         raise InputError(f"The Dataset has no variable {key!r}. It has {listed(names)}.")
     only = names[0] if key is None and len(names) == 1 and data[names[0]].ndim == 2 else key
-    if only is not None:
-        return labelled_source(data[only])
+    return _table(data, names, row_names) if only is None else labelled_source(data[only])
+
+
+def _table(data: Any, names: list[str], row_names: str | None) -> Any:
+    """The variables of a Dataset as columns."""
     dimensions = {data[name].dims for name in names}
-    if len(dimensions) != 1 or len(next(iter(dimensions))) != 1:
+    if [len(found) for found in dimensions] != [1]:
         raise InputError(
             f"The Dataset has variables of several shapes: {listed(names)}. Choose one with {KEY}, or select those "
             "of one dimension."

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def record_table(names: Sequence[str], columns: Sequence[Sequence[Any]], schema: pa.Schema | None = None) -> pa.Table:
+def record_table(
+    names: Sequence[str], columns: Sequence[Sequence[object]], schema: pa.Schema | None = None
+) -> pa.Table:
     """A pyarrow.Table of columns of Python values; None and NaN are missing."""
     import pyarrow as pa
 
@@ -40,7 +42,7 @@ def _one_per_row(name: str, values: np.ndarray) -> np.ndarray:
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
-def _column(name: str, values: Any, kind: object) -> Any:
+def _column(name: str, values: Any, kind: pa.DataType | None) -> pa.Array:
     import pyarrow as pa
 
     values = _one_per_row(name, to_numpy(values)) if is_array(values) else values
@@ -57,15 +59,15 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     if not data:
         raise InputError("The mapping is empty: it has no columns.")
     names = listed([str(name) for name in data])
-    if key is not None and key not in data:
-        raise InputError(f"The mapping has no {key!r}. It has {names}.")
     if key is not None:
+        if key not in data:
+            raise InputError(f"The mapping has no {key!r}. It has {names}.")
         return data[key]
     dimensions = {_dimensions(value) for value in data.values()}
-    if dimensions == {2} and len(data) == 1:
-        return next(iter(data.values()))
     if 2 in dimensions:
-        raise InputError(f"The mapping contains several arrays: {names}. Choose one with {KEY}")
+        if len(data) > 1:
+            raise InputError(f"The mapping contains several arrays: {names}. Choose one with {KEY}")
+        return next(iter(data.values()))
     if dimensions == {0}:
         raise InputError(
             "The mapping contains single values. Give a column of values under each name, or a list of rows."
@@ -74,7 +76,7 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
 
 
 def _values(value: Any) -> Any:
-    """One column as a sequence: series of pandas and polars by way of NumPy or Arrow."""
+    """One column as a sequence: series of pandas and polars through NumPy or Arrow."""
     if hasattr(value, "to_list") and not isinstance(value, np.ndarray):
         return value.to_list()
     return value if is_array(value) else list(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eckart.wording import DECIMAL_COMMA
 
@@ -42,7 +42,7 @@ def is_missing(cell: str) -> bool:
 
 
 def is_value(cell: str, decimal: str = ".") -> bool:
-    """A number or a truth value: nothing one would call a column."""
+    """A number or a truth value: not a plausible column name."""
     return is_number(cell, decimal) or cell.strip() in TRUTH
 
 
@@ -55,16 +55,20 @@ def is_grouped(cell: str) -> bool:
     return _GROUPED.match(cell.strip()) is not None
 
 
+def _without_separators(cell: str) -> str:
+    one_comma = re.fullmatch(r"[^,]*,\d+", cell)
+    otherwise = f", or say {DECIMAL_COMMA} if the comma is the decimal sign" if one_comma else ""
+    return f"It looks like a number with thousands separators. Write the numbers without them{otherwise}."
+
+
 def advice(cell: str, decimal: str) -> str:
     """What may be wrong with a cell that should have been a number, and what to do."""
     cell = cell.strip()
     if _THOUSANDS.match(cell) and not is_number(cell, "."):
-        return "It looks like a number with thousands separators. Write the numbers without them" + (
-            f", or say {DECIMAL_COMMA} if the comma is the decimal sign." if re.fullmatch(r"[^,]*,\d+", cell) else "."
-        )
-    if decimal == "." and is_number(cell, ","):
-        return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
-    if decimal == "," and is_number(cell, "."):
+        return _without_separators(cell)
+    if is_number(cell, "," if decimal == "." else "."):
+        if decimal == ".":
+            return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
         return "The other numbers have a decimal comma, but this one has a point. Correct it, or use decimal='.'."
     if is_grouped(cell):
         return "Write its exponent with E."
@@ -73,7 +77,7 @@ def advice(cell: str, decimal: str) -> str:
     return f"Correct the cell; a missing value is written as one of {', '.join(m for m in MISSING if m)} or left empty."
 
 
-def looks_numeric(cells: object, decimal: str) -> tuple[Any, Any]:
+def looks_numeric(cells: object, decimal: str) -> tuple[pa.BooleanArray, pa.BooleanArray]:
     """Trimmed cells with missing ones null, and which of them are numbers (Arrow arrays)."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -27,11 +27,8 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[N
     for magic, kind in _OTHER_KINDS.items():
         if data.startswith(magic):
             raise FileError(f"{name} is not a text file: it begins like {kind}.")
-    text, notes = _decoded(data, encoding, name)
-    if b"\r" in text:
-        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if b"\n " in text:
-        text = re.sub(rb"\n +(?=\n)", b"\n", text)
+    decoded, notes = _decoded(data, encoding, name)
+    text = plain_lines(decoded)
     place = text.find(b"\0")
     if place >= 0:
         line = text.count(b"\n", 0, place) + 1
@@ -39,7 +36,16 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[N
             f"{name}, line {line}: there is a NUL byte, so this is not a plain text file, or it is damaged. "
             "Write it again as CSV."
         )
-    return text.rstrip(b"\n \x1a"), notes
+    return text, notes
+
+
+def plain_lines(text: bytes) -> bytes:
+    """Lines ending in a newline, blank ones without blanks, and nothing after the last: no end-of-file mark of DOS."""
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\n " in text:
+        text = re.sub(rb"\n +(?=\n)", b"\n", text)
+    return text.rstrip(b"\n \x1a")
 
 
 def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[Note]]:

@@ -5,23 +5,30 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
+from eckart.formatting import counted
 from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word
 from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
 from eckart.notes import Note
 from eckart.wording import DECIMAL_COMMA, HEADER
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
+MOST_COLUMNS = 1 << 21
+"""Each column of a text has a name and takes some microseconds."""
+_FEWEST_ON_A_SCALE = 8
+"""Fewest numbers of a header that are taken for a scale, such as wavelengths; half as many records are needed."""
+_MOST_CELLS = 10_000
+"""Cells of the first records that show whether the first has names: a record may have millions of cells."""
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What the user has said about a text file; None means: find out."""
+    """What the user specified about a text file; None means: detect it."""
 
     delimiter: str | None = None
     decimal: str | None = None
@@ -58,7 +65,7 @@ def _notes(comma: bool, comments: int) -> list[Note]:
     """What was found out in the text: a decimal comma, comments before the table."""
     notes = [Note("decimal_comma", "Numbers are written with a decimal comma.")] if comma else []
     if comments:
-        skipped = f"{comments} line(s) beginning with '#' before the table were not read as data."
+        skipped = f"Skipped {counted(comments, 'comment line')} (beginning with '#') before the table."
         notes.append(Note("comments_skipped", skipped))
     return notes
 
@@ -74,16 +81,25 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         data, delimiter = align(data), "\t"
         start, _, comments = _preamble(data)
         records = sample_records(data, start, name)
-    rows = [split(record, delimiter) for record in records]
+    rows = _rows(records, delimiter, name)
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
-    notes = _notes(decimal == "," and options.decimal is None, len(comments))
-    if has_header(rows, decimal) if options.header is None else options.header:
+    notes = _notes(options.decimal is None and decimal == ",", len(comments))
+    if _is_header(rows, decimal, options.header):
         body = min(record_end(data, start) + 1, len(data))
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
-    if header is None and options.header is None:
+    if (header, options.header) == (None, None):
         notes.append(Note("no_header", "The first line contains data, not names, so the columns are numbered."))
     return Layout(data, delimiter, decimal, header, start, rows, notes)
+
+
+def _rows(records: list[str], delimiter: str, name: str) -> list[list[str]]:
+    rows = [split(record, delimiter) for record in records]
+    if (cells := max(map(len, rows))) > MOST_COLUMNS:
+        raise FileError(
+            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
+        )
+    return rows
 
 
 def sample_records(data: bytes, start: int, name: str) -> list[str]:
@@ -102,13 +118,19 @@ def sample_records(data: bytes, start: int, name: str) -> list[str]:
 
 def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     """The candidate under which the records have equally many cells, most of them numbers."""
-    taken = decimal == "," and not any('"' in record for record in records)
-    fits = {mark: _fit(records, mark) for mark in CANDIDATES if mark != "," or not taken}
+    taken = decimal == "," and '"' not in "".join(records)
+    fits = {mark: _fit(records, mark) for mark in CANDIDATES}
+    if taken:
+        del fits[","]
     best = max(fits, key=lambda mark: (fits[mark].score, fits[mark].cells))
-    if fits[best].score > 0:
+    found = fits[best]
+    if found.score > 0 and (best != "," or found.numbers == 1 or " " not in records[-1]):
         return best
     aligned = _fit(align("\n".join(records).encode()).decode().split("\n"), "\t")
-    return " " if aligned.share > 0.9 and aligned.numbers > 0 else ";" if taken else ","
+    # "1,5 2,5" has three cells between commas, and two numbers between blanks.
+    if found.score > 0 and not found.numbers < aligned.numbers * aligned.share == 1:
+        return best
+    return " " if aligned.is_likely else next(iter(fits))
 
 
 class Fit(NamedTuple):
@@ -118,6 +140,10 @@ class Fit(NamedTuple):
     share: float = 0.0
     numbers: float = 0.0
     header: bool = True
+
+    @property
+    def is_likely(self) -> bool:
+        return self.share > 0.9 and self.numbers > 0
 
     @property
     def score(self) -> float:
@@ -130,14 +156,17 @@ def _fit(records: list[str], mark: str) -> Fit:
     cells, count = Counter(len(row) for row in body).most_common(1)[0]
     if cells < 2 or len(rows[0]) < cells - 1:
         return Fit()
-    decimal = "." if mark == "," else ","
-    flat = [cell for row in body[:50] for cell in row[:1000]]
-    numbers = sum(is_value(cell, ".") or is_number(cell, decimal) for cell in flat) / len(flat)
+    numbers = _share_of_numbers(body, "." if mark == "," else ",")
     return Fit(cells, count / len(body), numbers, len(rows[0]) == cells)
 
 
+def _share_of_numbers(rows: list[list[str]], decimal: str) -> float:
+    flat = [cell for row in rows[:50] for cell in row[:1000]]
+    return sum(is_value(cell, ".") or is_number(cell, decimal) for cell in flat) / len(flat)
+
+
 def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
-    """A delimiter the user said, which occurs nowhere, while another splits every record alike."""
+    """Refuse a given delimiter that does not occur, if another one splits every record into equally many cells."""
     if options.mark is None or any(options.mark in record for record in records):
         return
     other = best_delimiter(records, options.decimal)
@@ -156,12 +185,11 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     """A comma is the decimal sign where some cell allows no other reading; 1,234 alone is refused, not guessed."""
     if delimiter == ",":
         return "."
-    cells = [cell.strip() for row in rows for cell in row if "," in cell]
+    cells = [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
     commas = [cell for cell in cells if is_number(cell, ",")]
-    grouped = [cell for cell in cells if is_grouped(cell)]
-    if any(not re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", cell) for cell in commas):
+    if not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas)):
         return ","
-    if not commas or len(grouped) > len(commas):
+    if not commas or sum(map(is_grouped, cells)) > len(commas):
         return "."
     if re.search(rb"(?<![\d,.])(\d+,(\d{1,2}|\d{4,})|0\d*,\d+|\d{4,},\d+)(?![\d,.])", data):
         return ","
@@ -171,25 +199,45 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     )
 
 
+def _is_header(rows: list[list[str]], decimal: str, given: bool | None) -> bool:
+    return has_header(rows, decimal) if given is None else given
+
+
 def has_header(rows: list[list[str]], decimal: str) -> bool:
     """Is the first record names? Yes if words stand above columns of numbers, or numbers that count up like years."""
     first, body = rows[0], rows[1:]
     if len(body) and len(first) < len(body[0]):
         return True
+    first, body = first[:_MOST_CELLS], [row[:_MOST_CELLS] for row in body]
     words = [is_word(cell, decimal) for cell in first]
     if not body:
         return all(words)
-    columns = [[row[j] for row in body if j < len(row) and not is_missing(row[j])] for j in range(len(first))]
+    columns = [_present(body, j) for j in range(len(first))]
     numeric = [j for j, column in enumerate(columns) if _is_numeric(column, decimal)]
     if not numeric:
         return any(words)
-    above = sum(words[j] for j in numeric)
-    rest = [j for j in numeric if not words[j] and not is_missing(first[j])]
-    names = [first[j] for j in rest]
-    counts_up = _counts_up(names)
-    if above and (2 * above >= len(numeric) or (len(names) > 2 and counts_up)):
+    if _names_above(first, words, columns, numeric, len(body)):
         return True
-    return counts_up and (_corner(first, columns, len(body)) or _unlike(names, [columns[j] for j in rest]))
+    return _is_scale([[row[j] for j in numeric if j < len(row)] for row in (first, *body)], decimal)
+
+
+def _present(rows: list[list[str]], j: int) -> list[str]:
+    """The cells of column j that are not missing."""
+    return [row[j] for row in rows if j < len(row) and not is_missing(row[j])]
+
+
+def _names_above(first: list[str], words: list[bool], columns: list[list[str]], numeric: list[int], rows: int) -> bool:
+    """Whether the first record names the `numeric` columns, among `columns` of `rows` records below it."""
+    others = [j for j in numeric if not words[j]]
+    above = len(numeric) - len(others)
+    if 2 * above >= len(numeric):
+        return True
+    rest = {j: first[j] for j in others if not is_missing(first[j])}
+    names = list(rest.values())
+    if not _counts_up(names):
+        return False
+    long = above > 0 and len(names) > 2
+    return long or _corner(first, columns, rows) or _unlike(names, [columns[j] for j in rest])
 
 
 def _is_numeric(column: list[str], decimal: str) -> bool:
@@ -220,6 +268,35 @@ def _counts_up(cells: list[str]) -> bool:
     return all(after == before + 1 for before, after in pairwise(numbers))
 
 
+def _is_scale(records: list[list[str]], decimal: str) -> bool:
+    """Whether the first record is the scale of a measured curve (wavelengths, times, depths) above its values.
+
+    It rises or falls in nearly equal steps, unlike most records below it, and each of its numbers is outside the range
+    of its column. A record of data would have all of these properties only by an unlikely chance.
+    """
+    scale, *below = [_numbers(row, decimal) for row in records]
+    below = [row for row in below if len(row) == len(scale)]
+    if len(scale) < _FEWEST_ON_A_SCALE or len(below) < _FEWEST_ON_A_SCALE // 2:
+        return False
+    steps = [after - before for before, after in pairwise(scale)]
+    low, high = sorted((min(steps), max(steps)), key=abs)
+    if low * high <= 0 or abs(high) > 3 * abs(low) or 2 * sum(map(_is_monotone, below)) > len(below):
+        return False
+    return all(not min(column) <= name <= max(column) for name, *column in zip(scale, *below, strict=True))
+
+
+def _numbers(row: list[str], decimal: str) -> list[float]:
+    """The cells of a record as numbers; nothing where one of them is not."""
+    if not all(is_number(cell.strip(), decimal) for cell in row):
+        return []
+    return [float(cell.replace(",", ".") if decimal == "," else cell) for cell in row]
+
+
+def _is_monotone(row: list[float]) -> bool:
+    steps = [after - before for before, after in pairwise(row)]
+    return min(steps) > 0 or max(steps) < 0
+
+
 def _doubt(header: list[str], decimal: str) -> list[Note]:
     if any(is_number(cell, decimal) for cell in header):
         return [
@@ -229,6 +306,11 @@ def _doubt(header: list[str], decimal: str) -> list[Note]:
             )
         ]
     return []
+
+
+def first_record(data: bytes) -> int:
+    """The byte where the table begins, after blank lines and comments."""
+    return _preamble(data)[0]
 
 
 def _preamble(data: bytes) -> tuple[int, str | None, list[str]]:

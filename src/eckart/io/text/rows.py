@@ -1,4 +1,4 @@
-"""Rows of a delimited text too large for memory: an index of where records begin, then Arrow parses what is asked for.
+"""Rows of a delimited text too large for memory: an index of where records begin, then Arrow parses the requested rows.
 
 The layout and the kinds of the columns are found in the beginning of the text, as for a small one; a cell further down
 that does not fit is refused with its line.
@@ -6,14 +6,16 @@ that does not fit is refused with its line.
 
 from __future__ import annotations
 
-import bisect
+import codecs
 import gzip
+import itertools
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import numpy as np
 
@@ -25,27 +27,34 @@ from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
 from eckart.io.roles import quoted, refuse_empty
-from eckart.io.rows import FileState, HeldRows
-from eckart.io.text.cells import MISSING, looks_numeric, meant_as_numbers
+from eckart.io.rows import FileState, HeldRows, PiecedRows
+from eckart.io.text.cells import MISSING, looks_numeric, meant_as_numbers, to_numbers
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited, refuse_stray_quote
-from eckart.io.text.layout import Layout, TextOptions, sniff
+from eckart.io.text.encoding import plain_lines
+from eckart.io.text.layout import Layout, TextOptions, first_record, sample_records, sniff
 from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
 from eckart.io.text.wide import wide_block
 from eckart.notes import Note
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _HELD = 1 << 24
 """Texts up to this many bytes, unpacked, are read whole."""
 _HEAD = 1 << 21
 _MANY_COLUMNS = 1500
-"""From so many columns on, cells are parsed as one column: Arrow's cost per column outweighs that per cell."""
+"""From this many columns on, cells are parsed as one column: Arrow's cost per column outweighs that per cell."""
 _CHUNK = 1 << 22
+_FEWEST = 3
+"""Records in which the layout is found, the names among them, however long they are."""
+_MARK = codecs.BOM_UTF8
 
 _OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "empty_rows"})
 """Codes of notes that are not true of all rows when they are true of the first."""
 
 
 @dataclass(frozen=True)
-class DelimitedRows:
+class DelimitedRows(PiecedRows):
     """Pieces of a text, each of whole records: rows `edges`, bytes `indices`, first lines `lines`."""
 
     state: FileState
@@ -74,21 +83,15 @@ class DelimitedRows:
     def entries(self) -> int:
         return self.shape[0] * self.shape[1]
 
-    def cuts(self) -> Sequence[int]:
-        return self.edges
-
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
         self.state.check(self.metadata.name, start, stop)
-        first = bisect.bisect_right(self.edges, start) - 1
-        last = bisect.bisect_left(self.edges, stop)
         out = np.empty((stop - start, len(self.numbers)))
         with _opened(self.state.path, packed=self.packed) as stream:
-            stream.seek(self.indices[first])
-            for piece in range(first, last):
+            for piece, rows, inside in self.overlapping(start, stop):
+                stream.seek(self.indices[piece])  # pieces follow each other, so that only the first seek moves
                 block = self._piece(stream.read(self.indices[piece + 1] - self.indices[piece]), piece)
-                begin, end = max(start, self.edges[piece]), min(stop, self.edges[piece + 1])
-                out[begin - start : end - start] = block[begin - self.edges[piece] : end - self.edges[piece]]
+                out[rows] = block[inside]
         return out
 
     @cached_property
@@ -100,6 +103,7 @@ class DelimitedRows:
         return [where[name] for name in self.numbers]
 
     def _piece(self, text: bytes, piece: int) -> np.ndarray:
+        text = plain_lines(text)
         try:
             if self._positions:
                 records = Records(text, 0, self.delimiter)
@@ -128,18 +132,43 @@ class DelimitedRows:
 
     def _parsed(self, text: bytes) -> np.ndarray:
         import pyarrow as pa
+
+        types = {name: pa.bool_() if name in self.truths else pa.float64() for name in self.numbers}
+        try:
+            table = self._table(text, types)
+        except pa.ArrowInvalid:
+            # Numbers padded with other blanks than spaces and tabs are numbers in a text that is read whole.
+            cells = self._table(text, types | {name: pa.string() for name in self.numbers if name not in self.truths})
+            columns = [self._numbers(column) for column in cells.columns]
+            return matrix_of(columns, cells.num_rows, self.metadata.name)
+        return matrix_of(table.columns, table.num_rows, self.metadata.name)
+
+    def _table(self, text: bytes, types: dict[str, Any]) -> pa.Table:
+        import pyarrow as pa
         from pyarrow import csv
 
         convert = csv.ConvertOptions(
             null_values=list(MISSING),
             decimal_point=self.decimal,
             include_columns=list(self.numbers),
-            column_types={name: pa.bool_() if name in self.truths else pa.float64() for name in self.numbers},
+            column_types=types,
         )
         parse = csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in text)
         read = csv.ReadOptions(column_names=list(self.columns), block_size=min(len(text) + 1, (1 << 31) - 1))
-        table = csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
-        return matrix_of(table.columns, table.num_rows, self.metadata.name)
+        return csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
+
+    def _numbers(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Cells of text as numbers, by the rule for texts that are read whole."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not pa.types.is_string(cells.type):
+            return cells
+        trimmed, numeric = looks_numeric(cells, self.decimal)
+        wrong = pc.index(pc.fill_null(numeric, True), False).as_py()
+        if wrong >= 0:
+            raise ValueError(f"{quoted(cells[wrong].as_py())} is not a number")
+        return to_numbers(trimmed, self.decimal)
 
     def fingerprint(self) -> JsonObject:
         # The layout belongs to it: the same bytes mean other numbers with another delimiter or decimal mark.
@@ -165,26 +194,36 @@ def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
     return replace(options, delimiter="tab") if options.delimiter is None and b"\t" in head[:65536] else options
 
 
+def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
+    """The layout of a text that is to be read in blocks."""
+    if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
+        _refuse_encoding(name, "at its beginning")
+    layout = sniff(head, options, name)
+    if layout.data != head:
+        raise FileError(
+            f"{name} is separated by blanks, which can only be read as a whole. Write it with tabs or commas."
+        )
+    return layout
+
+
+def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
+    """A note on the columns that are not numbers, if there are any."""
+    kept = set(numbers)
+    others = list(dict.fromkeys(repr(name) for name in columns if name not in kept))
+    text = f"Left out, because the text is read in blocks: {', '.join(others[:5])}."
+    return [Note("text_left_out", text)] if others else []
+
+
 def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
     """Index a text in one pass over its bytes; its layout and the kinds of its columns are found in its beginning.
 
     Whatever further down does not fit the beginning is refused, so the numbers are those of reading it whole.
     """
     name = Path(state.path).name
-    head = _head(opened, name)
-    mark = b"\xef\xbb\xbf" if head.startswith(b"\xef\xbb\xbf") else b""
-    head = head.removeprefix(mark)
+    stored = _head(opened, name)
+    head = plain_lines(stored.removeprefix(_MARK))
     options = with_tabs(options, head) if tab else options
-    if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
-        raise FileError(
-            f"{name} is not UTF-8, but text files of this size must be UTF-8, because they are read in blocks. "
-            "Convert it: iconv -t UTF-8."
-        )
-    layout = sniff(head, options, name)
-    if layout.data != head:
-        raise FileError(
-            f"{name} is separated by blanks, which can only be read as a whole. Write it with tabs or commas."
-        )
+    layout = _layout(head, options, name)
     page = Page(name, layout)
     begun = read_delimited(head, name, options)
     numbers = tuple(begun.metadata.column_names or ())
@@ -192,36 +231,51 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     truths = frozenset(column for column, fate in begun.metadata.column_roles.items() if fate == TRUTHS)
     texts = sorted(set(page.columns) - {*numbers, *empty, *naming_columns(page, options)})
     index = _Index(name, layout, tuple(page.columns), empty, texts)
-    line = head[: layout.body].count(b"\n") + 1
-    edges, indices, lines = index.pieces(opened, len(mark) + layout.body, line)
+    body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
+    edges, indices, lines = index.pieces(opened, body, stored.count(b"\n", 0, body) + 1)
     refuse_empty(edges[-1], len(numbers), name)
-    others = sorted(set(page.columns) - set(numbers), key=page.columns.index)
     notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
-    if others:
-        notes.append(
-            Note("text_left_out", f"Left out, because the text is read in blocks: {', '.join(map(repr, others[:5]))}.")
-        )
-    metadata = Metadata(name, column_names=numbers, notes=tuple(notes))
+    metadata = Metadata(name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
     columns, delimiter = tuple(page.columns), layout.delimiter
     return DelimitedRows(
         state, opened.packed, edges, indices, lines, columns, numbers, delimiter, layout.decimal, truths, metadata
     )
 
 
+def _stored_bytes(text: bytes, lines: int) -> int:
+    """Bytes of the first `lines` lines as they are stored, the mark before them included."""
+    if not lines:
+        return len(_MARK) if text.startswith(_MARK) else 0
+    return next(itertools.islice(re.finditer(rb"\r\n?|\n", text), lines - 1, None)).end()
+
+
 def _head(opened: OpenedFile, name: str) -> bytes:
-    """The beginning of a text, as far as it consists of whole records."""
+    """The beginning of a text, as far as it consists of whole records: as many as its layout is found in."""
     head, wanted = bytearray(), _HEAD
     for piece in opened.unpacked(whole=False):
         head += piece
         if len(head) < wanted:
             continue
         end = last_end(head)
-        if end > len(head) // 2:
+        if end > len(head) // 2 and _has_sample(bytes(head[:end]), name):
             return bytes(head[:end])
         if len(head) - end > MAX_RECORD:
             refuse_long(name, head.count(b"\n", 0, end) + 1)
         wanted = 2 * len(head)
     return bytes(head)
+
+
+def _has_sample(head: bytes, name: str) -> bool:
+    """Whether there are names and two records, which may be long."""
+    text = plain_lines(head.removeprefix(_MARK))
+    return len(sample_records(text, first_record(text), name)) >= _FEWEST
+
+
+def _refuse_encoding(name: str, where: str) -> NoReturn:
+    raise FileError(
+        f"{name} is not UTF-8 {where}, but text files of this size must be UTF-8, because they are read in blocks. "
+        "Convert it: iconv -t UTF-8."
+    )
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -250,18 +304,19 @@ class _Index:
         """(rows, bytes, lines) of the pieces."""
         rows, indices, lines = [0], [offset], [line]
         known, numbers = Counter[str](), Counter[str]()
-        for piece in self._whole_records(opened, offset, line):
+        for stored in self._whole_records(opened, offset, line):
+            piece = plain_lines(stored)
             self._check(piece, lines[-1])
-            if self.empty or self.texts:
-                self._count_left_out(piece, lines[-1], known, numbers)
             count = len(Records(piece, 0, self.layout.delimiter))
             if count:
+                if self.empty or self.texts:
+                    self._count_left_out(piece, lines[-1], known, numbers)
                 rows.append(rows[-1] + count)
-                indices.append(indices[-1] + len(piece))
-                lines.append(lines[-1] + piece.count(b"\n"))
+                indices.append(indices[-1] + len(stored))
+                lines.append(lines[-1] + stored.count(b"\n"))
             else:
-                indices[-1] += len(piece)  # nothing but blank lines
-                lines[-1] += piece.count(b"\n")
+                indices[-1] += len(stored)  # nothing but blank lines
+                lines[-1] += stored.count(b"\n")
         for column in self.texts:
             if 2 * numbers[column] > known[column]:
                 raise FileError(
@@ -296,6 +351,8 @@ class _Index:
         if b"\0" in piece:
             where = line + piece.count(b"\n", 0, piece.find(b"\0"))
             raise FileError(f"{self.name}, line {where}: there is a NUL byte, so this is not a plain text file.")
+        if not piece.isascii() and not _is_utf8(piece):
+            _refuse_encoding(self.name, f"from line {line:,} on")
 
     def _count_left_out(self, piece: bytes, line: int, known: Counter[str], numbers: Counter[str]) -> None:
         """Refuse values in columns that had none, and count cells and numbers in columns of text."""

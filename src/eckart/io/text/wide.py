@@ -1,4 +1,4 @@
-"""Very wide text: few rows, up to millions of columns. The cells are parsed as one Arrow column, row after row."""
+"""Very wide text: few rows, up to two million columns. The cells are parsed as one Arrow column, row after row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eckart.environment import check_fits
 from eckart.errors import FileError
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text
-from eckart.io.text.cells import MISSING, is_missing, is_number
+from eckart.io.text.cells import MISSING, is_missing, is_number, looks_numeric
 from eckart.io.text.records import Records
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def wide_parts(page: Page, naming: list[str]) -> Parts:
     numeric = _numeric(page, naming)
     check_fits(rows * len(numeric) * 8, page.name, "the matrix")
     matrix = np.empty((rows, len(numeric)))
-    words = [j for j in range(columns) if j not in set(numeric)] if len(numeric) < columns else []
+    words = sorted(set(range(columns)) - set(numeric)) if len(numeric) < columns else []
     texts: list[list[str]] = [[] for _ in words]
     for row in range(rows):
         cells = page.records.cells(row)
@@ -33,21 +33,25 @@ def wide_parts(page: Page, naming: list[str]) -> Parts:
             column.append("" if is_missing(cells[j]) else cells[j].strip())
         wanted = cells if not words else [cells[j] for j in numeric]
         matrix[row] = _numbers(page, row, wanted, numeric)
-    labels = [
-        Text(page.columns[j], tuple(column), len(set(column)) == rows and "" not in column)
-        for j, column in zip(words, texts, strict=True)
-    ]
+    labels = [_label(page.columns[j], column) for j, column in zip(words, texts, strict=True)]
     return Parts(matrix, [page.columns[j] for j in numeric], sorted(labels, key=lambda text: text.name not in naming))
 
 
+def _label(name: str, cells: list[str]) -> Text:
+    return Text(name, tuple(cells), len(set(cells)) == len(cells) and "" not in cells)
+
+
 def _numeric(page: Page, naming: list[str]) -> list[int]:
-    decimal, sample = page.layout.decimal, page.layout.sample
+    """Columns of which at least half of the first cells are numbers."""
+    import pyarrow as pa
 
-    def mostly_numbers(j: int) -> bool:
-        known = [row[j] for row in sample[:10] if not is_missing(row[j])]
-        return 2 * sum(is_number(cell, decimal) for cell in known) >= len(known)
-
-    return [j for j, name in enumerate(page.columns) if name not in naming and mostly_numbers(j)]
+    known, numbers = np.zeros(len(page.columns), np.int64), np.zeros(len(page.columns), np.int64)
+    for row in page.layout.sample[:10]:
+        cells, numeric = looks_numeric(pa.array(row, pa.string()), page.layout.decimal)
+        known += cells.is_valid().to_numpy(zero_copy_only=False)
+        numbers += numeric.fill_null(False).to_numpy(zero_copy_only=False)
+    mostly = np.flatnonzero(2 * numbers >= known).tolist()
+    return [j for j in mostly if page.columns[j] not in naming]
 
 
 def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> np.ndarray:
@@ -67,21 +71,28 @@ def wide_block(records: Records, columns: int, numeric: Sequence[int], decimal: 
 
     Raises ValueError for other cells: that of Arrow's parser, or one with the line counted from the first record.
     """
+    import pyarrow as pa
+
     counts = records.cell_counts()
     wrong = np.flatnonzero(counts != columns)
     if wrong.size:
         row = int(wrong[0])
         raise ValueError(f"line {records.line(row)} of it has {counts[row]} cells instead of {columns}")
     rows, text, mark = len(records), records.data, records.delimiter.encode()
-    if len(numeric) == columns and b'"' not in text and b"\n\n" not in text and not text.startswith(b"\n"):
-        lines = text.replace(mark, b"\n")
-    else:
-        cells = map(records.cells, range(rows))
-        lines = "\n".join(row[j].strip() for row in cells for j in numeric).encode() + b"\n"
-    numbers = _parsed(lines, decimal)
+    plain = len(numeric) == columns and b'"' not in text and b"\n\n" not in text and not text.startswith(b"\n")
+    try:
+        numbers = _parsed(text.replace(mark, b"\n"), decimal) if plain else _trimmed(records, numeric, decimal)
+    except pa.ArrowInvalid:
+        numbers = _trimmed(records, numeric, decimal)
     if numbers.size != rows * len(numeric):
         raise ValueError(f"{rows * len(numeric):,} cells were counted, and {numbers.size:,} were read")
     return numbers.reshape(rows, len(numeric))
+
+
+def _trimmed(records: Records, numeric: Sequence[int], decimal: str) -> np.ndarray:
+    """Cell by cell, without quotes and the blanks around them."""
+    cells = map(records.cells, range(len(records)))
+    return _parsed("\n".join(row[j].strip() for row in cells for j in numeric).encode() + b"\n", decimal)
 
 
 def _parsed(lines: bytes, decimal: str) -> np.ndarray:

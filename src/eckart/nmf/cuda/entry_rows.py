@@ -54,7 +54,7 @@ def entry_rows(
             blocks = min(blocks, processors * max(1, min(32, 2048 // threads, 228 * 1024 // (shared + 1024))))
             if kind.place == 0:
                 launch = _near(itemsize, kind.team, kind.entries, k, divergence)
-                arguments: tuple[Any, ...] = (*data, *options, np.int32(kind.team_bytes))
+                arguments: tuple[object, ...] = (*data, *options, np.int32(kind.team_bytes))
             else:
                 launch = _far(itemsize, kind.team, kind.entries, kind.place, divergence)
                 slice_ = _slice(kind, k)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.arrays import Array
 from eckart.nmf.cuda.kernels import cupy, kernel, real_name
 
 _GROUP = 64
@@ -20,9 +21,9 @@ _WARPS = 16
 
 
 def given_rows(
-    products: Any, begin: Any, old: object, gram: object, inverse: object, *, lasso: float, sweeps: int, share: float,
-    extrapolation: object,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+    products: Array, begin: Array, old: object, gram: object, inverse: object, *, lasso: float, sweeps: int,
+    share: float, extrapolation: object,
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """(new, ahead, [objective, projected gradients met]) for given products A other (rows x k), as CuPy arrays."""
     rows, k = begin.shape
     with begin.device:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from eckart.arrays import Array
 from eckart.nmf.cuda.kernels import kernel, real_name
 
 _THREADS = 128
 
 
-def descend(triangles: object, rest: object, begin: Any, inverse: object, step: object, sweeps: int) -> None:
+def descend(triangles: object, rest: object, begin: Array, inverse: object, step: object, sweeps: int) -> None:
     """The compiled loop of the same name; all arrays are CuPy's, C-ordered and of one dtype."""
     k, rows = begin.shape
     launch = kernel(("quadratic",), f"descend<{real_name(begin.dtype.itemsize)}>")

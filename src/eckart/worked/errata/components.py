@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from eckart.worked.cur import cur
 from eckart.worked.errata.erratum import Evidence
@@ -14,7 +13,7 @@ from eckart.worked.nmf import objective, step
 from eckart.worked.pca import pca
 from eckart.worked.svd import svd
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = NDArray[np.float64]
 TABLE = "1 3; 0 2; 0 0; 3 3"
 
 

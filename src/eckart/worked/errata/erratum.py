@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -13,13 +13,16 @@ from eckart.errors import ParameterError
 from eckart.worked.messages import tr
 from eckart.worked.numerals import figure, separator, text_number
 
+if TYPE_CHECKING:
+    from eckart.worked.solution import Value
+
 
 @dataclass(frozen=True)
 class Evidence:
     """One line of a computation: what was computed, what came out, and whether that supports the correction."""
 
     what: str
-    value: Any
+    value: Value
     holds: bool
 
     def text(self) -> str:

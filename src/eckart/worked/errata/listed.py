@@ -17,7 +17,7 @@ _ROWS = (
     (
         mark("determinant"),
         mark("Chio's condensation needs the whole diagonal to be non-zero."),
-        mark("Only each pivot, and a row swap (with a change of sign) repairs a zero one."),
+        mark("Only each pivot must be non-zero; a row swap, which changes the sign, removes a zero pivot."),
         a.chio,
     ),
     (
@@ -44,13 +44,13 @@ _ROWS = (
     (
         mark("trace"),
         mark("The trace is the sum of the singular values."),
-        mark("Of the eigenvalues; the sum of the singular values is the nuclear norm."),
+        mark("It is the sum of the eigenvalues; the sum of the singular values is the nuclear norm."),
         a.trace,
     ),
     (
         mark("singular values"),
         mark("Singular values are the eigenvalues (of a square matrix)."),
-        mark("Only of a symmetric positive semi-definite one."),
+        mark("Only for a symmetric positive semi-definite matrix."),
         c.symmetric_singular,
     ),
     (
@@ -62,7 +62,7 @@ _ROWS = (
     (
         mark("ratings, changed rows"),
         mark("After the change the last three columns are no longer all independent."),
-        mark("Rows, not columns, and dependent, not independent: the last three rows now have rank 2 instead of 1."),
+        mark("This is about rows, and they were dependent before: the last three rows now have rank 2 instead of 1."),
         c.dependent,
     ),
     (
@@ -86,13 +86,13 @@ _ROWS = (
     (
         mark("Frobenius norm"),
         mark("‖X‖_F = ∑ σ_i^2; the Frobenius norm is the sum of the squared entries."),
-        mark("Its square is; the root is missing."),
+        mark("Both sums give its square: the root is missing."),
         a.frobenius,
     ),
     (
         mark("energy"),
         mark("The energy is the sum of the σ_i."),
-        mark("Of their squares."),
+        mark("It is the sum of their squares."),
         a.energy_rule,
     ),
     (
@@ -119,7 +119,7 @@ _ROWS = (
     (
         mark("SVD, uniqueness"),
         mark("The SVD (or the set of components) is unique."),
-        mark("Up to the signs of the vectors, and up to a rotation within equal singular values."),
+        mark("It is unique only up to the signs of the vectors and a rotation within equal singular values."),
         c.unique,
     ),
     (
@@ -131,7 +131,7 @@ _ROWS = (
     (
         mark("Theorem 2"),
         mark("v_n^T A v_n > x^T A x for every other x."),
-        mark("Not strict, and not for every x: v_1^T A v_1 ≥ x^T A x ≥ v_n^T A v_n."),
+        mark("The inequality is not strict and does not hold for every x: v_1^T A v_1 ≥ x^T A x ≥ v_n^T A v_n."),
         c.strict_inequality,
     ),
     (
@@ -149,7 +149,7 @@ _ROWS = (
     (
         mark("score"),
         mark("The squared sum is the score."),
-        mark("The sum is; its square adds to the variance."),
+        mark("The sum itself is the score; its square adds to the variance."),
         c.scores,
     ),
     (
@@ -167,19 +167,19 @@ _ROWS = (
     (
         mark("PCA, pseudo-code"),
         mark("Find the eigenpairs of the centred data."),
-        mark("Of their covariance matrix: the centred data are not square."),
+        mark("Find those of their covariance matrix: the centred data are not square."),
         c.pseudo_code,
     ),
     (
         mark("number of components"),
         mark("Cross-validation is not available."),
-        mark("Element-wise and bi-cross-validation are."),
+        mark("Element-wise cross-validation and bi-cross-validation are available."),
         c.cross_validation,
     ),
     (
         mark("problem 3.1"),
         mark("The line with the least sum of distances passes through the mean."),
-        mark("With the least sum of squared distances."),
+        mark("The line with the least sum of squared distances does."),
         c.distances,
     ),
     (

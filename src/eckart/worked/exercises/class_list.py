@@ -38,17 +38,23 @@ def names(text: str) -> list[str]:
     >>> names("Ada Lovelace\\nKovalevskaya, Sofia\\n")
     ['Ada Lovelace', 'Kovalevskaya, Sofia']
     """
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = list(filter(str.strip, text.splitlines()))
     if not lines:
         return []
     delimiter = max(";\t,", key=lambda sign: (lines[0].count(sign), sign == ";"))
-    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
+    rows = [list(map(str.strip, row)) for row in csv.reader(lines, delimiter=delimiter)]
     columns = [place for place, cell in enumerate(rows[0]) if _HEADINGS.fullmatch(cell)]
     if columns:
-        found = [" ".join(row[place] for place in columns if place < len(row)) for row in rows[1:]]
-    else:  # with commas: Surname, Name
-        found = lines if delimiter == "," else [" ".join(filter(None, row)) for row in rows]
+        found = [_joined(row, columns) for row in rows[1:]]
+    elif delimiter == ",":  # Surname, Name
+        found = lines
+    else:
+        found = [" ".join(filter(None, row)) for row in rows]
     return list(filter(None, map(str.strip, found)))
+
+
+def _joined(row: list[str], columns: list[int]) -> str:
+    return " ".join(row[place] for place in columns if place < len(row))
 
 
 def file_words(students: Sequence[str]) -> list[str]:

@@ -7,10 +7,11 @@ m_j ‖t_j‖ ‖v_j‖, and c I + ∑ m_j v_j v_j^T the eigenvalues c + m_j ‖
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from eckart.worked.exercises.problem import Random
 
@@ -127,7 +128,7 @@ def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None 
     return matrix
 
 
-def floats(matrix: sp.Matrix) -> np.ndarray[Any, np.dtype[np.float64]]:
+def floats(matrix: sp.Matrix) -> NDArray[np.float64]:
     """The matrix as doubles, for criteria and independent checks."""
     return np.array(matrix.tolist(), dtype=float)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.worked.exercises.answers import Target
-from eckart.worked.solution import Equation, Solution, SolutionTable
+from eckart.worked.solution import Equation, Solution, SolutionTable, Value
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -22,9 +22,9 @@ class Problem:
     """One candidate; `values` go into the words of the question, `shown` stands below it."""
 
     matrix: sp.Matrix
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Value] = field(default_factory=dict)
     shown: tuple[Equation | SolutionTable, ...] = ()
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
 
 
 Criterion = tuple[str, Callable[[Problem, Solution], bool]]

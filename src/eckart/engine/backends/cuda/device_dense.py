@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eckart.arrays import Array, astype, namespace
 from eckart.engine.backends.cuda import skinny as cuda_skinny
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LEAST_ENTRIES = 2**20
 MOST_COLUMNS = 128
-"""Columns of a factor up to which our kernels are faster than the library's products."""
+"""Up to this many columns of the factor, our kernels are faster than the library's products."""
 _SUMMED_ROWS = 512
 """Rows that are added up together in float64. The bounds count a rounding for each, and libraries add all rows."""
 _PIECE_BYTES = 2**26
@@ -90,7 +90,7 @@ class SkinnyProducts:
         product = cuda_skinny.multiply_transposed if transposed else cuda_skinny.multiply
         return product(self.stored, self.shift, arranged, approximate=approximate)[0]
 
-    def _by_tiles(self, factor: Array, product: Callable[[Any], Any]) -> Array:
+    def _by_tiles(self, factor: Array, product: Callable[[Array], Array]) -> Array:
         """product(arranged tile) for as many columns as a launch takes, side by side."""
         most = cuda_skinny.WIDTHS[-1]
         tiles = [factor[:, start : start + most] for start in range(0, factor.shape[1], most)]
@@ -167,7 +167,7 @@ class DeviceDenseProducts(DenseProducts):
         return namespace(block).reshape(block[:whole, :], (-1, size, block.shape[1])), block[whole:, :]
 
     def skinny(self, width: int) -> SkinnyProducts | None:
-        """Our kernels for products with a factor of so many columns; None where they do not suit."""
+        """Our kernels for products with a factor of this many columns; None if they do not apply."""
         if width > MOST_COLUMNS or self.rows.counter.frugal:
             return None
         memo = self.rows.memo

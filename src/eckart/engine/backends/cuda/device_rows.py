@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.arrays import Array
+from eckart.arrays import Array, DType, Matrix
 from eckart.engine.backends.cuda.arrays import cupy as _cupy
 from eckart.engine.backends.cuda.arrays import given_back as _given_back
 from eckart.engine.backends.cuda.arrays import on_device_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
 
 _SEGMENTS = 32
-"""Sums are started afresh this often and added up in float64."""
+"""Number of segments whose sums are added in float64."""
 _WIDEST = 256
 """Columns of a factor that one launch takes; each row then has 64 threads at most."""
 _DENSE_BYTES = 2**28
@@ -60,10 +60,10 @@ class DeviceCsr:
     def nnz(self) -> int:
         return int(self.data.shape[0])
 
-    def astype(self, dtype: Any) -> DeviceCsr:
+    def astype(self, dtype: DType) -> DeviceCsr:
         return replace(self, data=self.data.astype(dtype))
 
-    def to_host(self) -> Any:
+    def to_host(self) -> Matrix:
         from scipy import sparse
 
         parts = [_cupy().asnumpy(part) for part in (self.data, self.indices, self.indptr)]
@@ -218,7 +218,7 @@ def times_power_of_two(matrix: DeviceCsr, exponent: Exponent) -> DeviceCsr:
         return matrix
 
 
-def on_host(matrix: DeviceCsr) -> Any:
+def on_host(matrix: DeviceCsr) -> Matrix:
     """The same rows as SciPy's."""
     return matrix.to_host()
 
@@ -285,7 +285,7 @@ def _summed(op: RowBlocks, kernel: str, factor: Array) -> Array:
     return _given_back(pieces[0] if len(pieces) == 1 else _cupy().concatenate(pieces, axis=1), matrix.prototype)
 
 
-def _tiles(factor: Array) -> list[Any]:
+def _tiles(factor: Array) -> list[Array]:
     return [factor[:, start : start + _WIDEST] for start in range(0, factor.shape[1], _WIDEST)]
 
 
@@ -305,7 +305,7 @@ def _summed_tile(matrix: DeviceCsr, kernel: str, factor: Array) -> Array:
     return total[:, :width]
 
 
-def _padded(factor: Array, dtype: Any) -> tuple[Any, int]:
+def _padded(factor: Array, dtype: DType) -> tuple[Array, int]:
     """The factor in the dtype of the data, with columns of zeros up to a multiple of four; and its own width."""
     cupy = _cupy()
     width = int(factor.shape[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def usable(prototype: Array) -> bool:
 
 
 def sums(data: Array, first: int, fetch: Fetch) -> Callable[[], tuple[int, int]]:
-    """Both sums over dense rows in float32 or float64, or over CSR rows; queued now, read when they are asked for."""
+    """Both sums over dense rows in float32 or float64, or over CSR rows; queued now, read when they are requested."""
     prototype = data.prototype if isinstance(data, DeviceCsr) else data
     with on_device_of(prototype):
         result = cupy().zeros(2, np.uint64)
@@ -73,7 +73,7 @@ def _stored(data: DeviceCsr, first: int, result: Array) -> None:
     )  # fmt: skip
 
 
-def _launch(name: str, threads: int, *arguments: Any) -> None:
+def _launch(name: str, threads: int, *arguments: object) -> None:
     blocks = max(1, min(_BLOCKS, -(-threads // _THREADS)))
     _module().get_function(name)((blocks,), (_THREADS,), arguments)
 

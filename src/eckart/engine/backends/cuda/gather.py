@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array
+from eckart.arrays import Array, Matrix
 from eckart.engine.backends.cuda.arrays import cupy as _cupy
 from eckart.engine.backends.cuda.arrays import given_back, on_device_of
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
@@ -98,7 +97,7 @@ def all_finite(matrix: DeviceCsr) -> bool:
         return bool(_cupy().isfinite(matrix.data).all())
 
 
-def as_sparse(matrix: DeviceCsr) -> Any:
+def as_sparse(matrix: DeviceCsr) -> Matrix:
     """A sparse matrix of the library of the user: CuPy's csr_matrix, PyTorch's sparse CSR tensor."""
     with on_device_of(matrix.prototype):
         if type(matrix.prototype).__module__.partition(".")[0] == "cupy":
@@ -145,7 +144,7 @@ def _stored_columns(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
     )
 
 
-def _entries_in(matrix: DeviceCsr, indices: np.ndarray) -> tuple[Any, Any, Any]:
+def _entries_in(matrix: DeviceCsr, indices: np.ndarray) -> tuple[Array, Array, Array]:
     """(row, number of the place, entry) of what is stored in the columns `indices`, by rising row."""
     cupy = _cupy()
     number = cupy.full(matrix.shape[1], -1, np.int64)

@@ -7,7 +7,6 @@ is copied into them, and what comes out is copied out of them, so it is for smal
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from eckart.arrays import Array, empty_rows, namespace
 from eckart.engine.backends.cuda.arrays import cupy, on_device_of
@@ -15,9 +14,9 @@ from eckart.engine.backends.written import library
 from eckart.errors import require
 
 _AS_THEY_COME = 2
-"""Calls before the recording: kernels are compiled and tables made by then."""
+"""Calls before recording starts, so that kernels are compiled and tables allocated."""
 _RELAXED = 2
-"""CUDA's number for a recording during which other threads may do as they like."""
+"""CUDA's code for a capture that does not restrict other threads."""
 
 
 class Recorded:
@@ -30,7 +29,7 @@ class Recorded:
         self._launch: Callable[[], None] | None = None
         self._given: tuple[Array, ...] = ()
         self._made: tuple[Array, ...] = ()
-        self._kept: Any = None
+        self._kept: object = None
 
     def __call__(self, *arrays: Array, number: float) -> tuple[Array, ...]:
         self._calls += 1
@@ -57,14 +56,16 @@ class Recorded:
             self._worth = False
 
 
-def _record_torch(work: Callable[[], tuple[Array, ...]], prototype: Array) -> tuple[Callable[[], None], Any, Any]:
+def _record_torch(
+    work: Callable[[], tuple[Array, ...]], prototype: Array
+) -> tuple[Callable[[], None], tuple[Array, ...], object]:
     """(launch, results, what has to live as long), by PyTorch, which keeps its own memory for recordings."""
     torch = require("torch")
     side, current = torch.cuda.Stream(prototype.device), torch.cuda.current_stream(prototype.device)
     side.wait_stream(current)
     pool, graph = cupy().cuda.MemoryPool(), torch.cuda.CUDAGraph()
     with torch.cuda.stream(side), on_device_of(prototype), cupy().cuda.using_allocator(pool.malloc):
-        work()  # CuPy's memory is found now: there is none to be asked for while it is recorded
+        work()  # allocate CuPy's memory now: nothing can be allocated during the recording
         graph.capture_begin(capture_error_mode="relaxed")
         try:
             made = work()
@@ -74,7 +75,9 @@ def _record_torch(work: Callable[[], tuple[Array, ...]], prototype: Array) -> tu
     return graph.replay, made, (pool, graph)
 
 
-def _record_cupy(work: Callable[[], tuple[Array, ...]], prototype: Array) -> tuple[Callable[[], None], Any, Any]:
+def _record_cupy(
+    work: Callable[[], tuple[Array, ...]], prototype: Array
+) -> tuple[Callable[[], None], tuple[Array, ...], object]:
     """The same by CuPy."""
     side, current = cupy().cuda.Stream(non_blocking=True), cupy().cuda.get_current_stream()
     side.wait_event(current.record())

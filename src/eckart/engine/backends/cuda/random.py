@@ -6,7 +6,7 @@ The same bits as `orthogonal.random_bits` makes by two dozen operations of an ar
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def normals(rows: int, columns: int, seed: int, prototype: Array) -> Array:
     return _filled("normals", rows, columns, seed, prototype, half, np.int64(half))
 
 
-def _filled(name: str, rows: int, columns: int, seed: int, prototype: Array, threads: int, *more: Any) -> Array:
+def _filled(name: str, rows: int, columns: int, seed: int, prototype: Array, threads: int, *more: object) -> Array:
     result = empty_rows(rows, columns, prototype)
     with on_device_of(prototype):
         arguments = (pointer(result), np.int64(rows * columns), np.uint64(seed), *more)

@@ -1,6 +1,6 @@
-"""Pieces of the host's memory by way of page-locked buffers to a GPU, compiled by Numba: no Python between them.
+"""Pieces of the host's memory copied to a GPU through page-locked buffers, compiled by Numba: no Python between them.
 
-The functions are those of C and of CUDA's driver, which must be there when `send` is called.
+The functions are those of C and of CUDA's driver, which must be loaded before `send` is called.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import suppress
 from llvmlite import binding
 from numba import njit, types
 
-with suppress(RuntimeError):  # no driver, no GPU, and nobody who sends
+with suppress(RuntimeError):  # without a driver there is no GPU to send to
     binding.load_library_permanently("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
 
 _place, _code = types.intp, types.intc  # signed: sums of signed and unsigned numbers would be floats

@@ -16,7 +16,7 @@ from __future__ import annotations
 import tempfile
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def _module(width: int, approximate: bool = False) -> cp.RawModule:
 
 
 def width_of(columns: int) -> int:
-    """Columns of the launch that takes so many."""
+    """Columns of the launch that takes this many."""
     return next(width for width in WIDTHS if width >= columns)
 
 
@@ -71,13 +71,13 @@ def arrange(factor: Array) -> Array:
     return _arranged(f"arrange_{dtype_name(factor)}", pointer(factor), rows, width, sizes)
 
 
-def arrange_pieces(pieces: Any) -> Array:
+def arrange_pieces(pieces: Array) -> Array:
     """The same for a factor in pieces that are to be added up."""
     count, rows, width = pieces.shape
     return _arranged("arrange_pieces", pieces, rows, width, (np.int32(count),))
 
 
-def _arranged(name: str, factor: Array, rows: int, width: int, sizes: tuple[Any, ...]) -> Array:
+def _arranged(name: str, factor: Array, rows: int, width: int, sizes: tuple[object, ...]) -> Array:
     import cupy
 
     padded = -(-rows // 32) * 32
@@ -89,7 +89,7 @@ def _arranged(name: str, factor: Array, rows: int, width: int, sizes: tuple[Any,
 
 def multiply(
     stored: Array, shift: Array, arranged: Array, *, sums: bool = False, approximate: bool = False
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """(S - 1 shift^T) Q in float32 (`approximate`: to 11 bits), in pieces to be added up; all arrays are CuPy's.
 
     With `sums` also the squared lengths of the rows, in pieces.
@@ -105,7 +105,7 @@ def multiply(
 
 def multiply_transposed(
     stored: Array, shift: Array, arranged: Array, *, sums: bool = False, approximate: bool = False
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """(S - 1 shift^T)^T Y in pieces, and with `sums` the sums and sums of squares of the columns (2 x columns)."""
     import cupy
 
@@ -128,7 +128,7 @@ def longest_row(squares: Array) -> Array:
     return result
 
 
-def added(pieces: Any, columns: int, prototype: Array) -> Array:
+def added(pieces: Array, columns: int, prototype: Array) -> Array:
     """The first columns of the pieces, added up in float64, in the library of `prototype`."""
     count, rows, width = pieces.shape
     total = empty_rows(rows, columns, prototype)
@@ -145,7 +145,7 @@ def _room(length: int, rows: int, arranged: Array) -> Array:
 
 
 def _launch(
-    name: str, stored: Array, shift: Array, arranged: Array, results: tuple[Any, ...], *, approximate: bool
+    name: str, stored: Array, shift: Array, arranged: Array, results: tuple[Array, ...], *, approximate: bool
 ) -> None:
     width = arranged.shape[2]
     shared = 2 * 4 * (_SHARED[name.removesuffix("_sums")] + 32 * 2 * width)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from eckart.arrays import Array, is_sparse
+from eckart.arrays import Array, Matrix, is_sparse
 from eckart.engine.threads import threads
 from eckart.errors import InputError, MemoryBudgetError, require
 
@@ -24,7 +24,7 @@ _PIECE = 2**22
 _BUFFERS = 2
 _BLOCK_BYTES = 2**29
 _BLOCKS = 16
-"""A card has room for so many at least: four on their way, and what the one at work is turned into."""
+"""A card has room for at least this many: four on their way, and what the one at work is turned into."""
 
 
 @lru_cache(maxsize=2)
@@ -40,12 +40,12 @@ class _Lane:
     stream: Any
     memory: Any
     arrived: list[Any]
-    """An event for each buffer: its last piece is there."""
+    """An event per buffer: its last piece has arrived."""
     turn: int = 0
 
     def __post_init__(self) -> None:
         for event in self.arrived:
-            event.record(self.stream)  # it has no number before
+            event.record(self.stream)  # an event has no handle before it is recorded
         self.buffers = self.memory.data_ptr() + _PIECE * np.arange(len(self.arrived))
         self.events = np.array([event.cuda_event for event in self.arrived])
 
@@ -76,7 +76,7 @@ class DeviceTransfer:
         """Memory that is free on the card."""
         return int(self._torch.cuda.mem_get_info(self.device)[0])
 
-    def load(self, block: Any) -> Any:
+    def load(self, block: Matrix) -> Matrix:
         """A block on the card. Runs in the threads that read; the caller's stream must `accept` it."""
         if is_sparse(block):
             return self._sparse(block)
@@ -92,7 +92,7 @@ class DeviceTransfer:
             self._stream.wait_event(future.result())
         return there, self._recorded(self._stream)
 
-    def _send(self, here: np.ndarray, there: Any, ready: Any, first: int, step: int) -> Any:
+    def _send(self, here: np.ndarray, there: Array, ready: Any, first: int, step: int) -> Any:
         """Every `step`-th piece of a block."""
         from eckart.engine.backends.cuda.sending import send
 
@@ -121,7 +121,7 @@ class DeviceTransfer:
         event.record(stream)
         return event
 
-    def accept(self, loaded: Any) -> Any:
+    def accept(self, loaded: Matrix) -> Matrix:
         """What `load` gave, for the current stream."""
         if not isinstance(loaded, tuple):
             return loaded
@@ -131,7 +131,7 @@ class DeviceTransfer:
         there.record_stream(current)
         return there
 
-    def _sparse(self, block: Any) -> Any:
+    def _sparse(self, block: Matrix) -> Matrix:
         cupy = require("cupy", purpose="sparse matrices on a GPU")
         from eckart.engine.backends.cuda.device_rows import DeviceCsr
 
@@ -143,7 +143,7 @@ class DeviceTransfer:
         """How large a block may be, so that all blocks under way and what is made of them fit."""
         return min(_BLOCK_BYTES, self.free_bytes // _BLOCKS)
 
-    def whole(self, data: Array) -> Any:
+    def whole(self, data: Array) -> Array:
         """All of a host array on the card; None where it takes more than half of what is free there."""
         size = data.data.nbytes * 2 if is_sparse(data) else data.nbytes
         if size > self.free_bytes // 2:

@@ -1,4 +1,4 @@
-"""W with (Z W)^T Z W = I from Z^T Z, by one block of threads on a GPU: over before the host could be asked.
+"""W with (Z W)^T Z W = I from Z^T Z, by one block of threads on a GPU, faster than a round trip to the host.
 
 S = D Z^T Z D with D = 1 / the lengths of the columns of Z. Elimination turns (S | I) into (U | L^-1), S = L U, with the
 pivots p on the diagonal of U; W = D L^-T diag(p)^-1/2. Every thread keeps its entries in registers, and a step shares

@@ -17,9 +17,10 @@ from eckart.engine.blocks.source import Metadata
 from eckart.environment import MAX_EXPANSION, check_piece
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
+from eckart.io.arrow.batches import ArrowPieces
 from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.parquet import check_layout
-from eckart.io.arrow.pieces import ArrowPieces, ParquetPieces
+from eckart.io.arrow.pieces import ParquetPieces
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
@@ -159,9 +160,9 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
         file = ArrowPieces(state, ())
         counts = file.counts()
         roles = roles_of(file.schema, name, row_names)
-        if roles.numbers and counts and ArrowPieces(state, roles.numbers).is_packed():
-            size = max(counts) * sum(kind.bit_width for kind in roles.types) // 8
-            check_piece(size, name, f"one compressed record batch of {max(counts):,} rows", memory)
+        if roles.numbers and counts:
+            size = max(counts) * ArrowPieces(state, roles.numbers).decoded_bits() // 8
+            check_piece(size, name, f"one record batch of {max(counts):,} rows", memory)
     pieces = [(0, i) for i in range(len(counts))]
     return _assembled((state,), pieces, counts, roles, name, parquet=False)
 

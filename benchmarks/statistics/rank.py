@@ -5,7 +5,8 @@ Strong components have singular values of 1.4 to 3 times the largest singular va
 detection in white noise (Benaych-Georges and Nadakuditi, 2012).
 
 Ranks go up to what can be identified: with a noise variance of its own for each column, r components of p columns are
-determined only if (p - r)^2 >= p + r (Ledermann, 1937), 2 of 5. White noise has one variance, so 3 of 5 are planted.
+determined only if (p - r)^2 >= p + r (Ledermann, 1937), 2 of 5. This applies to unequal noise and to counts, whose
+variances differ as their means do. White noise has one variance, so 3 of 5 are planted.
 
 "right or in doubt" counts verdicts that are right or say that they are not certain; "certain" shows how many are.
 """
@@ -27,12 +28,26 @@ TESTS = ("sign_flip", "permutation", "gap")
 
 def planted(family: str, shape: tuple[int, int], rng: np.random.Generator) -> tuple[np.ndarray, int]:
     """(table, its number of components)"""
+    rank = _rank(family, shape, rng)
+    return _with_components(family, noise_of(family, shape, rng), rank, rng), rank
+
+
+def with_components(family: str, noise: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    """The same with noise that is given."""
+    rank = _rank(family, noise.shape, rng)
+    return _with_components(family, noise, rank, rng), rank
+
+
+def _rank(family: str, shape: tuple[int, ...], rng: np.random.Generator) -> int:
     rows, columns = shape
-    most = 3 if "weak" in family else SHAPES[shape]
-    while "unequal" in family and (columns - most) ** 2 < columns + most:
+    most = 3 if "weak" in family else SHAPES[rows, columns]
+    while ("unequal" in family or "counts" in family) and (columns - most) ** 2 < columns + most:
         most -= 1
-    rank = 0 if "null" in family else int(rng.integers(1, most + 1))
-    noise = noise_of(family, shape, rng)
+    return 0 if "null" in family else int(rng.integers(1, most + 1))
+
+
+def _with_components(family: str, noise: np.ndarray, rank: int, rng: np.random.Generator) -> np.ndarray:
+    rows, columns = noise.shape
     left, right = rng.standard_normal((rows, rank)), rng.standard_normal((columns, rank))
     left, right = np.linalg.qr(left - left.mean(axis=0))[0], np.linalg.qr(right)[0]
     if "weak" in family:
@@ -40,7 +55,7 @@ def planted(family: str, shape: tuple[int, int], rng: np.random.Generator) -> tu
     else:
         low, high = (2.5, 5.0) if "very" in family else (1.4, 3.0)
         strength = rng.uniform(low, high, rank) * np.linalg.norm(noise - noise.mean(axis=0), 2)
-    return (left * strength) @ right.T + noise + rng.normal(0, 3, columns), rank
+    return np.asarray((left * strength) @ right.T + noise + rng.normal(0, 3, columns))
 
 
 def noise_of(family: str, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:

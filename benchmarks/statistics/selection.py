@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 import eckart as ek
 from benchmarks.statistics.part import Cell, Outcome, Part
+from eckart.warning_classes import DataWarning
 
 CODES = {"integers": (0, 1), "text": ("no", "yes"), "booleans": (False, True)}
 
@@ -19,7 +22,9 @@ def one(cell: Cell, rng: np.random.Generator) -> Outcome:
     options = {"cv": 5, "nested": True}
     if name == "RandomSubsetSearch":
         options |= {"n_iter": 50, "random_state": int(rng.integers(2**31))}
-    search = getattr(ek, str(name))(GaussianNB(), **options).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # that nothing predicts noise
+        search = getattr(ek, str(name))(GaussianNB(), **options).fit(X, y)
     model = GaussianNB().fit(search.transform(X), y)
     fresh = model.score(
         search.transform(rng.standard_normal((2000, 12))), np.array(CODES[str(code)])[np.arange(2000) % 2]

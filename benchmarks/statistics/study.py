@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.statistics import bootstrap, em, limits, nmf, rank, selection, weights
+from benchmarks.statistics import bootstrap, em, limits, nmf, oracle, rank, robust, selection, weights
 from benchmarks.statistics.part import Outcome, Part
 from eckart.engine.threads import one_blas_thread
 
 PARTS: dict[str, Part] = {
-    "limits": limits.PART, "rank": rank.PART, "rules": rank.RULES_PART, "bootstrap": bootstrap.PART, "em": em.PART,
+    "limits": limits.PART, "rank": rank.PART, "rules": rank.RULES_PART, "robust": robust.PART,
+    "oracle": oracle.PART,
+    "bootstrap": bootstrap.PART, "em": em.PART,
     "selection": selection.PART, "weights": weights.PART, "columns": limits.COLUMNS_PART, "nmf": nmf.PART,
 }  # fmt: skip
 

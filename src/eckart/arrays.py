@@ -28,7 +28,7 @@ Integers: TypeAlias = NDArray[np.integer[Any]]
 
 def is_sparse(data: object) -> bool:
     """Whether `data` is a scipy.sparse matrix or array, without importing scipy.sparse for it."""
-    # While another thread is still importing it, nobody can hold a sparse matrix.
+    # While another thread is still importing it, no sparse matrix can exist.
     known = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
     return bool(known is not None and known(data))
 
@@ -60,7 +60,7 @@ _namespaces: dict[type, Namespace] = {}
 
 @lru_cache(maxsize=1)
 def _compat() -> Any:
-    """array_api_compat, or the copy of it that scikit-learn or SciPy brings along."""
+    """array_api_compat, or the copy bundled with scikit-learn or SciPy."""
     from eckart.errors import require
 
     for package in ("array_api_compat", "sklearn.externals.array_api_compat", "scipy._lib.array_api_compat"):

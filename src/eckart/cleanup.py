@@ -1,6 +1,6 @@
 """Temporary files are removed when a signal ends the process: SIGTERM and SIGHUP do not run any `finally` on their own.
 
-The handler is installed while something has to be removed, on the main thread, and only where nobody else handles the
+The handler is installed while something has to be removed, on the main thread, and only if nothing else handles the
 signal; afterwards the signal ends the process as it would have.
 """
 

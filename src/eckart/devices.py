@@ -60,7 +60,7 @@ def is_off_host(data: object) -> bool:
 
 
 def refuse_other_device(seen: Device, now: Device, what: str) -> None:
-    """`what` has met data of one place, and is now given those of another."""
+    """`what` was fitted on data of one device and is now given data of another."""
     if seen != now:
         _refuse(seen, now, what)
 

@@ -1,4 +1,4 @@
-"""How much memory is free, and whether what a file promises would fit."""
+"""How much memory is free, and whether the declared content of a file would fit."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _process_memory() -> int | None:
 
 
 def check_fits(needed: int, name: str, what: str) -> None:
-    """Refuse before allocating what cannot be had."""
+    """Refuse an allocation that cannot succeed, beforehand."""
     free = free_memory()
     if needed > free:
         raise MemoryBudgetError(

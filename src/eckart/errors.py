@@ -2,20 +2,20 @@
 
 EckartError
 ├── InputError (ValueError)              the data cannot be used as they are
-│   ├── MissingValuesError               NaN, masked or null entries, nothing said about them
+│   ├── MissingValuesError               NaN, masked or null entries without a requested treatment
 │   └── NotFiniteError                   infinite entries, or values that overflow
 ├── ParameterError (ValueError)          an argument is outside its range
 ├── FileError (ValueError)               a file is broken, unsafe or of an unknown kind
-│   ├── ReadError                        a reading library failed: the file is damaged or cut off
+│   ├── ReadError                        a reading library failed: the file is damaged or truncated
 │   ├── ModelFileError                   a saved model is broken, newer or not a model
 │   └── CheckpointError                  a checkpoint cannot be written, is damaged, or belongs to another run
-├── ClusterError (RuntimeError)          a cluster is not there, or was lost
+├── ClusterError (RuntimeError)          a cluster is not available, or was lost
 ├── MemoryBudgetError (MemoryError)      the work cannot be done within the memory allowed
 └── MissingDependencyError (ImportError) an optional package is not installed
 
 EckartWarning (UserWarning)
-├── AccuracyWarning                      the asked accuracy could not be proved
-└── DataWarning                          the data look as if the answer will mislead
+├── AccuracyWarning                      the requested accuracy could not be proved
+└── DataWarning                          the data suggest that the result is misleading
 """
 
 from __future__ import annotations

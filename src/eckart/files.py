@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import secrets
 import shutil
@@ -70,7 +71,7 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
     draft, old = (target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.{end}") for end in ("tmp", "old"))
 
     def undo() -> None:
-        if old.exists() and not os.path.lexists(target):  # between the two renames: the old content comes back
+        if old.exists() and not os.path.lexists(target):  # between the two renames: restore the old content
             old.rename(target)
         shutil.rmtree(draft, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
@@ -88,6 +89,17 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
         undo()
 
 
+class HashingWriter:
+    """Passes bytes on to a stream and keeps the SHA-256 of what was written."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream, self.digest = stream, hashlib.sha256()
+
+    def write(self, content: bytes | memoryview) -> int:
+        self.digest.update(content)
+        return self.stream.write(content)
+
+
 def is_replaceable(target: Path) -> bool:
     """Whether a file may take this name: a rename would put it in the place of a device (/dev/null!), or of a pipe."""
     try:
@@ -99,7 +111,7 @@ def is_replaceable(target: Path) -> bool:
             return False  # also for a link such as /dev/stdout, wherever it leads
         return target.is_file() or not target.exists()
     except (OSError, RuntimeError):
-        return True  # said by the attempt to write
+        return True  # reported by the attempt to write
 
 
 def own_input(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> str | None:

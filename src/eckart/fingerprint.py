@@ -1,7 +1,7 @@
-"""What tells the files of a run from others: their size and content, and the state that the file system keeps of them.
+"""Identity of the files of a run: their size and content, and their state in the file system.
 
 `content` (sizes and a hash of samples) must be the same; a copy has it too. `state` (path, times of modification and of
-change, inode) is the same only if nobody touched the files: where it differs, the content has to be verified in full.
+change, inode) is the same only if the files were not touched: where it differs, the content has to be verified in full.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import unicodedata
 
 
 def clean(text: str) -> str:
-    """The text with every invisible or steering character written out: ESC cannot colour, U+202E cannot turn."""
+    """The text with every invisible or control character escaped: ESC cannot colour, U+202E cannot reverse."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_visible(character) for character in text)

@@ -146,7 +146,7 @@ def _created(path: Path) -> FolderLock | None:
 
 
 def _removed_stale(path: Path) -> bool:
-    """Remove a lock file whose process is gone. Windows refuses to remove a file that its holder has open."""
+    """Remove a lock file whose process has ended. Windows refuses to remove a file that its holder has open."""
     try:
         if sys.platform != "win32":
             process, place = _read(path).split(maxsplit=1)

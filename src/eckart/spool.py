@@ -30,7 +30,7 @@ _PREFIX = "eckart-"
 _MADE = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")
 """Names of such folders."""
 _OLD = 3600.0
-"""Age in seconds from which on an empty folder is not one being created."""
+"""An empty folder older than this many seconds is not one being created."""
 
 
 class Spool:

@@ -365,7 +365,7 @@ class TestPlanAndExample:
     def test_plan(self) -> None:
         done = run("plan", ARRESTS, "--explain", "0,9")
         assert done.exit_code == 0
-        assert "solver    gram" in done.stdout
+        assert "solver      gram" in done.stdout
         assert "as many as the target needs" in done.stdout
         assert json.loads(run("plan", ARRESTS, "--json").stdout)["plan"]["rows"] == 50
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -155,6 +158,26 @@ class TestTerminal:
         assert "Kaiser" in text
         assert "eckart fit" in text
         assert "Alaska" in text.partition("Unusual rows")[2]
+
+    def test_commands_and_code_to_repeat_a_report_read_the_same_table(self, folder: Path) -> None:
+        """Options of reading are part of the next commands, of the command on the page and of its Python code."""
+        rng = np.random.default_rng(12)
+        lines = [f"place {i};{';'.join(f'{x:.3f}'.replace('.', ',') for x in rng.normal(size=4))}" for i in range(40)]
+        (folder / "odd name.csv").write_text("\n".join(["name;a;b;rank;c d", *lines]), encoding="utf-8")
+        given = ("--delimiter", ";", "--decimal", ",", "--drop", "rank", "--seed", "3")
+        done = run("report", "odd name.csv", *given, "-k", "2", "-o", "page.html")
+        steps = done.stdout.replace("\\\n      ", "").partition("Next\n")[2].strip().splitlines()
+        for step in steps:
+            run(*shlex.split(step)[1:], "--force")
+        assert len((folder / "scores.csv").read_text(encoding="utf-8").splitlines()) == 41
+        page = html.unescape((folder / "page.html").read_text(encoding="utf-8"))
+        command = page.partition('<pre id="share-command">')[2].partition("</pre>")[0]
+        assert run(*shlex.split(command)[1:], "-o", "again.html").stdout == done.stdout
+        code = page.partition("<pre>import eckart as ek")[2].partition("</pre>")[0]
+        found: dict[str, Any] = {}
+        exec("import eckart as ek" + code, found)
+        assert found["analysis"].decomposition.column_names == ("a", "b", "c d")
+        assert found["analysis"].recommendation.sentence in " ".join(done.stdout.split())
 
     def test_units_that_differ_are_said_and_the_remedy_shown(self) -> None:
         text = run("report", ARRESTS).stdout

@@ -156,7 +156,8 @@ class TestBest:
     def test_same_bits_for_any_number_of_threads(self) -> None:
         rng = np.random.default_rng(0)
         queries, candidates = rng.standard_normal((1500, 20)), rng.standard_normal((3000, 20))
-        two = best(queries, candidates, 10)
+        with threadpool_limits(2, user_api="blas"):
+            two = best(queries, candidates, 10)
         with threadpool_limits(1, user_api="blas"):
             one = best(queries, candidates, 10)
         assert np.array_equal(one.indices, two.indices)

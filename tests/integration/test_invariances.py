@@ -296,7 +296,8 @@ def test_the_number_of_workers(solver, method, thin):
         np.testing.assert_array_equal(one.gram(), two.gram())
         np.testing.assert_array_equal(one.moments_and_product(factor).sums, two.moments_and_product(factor).sums)
         first = ek.decompose(data, method, k=4, solver=solver)
-    assert_same(first, ek.decompose(data, method, k=4, solver=solver), PROMISE[solver])
+    with threadpool_limits(2):
+        assert_same(first, ek.decompose(data, method, k=4, solver=solver), PROMISE[solver])
 
 
 def test_signs_come_from_the_right_vectors():

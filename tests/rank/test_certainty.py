@@ -112,3 +112,9 @@ def test_one_component_is_counted_in_the_singular(seed):
     assert choice.tested == [1, 1]
     assert "find 1 component" in choice.reason
     assert "1 components" not in choice.summary
+
+
+def test_a_strong_component_may_be_missed_in_a_tiny_table():
+    found = [ek.choose_rank(np.random.default_rng(seed).standard_normal((8, 4)), RULES) for seed in range(3)]
+    assert all(not choice.certain and choice.highest >= 1 for choice in found)
+    assert any("miss even a strong one" in choice.reason for choice in found)

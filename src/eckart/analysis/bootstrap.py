@@ -1,4 +1,4 @@
-"""How far loadings and shares would move with other rows: the decomposition again, many times, of rows drawn anew.
+"""How far loadings and shares would move with other rows: the decomposition of many resamples of the rows.
 
 A draw of n rows with replacement is the same data with other weights, so every repetition is `decompose` with
 `sample_weight`. Components are paired with those of the fit by the largest cosines, and given its signs.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def component_labels(d: Decomposition) -> tuple[str, ...]:
-    """PC1, PC2, ... for principal components; 'minor 1' when the smallest were asked for; else 'component 1'."""
+    """PC1, PC2, ... for principal components; 'minor 1' when the smallest were requested; else 'component 1'."""
     prefix = "minor " if d.which == "smallest" else method_of(d).label
     return tuple(f"{prefix}{i + 1}" for i in range(d.k))
 

@@ -166,7 +166,7 @@ def check_orthogonal(d: Decomposition, what: str) -> None:
 
 
 def check_linear(d: Decomposition) -> None:
-    """Refuse components that are not made of the columns."""
+    """Refuse components that are not combinations of the columns."""
     if tuple(d.right.shape) != (d.columns, d.k):
         message = f"{method_name(d)} has no loadings: its components are not in the space of the columns. "
         raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")

@@ -33,7 +33,9 @@ def recognise(source: DataSource) -> SquareTable | None:
         return None
     size, diagonal = float(np.abs(matrix).max()), np.diagonal(matrix)
     if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= rows:
-        return SquareTable("distances", "The table is a matrix of distances: symmetric, not negative, zero diagonal.")
+        return SquareTable(
+            "distances", "The table is a matrix of distances: symmetric and non-negative, with a zero diagonal."
+        )
     if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
         note = (
             "The table is a correlation matrix: symmetric with a diagonal of ones. Its rows are not observations, so "

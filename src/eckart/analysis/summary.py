@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,6 +33,8 @@ _COMPONENTS_EXPLAINED = 5
 _MOST_UNUSUAL = 3
 _BARS = (20, 16, 12, 8, 5)
 """Lengths of the longest bar; the first that fits is taken."""
+_WORD = re.compile(r"(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|\S)+")
+"""A word of a shell command; spaces in quotes are part of it."""
 
 
 def _certified(found: Analysis) -> list[str]:
@@ -153,10 +156,12 @@ def _unusual(found: Analysis) -> list[str]:
 
 
 def _command(step: str, width: int) -> str:
-    """A command as it may be copied: lines that do not fit continue after a backslash."""
-    if "'" in step:
-        return f"  {step}"
-    lines = textwrap.wrap(step, width - 6, break_long_words=False, break_on_hyphens=False)
+    """A command as it may be copied: lines that do not fit continue after a backslash, never inside quotes."""
+    lines = [""]
+    for word in _WORD.findall(step):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width - 8:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
     return "  " + " \\\n      ".join(lines)
 
 

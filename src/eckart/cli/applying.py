@@ -111,7 +111,7 @@ def reconstruct(
 
 
 def _whitened(whiten: bool) -> dict[str, bool]:
-    """Only where it is asked for: not every method knows it."""
+    """Pass the option only if it was given: not every method accepts it."""
     return {"whiten": True} if whiten else {}
 
 

@@ -43,7 +43,7 @@ class Asked:
 
 
 def asked(f: Command) -> Command:
-    """The options of everything that is asked of one row."""
+    """The options of commands about a single row."""
     option = click.option
     data = "Rows to search, with their known entries: a table with the columns of the model."
     return gathered("asked", Asked, [

@@ -27,7 +27,7 @@ _WIDEST = 100
 
 @dataclass
 class Console:
-    """How much to say, and in which form."""
+    """How much to print, and in which form."""
 
     quiet: bool = False
     json: bool = False
@@ -74,7 +74,7 @@ class Console:
 
     @contextlib.contextmanager
     def warnings(self) -> Iterator[list[str]]:
-        """Collect what the library warns of; say it afterwards, and drop other libraries' warnings unless debugging."""
+        """Collect the library's warnings and print them afterwards; drop those of other libraries unless debugging."""
         from eckart.errors import EckartWarning
 
         heard: list[str] = []

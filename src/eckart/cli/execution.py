@@ -51,7 +51,7 @@ def execution(f: Command) -> Command:
 
 
 def in_blocks(source: object) -> bool:
-    """Whether the rows of a source are read when they are asked for."""
+    """Whether the rows of a source are read on demand."""
     return hasattr(source, "read")
 
 

@@ -65,7 +65,7 @@ def fit(
     if output.path == "-":
         raise Refused("A model is not text: name a file with -o, such as model.eckart.")
     outputs.check(output)
-    found = fitted(console, data, wanted, reading, execution, tuning, left=keep_rows)
+    found = fitted(console, Job(data, wanted, reading, execution, tuning), left=keep_rows)
     with outputs.writing():
         found.d.save(output.path, overwrite=output.force)
     if console.json:
@@ -115,20 +115,25 @@ class Task:
     notes: list[Note]
 
 
-def prepared(
-    console: Console,
-    data: str,
-    wanted: FitOptions,
-    reading: ReadingOptions,
-    execution: ExecutionOptions,
-    tuning: Tuning,
-) -> Task:
-    """Read DATA and translate the options; the number of components as given, or none."""
+@dataclass(frozen=True)
+class Job:
+    """A table by name, and the options of the command line for reading and decomposing it."""
+
+    data: str
+    wanted: FitOptions
+    reading: ReadingOptions
+    execution: ExecutionOptions
+    tuning: Tuning
+
+
+def prepared(console: Console, job: Job) -> Task:
+    """Read the table and translate the options; the number of components as given, or none."""
     from eckart.cli.tables import read, weighted
 
-    special = tuning.arguments(wanted.method)
-    with console.status(f"Reading {data}"):
-        source = read(data, reading, memory=wanted.memory, stream=execution.asked)
+    wanted = job.wanted
+    special = job.tuning.arguments(wanted.method)
+    with console.status(f"Reading {job.data}"):
+        source = read(job.data, job.reading, memory=wanted.memory, stream=job.execution.asked)
     if "sample_weight" in special:
         source, special["sample_weight"] = weighted(source, special["sample_weight"])
     notes = _scanned(console, source, wanted, special) if special.pop("scan", False) else []
@@ -153,23 +158,14 @@ def decomposing(
             raise gaps(task.source, error, get_method(wanted.method).missing) from error
 
 
-def fitted(
-    console: Console,
-    data: str,
-    wanted: FitOptions,
-    reading: ReadingOptions,
-    execution: ExecutionOptions,
-    tuning: Tuning,
-    *,
-    left: bool,
-) -> Fitted:
+def fitted(console: Console, job: Job, *, left: bool) -> Fitted:
     from eckart.api import decompose
 
-    task = prepared(console, data, wanted, reading, execution, tuning)
+    task, wanted = prepared(console, job), job.wanted
     arguments, notes = _with_number(task.source, wanted, task.arguments)
     rows, columns = task.source.shape
     left = left and rows * (arguments.get("k") or min(rows, columns)) <= _MOST_SCORES
-    with decomposing(console, task, wanted, execution) as (more, warned):
+    with decomposing(console, task, wanted, job.execution) as (more, warned):
         d = decompose(task.source, get_method(wanted.method), left=left, rng=wanted.seed, **arguments, **more)
     return Fitted(task.source, replace(d, notes=(*d.notes, *task.notes, *notes)), warned)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.aliases import Keywords
 from eckart.cli import numbers
 from eckart.registry import SHARED_OPTIONS, all_methods, get_method
 
@@ -48,6 +49,30 @@ class ReadingOptions:
         names = None if self.no_row_names else self.row_names or "auto"
         return ReadOptions(self.format, self.key, self.delimiter, self.decimal, self.encoding, self.header, names,
                            layer=self.layer)  # fmt: skip
+
+    def typed(self) -> str:
+        """The options as they were typed, for a command that reads the same table."""
+        import shlex
+
+        words = []
+        for field in fields(self):
+            name, value = field.name.replace("_", "-"), getattr(self, field.name)
+            if isinstance(value, bool):
+                words += [f" --{name}"] if value else [f" --no-{name}"] * (field.name == "header")
+            else:
+                given = value if isinstance(value, tuple) else () if value is None else (value,)
+                words += [f" --{name} {shlex.quote(text)}" for text in given]
+        return "".join(words)
+
+    def keywords(self, columns: Sequence[str]) -> Keywords:
+        """The same as keyword arguments in Python, for the table whose columns of numbers were kept as `columns`."""
+        names = ("format", "key", "delimiter", "decimal", "encoding", "header", "row_names", "layer")
+        found: Keywords = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if self.no_row_names:
+            found["row_names"] = None
+        if self.columns or self.drop or self.labels:
+            found["columns"] = list(columns)
+        return found
 
 
 _MEMORY = "Memory limit, such as 2GB. Tables larger than a quarter of it are read in blocks."

@@ -12,7 +12,7 @@ import click
 from eckart.aliases import Keywords
 from eckart.cli.console import Console
 from eckart.cli.execution import ExecutionOptions, execution
-from eckart.cli.fitting import Task, decomposing, prepared
+from eckart.cli.fitting import Job, decomposing, prepared
 from eckart.cli.folder_report import tables_in, write_index
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tuning import TAKEN, Tuning, tuning
@@ -54,34 +54,31 @@ def report(
         raise click.UsageError("--markdown and --json cannot be combined: both go to standard output.")
     if markdown and output.path == "-":
         raise click.UsageError("--markdown already prints to standard output: name a file with -o, or leave -o out.")
+    job = Job(data, wanted, reading, execution, tuning)
     if files := tables_in(data):
-        _folder(console, files, wanted, reading, execution, output, tuning)
+        _folder(console, files, job, output)
         return
     outputs.check(output)
-    task = prepared(console, data, wanted, reading, execution, tuning)
-    found, warned = analysed(console, task, wanted, execution)
-    page = _written(console, found, output, title, command_line(data, wanted, tuning))
+    found, warned = analysed(console, job)
+    page = _written(console, found, output, title, command_line(job))
     if output.path == "-" and not console.json:
         sys.stdout.buffer.write(page.encode("utf-8"))
     if markdown:
         click.echo(found.markdown(title=title), nl=False)
     else:
-        _tell(console, found, warned, _next(data, found, wanted, tuning), output, page)
+        _tell(console, found, warned, _next(found, job), output, page)
     if output.path != "-":
         console.say(f"Wrote the page to {output.path}.")
 
 
-def _folder(
-    console: Console, files: list[Path], wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
-    output: Output, tuning: Tuning,
-) -> None:  # fmt: skip
+def _folder(console: Console, files: list[Path], job: Job, output: Output) -> None:
     """A page for each table, and an index page."""
     folder = Path("reports" if output.path == "report.html" else output.path)
 
     def analyse(file: Path, page: Path) -> Analysis:
-        task = prepared(console, str(file), wanted, reading, execution, tuning)
-        found, _ = analysed(console, task, wanted, execution)
-        found.report(page, overwrite=output.force, command=command_line(str(file), wanted, tuning))
+        own = replace(job, data=str(file))
+        found, _ = analysed(console, own)
+        found.report(page, overwrite=output.force, command=command_line(own))
         return found
 
     made, refused = write_index(files, folder, analyse, overwrite=output.force)
@@ -95,18 +92,18 @@ def _folder(
     console.say(f"{folder / 'index.html'} lists {listed}.")
 
 
-def analysed(
-    console: Console, task: Task, wanted: FitOptions, execution: ExecutionOptions
-) -> tuple[Analysis, list[str]]:
-    """The analysis of a table that was read, and the warnings."""
+def analysed(console: Console, job: Job) -> tuple[Analysis, list[str]]:
+    """Read a table and analyse it; with the warnings."""
     from eckart.analysis.analyze import analyze
 
+    task, wanted = prepared(console, job), job.wanted
     source = click.get_current_context().get_parameter_source("method")
     given = source not in (None, click.core.ParameterSource.DEFAULT) or wanted.method != "pca"
-    with decomposing(console, task, wanted, execution) as (more, warned):
+    with decomposing(console, task, wanted, job.execution) as (more, warned):
         found = analyze(task.source, wanted.method if given else None, rng=wanted.seed, **task.arguments, **more)
     d = found.decomposition
-    return replace(found, decomposition=replace(d, notes=(*d.notes, *task.notes))), warned
+    options = {**job.reading.keywords(d.column_names or ()), **found.options}
+    return replace(found, decomposition=replace(d, notes=(*d.notes, *task.notes)), options=options), warned
 
 
 def _written(console: Console, found: Analysis, output: Output, title: str | None, command: str) -> str:
@@ -136,32 +133,36 @@ def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str]
         click.echo(summary_text(found, width=console.width, steps=steps, door="cli"), file=stream, nl=False)
 
 
-def command_line(data: str, wanted: FitOptions, tuning: Tuning) -> str:
+def command_line(job: Job) -> str:
     """The command that makes the same report."""
-    number = "".join(
-        f" {option} {value:g}"
-        for option, value in (("-k", wanted.k), ("--explain", wanted.explain), ("--error", wanted.error))
-        if value is not None
-    )
-    return f"eckart report {_quoted(data)}{_typed(wanted, tuning)}{number}"
+    wanted = job.wanted
+    given = {"-k": wanted.k, "--explain": wanted.explain, "--error": wanted.error, "--seed": wanted.seed}
+    numbers = "".join(f" {option} {value:g}" for option, value in given.items() if value is not None)
+    return f"eckart report {_file(job)}{_typed(job)}{numbers}"
 
 
-def _typed(wanted: FitOptions, tuning: Tuning) -> str:
+def _file(job: Job) -> str:
+    """The table and how it is read, as they were typed."""
+    return f"{_quoted(job.data)}{job.reading.typed()}"
+
+
+def _typed(job: Job) -> str:
     """The options that matter to other commands too, as they were typed."""
+    wanted = job.wanted
     method = wanted.method.replace("_", "-")
     asked = f" --method {method}" * (wanted.method != "pca") + " --scale" * wanted.scale
     asked += f" --which {wanted.which}" * (wanted.which != "largest")
-    return asked + f" --missing {wanted.missing}" * (wanted.missing != "error") + tuning.typed()
+    return asked + f" --missing {wanted.missing}" * (wanted.missing != "error") + job.tuning.typed()
 
 
-def _next(data: str, found: Analysis, wanted: FitOptions, tuning: Tuning) -> list[str]:
+def _next(found: Analysis, job: Job) -> list[str]:
     """Commands that may come next, ready to be typed; with the number of components that is recommended."""
-    if data == "-" or found.decomposition.method != wanted.method:
+    if job.data == "-" or found.decomposition.method != job.wanted.method:
         return []
-    file, asked = _quoted(data), _typed(wanted, tuning)
+    file, asked = _file(job), _typed(job)
     steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if found.scale_matters else []
     if found.recommendation.k == 0 and not found.requested:
-        return [*steps, f"eckart rank {file}{' --scale' * wanted.scale}"]
+        return [*steps, f"eckart rank {file}{' --scale' * job.wanted.scale}"]
     k = found.decomposition.k if found.requested else found.recommendation.k or found.decomposition.k
     steps.append(f"eckart fit {file}{asked} -k {k} -o model.eckart")
     return [*steps, f"eckart transform model.eckart {file} -o scores.csv"]
@@ -193,4 +194,5 @@ def short_form(method: Method) -> click.Command:
     return click.Command(name, callback=call, params=params, help=text, short_help=short)
 
 
-short_forms = [short_form(method) for method in all_methods().values()]
+short_forms = {name.replace("_", "-"): short_form(method) for name, method in all_methods().items()}
+"""Name of the command -> the command."""

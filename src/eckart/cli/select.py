@@ -143,7 +143,7 @@ def _split(
     whole_numbers = _are_whole(goal)
     ambiguous = classes is None and whole_numbers
     if classes is None:
-        # Numbers read from a file are floats, so whole ones are taken for integers.
+        # Numbers read from a file are floats, so whole ones are treated as integers.
         classes = whole_numbers and names_classes(goal.astype(np.int64))
     return tables.keep(whole, indices), goal.astype(str) if classes else goal, classes, ambiguous
 

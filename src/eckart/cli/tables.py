@@ -1,4 +1,4 @@
-"""From DATA on the command line to a source: read it, keep the columns asked for, bring them into a model's order."""
+"""From DATA on the command line to a source: read it, keep the requested columns, bring them into a model's order."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _NUMBERED = re.compile(r"column [0-9]+")
 def read(
     data: str, reading: ReadingOptions, *, measurements: bool = True, memory: int | None = None, stream: bool = False
 ) -> Source:
-    """The table at a path, or on standard input for '-', with the columns asked for.
+    """The table at a path, or on standard input for '-', with the requested columns.
 
     Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them. What is
-    too execution for `memory`, and everything with `stream`, becomes rows that are read in blocks.
+    too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
     """
     from eckart.io.identifiers import without_identifiers
 

@@ -1,6 +1,6 @@
 """The space of the concepts: queries, recommendations, likeness, explanations, new rows in old concepts.
 
-In reading order: `front` (the door), `space` (the questions), `geometry` (the way back, and what alike means),
+In reading order: `front` (entry point), `space` (queries), `geometry` (reconstruction and similarity),
 `stored` (the rows), `entries` (what stands for a row), `best` (the n best), `ranking`, `proof`, `explanation`,
 `folding`, `results`.
 """

@@ -216,7 +216,7 @@ def _length(records: list[JsonObject], key: str) -> int:
 
 
 def _name_key(records: list[JsonObject], keys: list[str], column: str) -> str | None:
-    """A column that tells the documents apart and is called so."""
+    """A column with unique values and a name such as id or title."""
     for word in _NAME_KEYS:
         for key in keys:
             if key.lower() == word and key != column:

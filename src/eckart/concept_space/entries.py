@@ -88,7 +88,7 @@ def _of_words(words: Sequence[str], names: Names, unknown: Unknown) -> Entries:
 
 
 def _of_text(text: str, names: Names, unknown: Unknown | None, vectorizer: Any) -> Entries:
-    """Counts of its words, or what the vectorizer makes of it."""
+    """Counts of its words, or the output of the vectorizer."""
     analyze = vectorizer.build_analyzer() if hasattr(vectorizer, "build_analyzer") else _words
     counted = _of_words(analyze(text), names, unknown or "ignore")
     if vectorizer is None:

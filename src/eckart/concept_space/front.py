@@ -27,7 +27,7 @@ def concepts(
     Parameters
     ----------
     model : Decomposition or fitted estimator
-        A model of any method. Methods without a linear way back to the columns (kernel PCA, Isomap) compare rows only.
+        A model of any method. Methods without a linear map back to the columns (kernel PCA, Isomap) compare rows only.
     rows : array-like, sparse matrix, data frame or path, default None
         Rows to search, with the columns of the model. None uses the fitted rows if the model kept them (``left=True``);
         their entries are then not known.

@@ -1,4 +1,4 @@
-"""The space of the concepts: the way from coordinates back to the columns, and what alike means in it.
+"""The space of the concepts: the map from coordinates back to the columns, and similarity.
 
 row ~ (coordinates right^T) scale + mean. Two rows are compared as the concepts see them, by the rows made from their
 coordinates: their dot product is (c R^T)(d R^T)^T with right = Q R, and R = 1 where right is orthonormal (PCA, SVD).
@@ -28,7 +28,7 @@ from eckart.wording import DATA
 
 @dataclass(frozen=True)
 class Geometry:
-    """What a decomposition says of coordinates; its factors stay where they are, means and scales are on the host."""
+    """Coordinates of a decomposition; its factors stay on their device, means and scales are on the host."""
 
     d: Decomposition
 
@@ -143,7 +143,7 @@ class Geometry:
     # A row, and the part of it that the concepts do not see
 
     def filled(self, columns: Numbers, values: Numbers, *, whole: bool) -> Numbers:
-        """The row with these entries. The others are 0; or the mean, which says nothing, where nothing was said."""
+        """The row with these entries. The others are 0, or the mean (which is uninformative) if unknown."""
         row = np.zeros(self.d.columns) if whole or self.mean is None else self.mean.copy()
         row[columns] = values
         return row

@@ -5,7 +5,6 @@ one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,7 +15,6 @@ from eckart.api import decompose
 from eckart.arrays import Array
 from eckart.cur.core import Core
 from eckart.cur.details import Bound, CURDetails
-from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take
 from eckart.estimators.template import InvertibleEstimator
@@ -264,14 +262,8 @@ class CUR(InvertibleEstimator):
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(rank, share of the sum of squares): at most one of them."""
-        wanted = self.n_components
-        if wanted is None:
-            return None, None
-        if not isinstance(wanted, Integral):
-            return None, float(wanted)
-        if int(wanted) > min(shape):
-            raise ParameterError(
-                f"n_components({wanted}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): "
-                f"a matrix of this shape has at most {min(shape)} independent columns."
-            )
-        return int(wanted), None
+        return allowed.count_or_share(
+            self.n_components, min(shape),
+            f"n_components({self.n_components}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): "
+            f"a matrix of this shape has at most {min(shape)} independent columns.",
+        )  # fmt: skip

@@ -24,8 +24,8 @@ from eckart.engine.backends.cuda.gather import all_finite, dense_columns
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.scores import reconstruct_from_components
 from eckart.engine.settings import generator
-from eckart.engine.svd import reconstruct_from_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.options import Seed, check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Decomposition, details_of
@@ -208,7 +208,7 @@ def _smallest_rank(
 
 
 def _first(meets: Callable[[int], bool], low: int, high: int) -> int:
-    """The first number from low to high that meets it; `high` is taken where none below does."""
+    """The first number from low to high that meets the target; `high` if none below does."""
     while high - low > _TRIED:
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle) else (middle + 1, high)

@@ -194,7 +194,7 @@ def _bounds(components: RankComponents, found: Found, wanted: CURSettings, norm:
 
 
 def shortages(found: Found, wanted: CURSettings) -> list[Note]:
-    """Where fewer columns or rows are independent than were asked for."""
+    """If fewer columns or rows are independent than were requested."""
     if wanted.select == "norm" or found.seen.total == 0.0:
         return []
     counts = (

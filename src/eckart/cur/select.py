@@ -134,7 +134,7 @@ def _pivots(vectors: Array, count: int) -> np.ndarray:
     """Pivots of V^T, at most `count` and at most as many as are independent.
 
     What is left of a column never grows. So among the columns of which most is left, pivots are right as long as more
-    is left of them than of any other column; then what is left is found anew for all, in one product.
+    is left of them than of any other column; then what is left is found again for all, in one product.
     """
     left = _leverage(vectors)
     level = _DEPENDENT * left.max(initial=0.0)
@@ -166,7 +166,7 @@ def _first_pivots(vectors: np.ndarray, basis: np.ndarray, level: float) -> tuple
 
     with one_blas_thread():
         rest = vectors - (vectors @ basis) @ basis.T
-        # Of columns as long as each other the first is taken, whatever rounding says.
+        # Of columns of equal length the first is taken, regardless of rounding.
         rest *= 1.0 - _TIE * np.arange(len(rest))[:, None] / len(rest)
         directions, triangle, pivots = qr(rest.T, mode="economic", pivoting=True, check_finite=False)
         for _ in range(2):

@@ -40,7 +40,7 @@ class Slice:
     image: Array
     squares: float
     outside: float
-    """||A - A Q Q^T||^2 of these rows, formed entry by entry; NaN unless it was asked for."""
+    """||A - A Q Q^T||^2 of these rows, formed entry by entry; NaN unless requested."""
 
 
 def fold_slices(

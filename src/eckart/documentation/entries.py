@@ -296,7 +296,7 @@ pseudo_inverse : The pseudo-inverse.
 rank : The rank by row reduction.
 svd : The singular value decomposition.
 eckart.CUR : The same in floating point, for data of any size.
-eckart.CorrelationFilter : Remove columns that correlate with each other.
+eckart.CorrelationFilter : Keep the columns that correlate with a target.
 eckart.Isomap : The same in floating point, for data of any size.
 eckart.KernelPCA : The same in floating point, for data of any size.
 eckart.NMF : The same in floating point, for data of any size.

@@ -1,4 +1,4 @@
-"""Which solver, how many reads, how much memory, and why, from counts of operations and measured rates.
+"""Which solver, how many passes, how much memory, and why, from counts of operations and measured rates.
 
 The rates are those of the backend of the data (`Costs`); only their ratios matter for the choice.
 """
@@ -35,7 +35,7 @@ _GRAM_SIZE, _SPARSE_GRAM = 20_000, 2000
 """Sides up to which a Gram matrix may be formed at all, and up to which it is the alternative to block Lanczos on
 sparse rows: beyond, it would take much more memory than these."""
 _NARROW = 12
-"""Up to so many components the narrower blocks take the least time on sparse data in memory: time goes with the vectors
+"""Up to this many components narrower blocks take the least time on sparse data in memory: time goes with the vectors
 that are multiplied, not with the passes."""
 _CHECK = 1e-10
 """Seconds per size^3 and step for convergence checks, one every other step: Ritz pairs, eigenproblems of the bounds."""
@@ -45,7 +45,7 @@ _STEP, _SKINNY = 0.002, 0.5
 """Seconds of a step of block Lanczos that do not depend on the size, and the rate of its products with a few columns
 relative to that of a Gram matrix (measured)."""
 _FEW = {"float32": 6, "float64": 12}
-"""Up to so many components blocks of eight columns take more passes and less time, if the data are dense and in memory;
+"""Up to this many components blocks of eight columns take more passes and less time, if data are dense and in memory;
 in float32 passes cost less than what is done between them."""
 _NARROWEST, _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 8, 16, 6, 128
 """Width of blocks, steps between restarts that do for most spectra, and steps and columns of a proof phase below which
@@ -101,13 +101,13 @@ class Choice:
     probes: int = MOST_PROBES
     """Columns of the basis of a proof phase, at most."""
     most: int = 0
-    """Columns to which the basis may grow where a share is asked for and k is not known; 0 where it may not."""
+    """Columns to which the basis may grow where a share is requested and k is not known; 0 where it may not."""
     trial: Trial | None = None
     """Set if block Lanczos is on trial, with the Gram matrix as the alternative."""
 
 
 _TRIAL_STEPS, _TRIAL_SHARE = 5, 0.3
-"""Block Lanczos is tried where so many steps cost at most this share of the Gram matrix and its eigenvectors."""
+"""Block Lanczos is tried where this many steps cost at most this share of the Gram matrix and its eigenvectors."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Trial:
     alternative: float
 
     def cost(self, steps: float) -> float:
-        """Seconds of so many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
+        """Seconds of this many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
         basis = checks = 0.0
         for step in range(1, round(steps) + 1):
             columns = min(step * self.width, self.capacity)
@@ -135,7 +135,7 @@ class Trial:
         return steps * (self.product + _STEP) + basis + checks
 
     def worth(self, done: int, remaining: float) -> bool:
-        """Whether so many steps more cost less than the alternative, as those did that were taken.
+        """Whether this many steps more cost less than the alternative, as those did that were taken.
 
         A prediction that moves on with every step would otherwise never be given up.
         """
@@ -210,7 +210,7 @@ def choose_resident(shape: tuple[int, int], precision: str, settings: Settings) 
 def _choose_for_blocks(
     shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
 ) -> Choice:
-    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory in addition to
+    """For data that are read in blocks: a pass takes reading time, and some blocks are in memory in addition to
     the working arrays.
     """
     size = shape.entries * ((4 if shape.precision == "float32" else 8) + (4 if shape.sparse else 0))

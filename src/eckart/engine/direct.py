@@ -1,4 +1,4 @@
-"""Small matrices: centre and scale them as a whole and let LAPACK do the rest. B = U S V^T."""
+"""Small matrices: centre and scale them as a whole, then call LAPACK. B = U S V^T."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def solve_direct(problem: Problem, request: Request) -> Solution:
 
 
 def check_finite(total: float) -> None:
-    """LAPACK may loop for ever on infinity: stop before it."""
+    """LAPACK may loop forever on infinite entries: stop before the call."""
     if not np.isfinite(total):
         raise np.linalg.LinAlgError("the sum of squares is not finite")
 

@@ -38,7 +38,7 @@ _FAST_WORK = 4e9
 """Below this many multiplications a float64 Gram matrix is cheap enough."""
 _SAVING = 16
 """A float32 Gram matrix saves n/4 multiplications in float64 per entry, and the pass that measures it takes two for
-each of its columns, and the conversions: it pays where the data have so many times as many columns (measured)."""
+each of its columns, and the conversions: it pays where the data have this many times as many columns (measured)."""
 _RANDOM = 16
 """Columns of Z."""
 _EXTRA = 8
@@ -110,7 +110,7 @@ def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solutio
     error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
     k = count_for(values, problem.total, request)
-    undecided = request.target_ratio is not None and is_undecided(
+    undecided = is_undecided(
         request.target_ratio, values[:k] - error, values[:k] + error, problem.total, problem.total_error(), size
     )
     chosen = pick(values, k, smallest=request.smallest) if whole and request.smallest else slice(0, k)
@@ -298,7 +298,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
     """
     size, count, largest = vectors.shape[0], len(values), float(values[0])
-    # Where rounding has left nothing of the Gram matrix, the total is known all the same.
+    # Even if the Gram matrix is only rounding errors, its total is known.
     floor = 2.0 * UNIT * size * (largest if largest > 0.0 else problem.total)
     roots = np.sqrt(np.maximum(values, floor))
     right = vectors / roots

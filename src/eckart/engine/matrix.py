@@ -17,7 +17,7 @@ from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows
-from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source
+from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source, stack_blocks
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
@@ -132,7 +132,7 @@ _BLOCK_BYTES = (2**16, 2**26)
 _SMALL_DENSE = 2**17
 """Entries of a sparse matrix that is small enough to be worked on as a dense one: a megabyte."""
 _MANY_COLUMNS, _VECTORS = 10**7, 24
-"""From here on it is checked that so many vectors of one number for each column fit into memory: sums, sums of squares,
+"""From here on it is checked that this many vectors with one number per column fit into memory: sums, sums of squares,
 means and their partial sums, measured on sparse rows with one component."""
 
 
@@ -187,15 +187,13 @@ def as_given(opened: Opened) -> Matrix:
     return opened.matrix.matrix if given is None else given
 
 
-def _whole(source: Source) -> Matrix:
-    pieces = list(source.blocks())
-    if len(pieces) == 1:
-        return pieces[0]
-    if source.sparse:
-        from scipy import sparse
+def stored(opened: Opened) -> Matrix:
+    """The numbers as they are stored, or the blocks that read them."""
+    return opened.matrix.matrix if opened.matrix.resident else opened.matrix
 
-        return sparse.vstack(pieces, format="csr")
-    return np.concatenate(pieces)
+
+def _whole(source: Source) -> Matrix:
+    return stack_blocks(list(source.blocks()))
 
 
 def _open_sparse(data: Matrix, metadata: Metadata) -> Opened:

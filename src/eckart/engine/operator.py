@@ -14,7 +14,7 @@ from eckart.arrays import Array, DType
 
 @dataclass(frozen=True)
 class MomentsAndProduct:
-    """What one pass over A tells: u^T A, u^T u, the sum of squares of each column, and a product if one was asked for.
+    """What one pass over A tells: u^T A, u^T u, the sum of squares of each column, and a product if one was requested.
 
     u is the vector of ones, or of the square roots of the row weights.
     """

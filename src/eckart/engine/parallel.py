@@ -30,7 +30,8 @@ def fold(
     """add(...add(step(s_0), step(s_1))..., step(s_last)); steps run side by side, sums keep their order."""
     workers = min(workers or threads(), len(segments))
     if workers <= 1:
-        return _reduce(map(step, segments), add)
+        with one_blas_thread():  # with more, BLAS adds up in another order
+            return _reduce(map(step, segments), add)
     quiet = np.geterr()  # which floating-point faults to warn of is a thread's own matter
 
     def there(segment: Segment) -> Result:

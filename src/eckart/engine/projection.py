@@ -33,7 +33,7 @@ _SEGMENTS = (4, 8)
 """Segments for threads: the first number, up to the second where each has `_ROWS` rows at least."""
 _ROWS = 1024
 _BLOCK_ENTRIES, _BLOCK_ROWS, _CENTRED_ROWS = 2**17, 2048, 256
-"""Entries of a block, but not fewer rows than these, since BLAS packs the factor anew for every block; fewer where the
+"""Entries of a block, but not fewer rows than these, since BLAS packs the factor again for every block; fewer where the
 block is a copy."""
 _SAFE = {"f": (1e-30, 1e38), "d": (1e-280, 1e300)}
 """Sizes of scores that were not rounded to subnormal numbers on the way, and did not overflow."""
@@ -52,15 +52,17 @@ def _are_floats(data: np.ndarray) -> bool:
     return data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
 
 
+def _fits(d: Decomposition, shape: tuple[int, int]) -> bool:
+    return shape[0] > 0 and shape[1] == d.columns and isinstance(d.right, np.ndarray) and bool(d.k)
+
+
 def plain_scores(d: Decomposition, data: Matrix, whitening: Array | None) -> np.ndarray | None:
     """(A - mean) / scale V for a NumPy or CSR array of floats; None where the general way has to decide.
 
     `whitening` is what to divide the scores by, or None. Missing and infinite entries reach the scores of their row.
     """
     sparse = is_sparse(data) and data.format == "csr"
-    if not (sparse or type(data) is np.ndarray) or not _are_floats(data) or data.shape[1] != d.columns:
-        return None
-    if not data.shape[0] or not isinstance(d.right, np.ndarray) or not d.k:
+    if not (sparse or type(data) is np.ndarray) or not _are_floats(data) or not _fits(d, data.shape):
         return None
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         projector = _projector(d, data.dtype, whitening)
@@ -164,7 +166,7 @@ def _make(d: Decomposition, dtype: np.dtype, whitening: object) -> Projector:
 
 
 def _amplified(mean: np.ndarray, right: np.ndarray, deviation: np.ndarray, most: float) -> bool:
-    """Whether |mean|^T |v_i| exceeds so many deviations on some component that varies."""
+    """Whether |mean|^T |v_i| exceeds this many deviations on some component that varies."""
     if euclidean(mean) * float(np.abs(right).max(initial=0.0)) * len(mean) ** 0.5 <= most * float(deviation.min()):
         return False  # no column can: |mean|^T |v| <= ||mean|| ||v||
     varying = deviation > 1e-6 * deviation.max(initial=0.0)

@@ -71,7 +71,7 @@ class RowBlocks:
 
     @property
     def dtype(self) -> DType:
-        if isinstance(self.matrix, np.ndarray):  # asked for often, and names of dtypes are slow to make
+        if isinstance(self.matrix, np.ndarray):  # requested often, and names of dtypes are slow to make
             return np.float32 if self.matrix.dtype == np.float32 else np.float64
         xp = namespace(self.prototype)
         return xp.float32 if str(self.matrix.dtype).endswith("float32") else xp.float64

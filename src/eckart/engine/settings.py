@@ -40,14 +40,14 @@ class Settings:
     max_passes: int
 
     def accuracy(self, precision: str, short: int) -> float:
-        """The tolerance that was asked for, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
+        """The tolerance that was requested, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
         if self.tolerance:
             return self.tolerance
         most = self.k is not None and 2 * self.k >= short and self.solver in ("auto", "gram")
         return max(_TOLERANCE[precision], _TOLERANCE_OF_MOST) if most else _TOLERANCE[precision]
 
     def accuracy_if_flat(self, precision: str) -> float:
-        """The tolerance that was asked for, or the default where convergence is slow."""
+        """The tolerance that was requested, or the default where convergence is slow."""
         return self.tolerance or _FLAT_TOLERANCE[precision]
 
     def at_most(self, short: int) -> Settings:
@@ -153,7 +153,7 @@ def probe_seed(seed: int | None, rng: np.random.Generator) -> int:
 def generator(rng: object) -> tuple[int | None, np.random.Generator]:
     """A counter-based generator: the same numbers on every machine, whatever the number of workers.
 
-    rng="entropy" takes a seed from the operating system, which nobody can know beforehand.
+    rng="entropy" takes a seed from the operating system, which cannot be known beforehand.
     """
     if isinstance(rng, str) and rng == "entropy":
         rng = secrets.randbits(62)

@@ -46,7 +46,7 @@ class Solution:
     proved: bool = True
     converged: bool = True
     undecided: bool = False
-    """Whether k may be off by one, because the share asked for is within rounding of what k or k - 1 values explain."""
+    """Whether k may be off by one, because the requested share is within rounding of what k or k - 1 values explain."""
     failure_probability: float = 0.0
     rounding: float = 0.0
     """Allowance for rounding in one squared singular value, contained in the bounds."""
@@ -100,7 +100,7 @@ def smallest_count(spectrum: np.ndarray, total: float, target_ratio: float) -> i
 def is_undecided(
     target_ratio: float | None, low: np.ndarray, high: np.ndarray, total: float, error: float, most: int
 ) -> bool:
-    """Whether k, the smallest count that reaches the share asked for, may be another: rounding decides.
+    """Whether k, the smallest count that reaches the requested share, may be another: rounding decides.
 
     `low` are the first k values or lower bounds of them, and `high` upper bounds: the values themselves are rounded by
     much less than bounds allow for, and a share that they reach exactly is to be called reached. `error` is that of the

@@ -1,4 +1,4 @@
-"""PCA and SVD of every kind of matrix: find_components, plan_components, and the way to the components and back.
+"""PCA and SVD of every kind of matrix: find_components, plan_components.
 
 B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
 """
@@ -10,13 +10,12 @@ import os
 import warnings
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.arrays import Array, Matrix, astype, from_numpy, is_sparse, namespace, to_numpy
-from eckart.devices import place_of, refuse_other_device
+from eckart.arrays import Array, is_sparse, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
@@ -26,13 +25,11 @@ from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose_for, choose_resident
 from eckart.engine.direct import solve_direct
 from eckart.engine.divisor import check_ddof, with_divisor_n
-from eckart.engine.exponent import safe_exponents, times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
 from eckart.engine.lanczos.terms import NotWorthError
-from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device, unprepared
-from eckart.engine.projection import plain_rows, plain_scores
+from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device, stored, unprepared
 from eckart.engine.settings import (
     Settings,
     check_settings,
@@ -45,10 +42,10 @@ from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
 from eckart.engine.threads import one_blas_thread
-from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.errors import AccuracyWarning, DataWarning
 from eckart.formatting import counted
 from eckart.log import logger
-from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, imputation_of, unmasked, with_imputation, with_matrix
+from eckart.missing.fill import WAYS, How, fill, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
 from eckart.result import Decomposition, Plan, SVDDetails, Which
 
@@ -103,8 +100,7 @@ def find_components(
     seed, random = generator(rng)
     request = replace(request, seed=probe_seed(seed, random))
     filled = None if missing == "error" else fill(opened, missing, weights=weights, rng=random)
-    if filled is not None:
-        opened = with_matrix(opened, filled.table)
+    opened = opened if filled is None else with_matrix(opened, filled.table)
     run = None if checkpoint is None else _describe_run(opened, settings, choice, weights, random)
     journal = _start_reading(opened, choice, callback, checkpoint, run)
     with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
@@ -161,106 +157,6 @@ def plan_components(data: object, method: Method = "pca", **options: object) -> 
     plain = all(given[name] is known[name] for name in (*others, "which", "missing", "memory"))
     _, choice = _prepare(opened, settings, resident=plain and is_resident(opened))
     return as_plan(opened, settings, choice)
-
-
-class _ProjectionTerms(NamedTuple):
-    """2^exponent A, the mean in the units of that A, and the components divided by the scales."""
-
-    matrix: Any
-    exponent: int
-    mean: Array | None
-    right: Array
-
-
-def _projection_terms(d: Decomposition, opened: Opened) -> _ProjectionTerms:
-    right = astype(d.right, namespace(d.right).float64)
-    matrix, exponent, mean = opened.matrix, opened.exponent, d.mean
-    if d.scale is not None:
-        scale = astype(d.scale, right.dtype)
-        exponents = safe_exponents(to_numpy(scale), matrix.precision)
-        if exponent or exponents.any():  # as when it was fitted: scores have no unit
-            matrix, exponent = matrix.in_powers(exponents), 0
-            scale = times_power_of_two(scale, exponents)
-            mean = None if mean is None else times_power_of_two(astype(mean, scale.dtype), exponents)
-        right = right / scale[:, None]
-    return _ProjectionTerms(matrix, exponent, mean, right)
-
-
-def _centred_product(matrix: Any, right: Array, mean: Array | None, exponent: int) -> Array:
-    """(A - mean) right for 2^exponent A."""
-    # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
-    shifted = mean is not None and not matrix.sparse and not exponent
-    if shifted:
-        matrix = matrix.shifted(_on_device_of(mean, matrix.prototype))
-    scores = matrix.matmat(_on_device_of(right, matrix.prototype))
-    if exponent:
-        exact = times_power_of_two(astype(scores, namespace(scores).float64), -exponent)
-        scores = astype(exact, scores.dtype)
-    if mean is not None and not shifted:
-        mean = _on_device_of(mean, scores)
-        scores = scores - astype(mean @ astype(_on_device_of(right, scores), mean.dtype), scores.dtype)
-    return scores
-
-
-def project_on_components(decomposition: Decomposition, data: object, *, whiten: bool = False) -> Array:
-    """Scores of rows on the components: (A - mean) / scale right, in one pass.
-
-    Gaps are filled the way they were when the components were found, and refused where there was none.
-    """
-    d = decomposition
-    imputed = imputation_of(d) is not None
-    plain = None if imputed else plain_scores(d, data, whitening(d) if whiten else None)
-    if plain is not None:
-        return plain
-    opened = open_matrix(unmasked(data) if imputed else data)
-    if opened.matrix.shape[1] != d.columns:
-        raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
-            "Give the same columns in the same order."
-        )
-    opened = fill_as_fitted(d, opened)
-    terms = _projection_terms(d, opened)
-    right = terms.right / whitening(d) if whiten else terms.right
-    with np.errstate(over="ignore", invalid="ignore"):
-        scores = _centred_product(terms.matrix, right, terms.mean, terms.exponent)
-    if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
-        refuse_not_finite(_stored(opened), opened.metadata.column_names)
-    return scores
-
-
-def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, whiten: bool = False) -> Array:
-    """Rows from scores: (scores right^T) scale + mean."""
-    d = decomposition
-    plain = plain_rows(d, scores, True if whiten else None)
-    if plain is not None:
-        return plain
-    scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
-    if scores.ndim != 2 or scores.shape[1] != d.k:
-        raise InputError(
-            f"Scores of shape {tuple(scores.shape)} do not match {counted(d.k, 'component')}: expected (rows, {d.k})."
-        )
-    right = _on_device_of(d.right, scores)
-    if whiten:
-        right = right * astype(_on_device_of(whitening(d), scores), right.dtype)
-    result = scores @ right.T
-    if d.scale is not None:
-        result = result * astype(_on_device_of(d.scale, result), result.dtype)
-    if d.mean is not None:
-        result = result + astype(_on_device_of(d.mean, result), result.dtype)
-    return result
-
-
-def whitening(d: Decomposition) -> Array:
-    """Standard deviation of the scores on each component; 1 on components without variance, which then stay at zero."""
-    xp = namespace(d.values)
-    deviation = astype(d.values, xp.float64) / max(d.weight - 1.0, 1.0) ** 0.5
-    return xp.where(deviation > null_level(d), deviation, xp.ones_like(deviation))
-
-
-def null_level(d: Decomposition) -> float:
-    """Deviations at or below this are rounding, not variance."""
-    eps = float(np.finfo(np.float32 if str(d.values.dtype).endswith("float32") else np.float64).eps)
-    return float(d.norm * eps * max(d.rows, d.columns) ** 0.5 / max(d.weight - 1.0, 1.0) ** 0.5)
 
 
 # The steps of find_components, in order
@@ -363,7 +259,7 @@ def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Ge
             raise
         finite = False
     if not finite:
-        refuse_not_finite(_stored(opened), opened.metadata.column_names)
+        refuse_not_finite(stored(opened), opened.metadata.column_names)
     return solution
 
 
@@ -377,11 +273,6 @@ def _lanczos_or_gram(problem: Problem, request: Request, choice: Choice, rng: np
         )  # fmt: skip
     except NotWorthError:
         return solve_gram(problem, request)
-
-
-def _stored(opened: Opened) -> Matrix:
-    """The numbers as they were given."""
-    return opened.matrix.matrix if opened.matrix.resident else opened.matrix
 
 
 def _total(opened: Opened) -> float:
@@ -412,11 +303,3 @@ def _warn_if_unconverged(result: Decomposition, solution: Solution) -> None:
         )
     if result.norm == 0.0 and result.method == "pca":
         warnings.warn("There is no variance in the data: every column is constant.", DataWarning, stacklevel=3)
-
-
-def _on_device_of(array: Array, prototype: Array) -> Array:
-    """`array` in the library and on the device of `prototype`: NumPy arrays are moved; anything else is refused."""
-    if isinstance(array, np.ndarray):
-        return from_numpy(array, prototype)
-    refuse_other_device(place_of(array), place_of(prototype), "The decomposition")
-    return array

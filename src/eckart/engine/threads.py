@@ -14,7 +14,7 @@ _before: list[int] = []  # the setting is one for the whole process: first in se
 
 
 def threads() -> int:
-    """Threads to use: what BLAS would use, so that one setting (OMP_NUM_THREADS, threadpoolctl) rules all."""
+    """Threads to use: what BLAS would use, so that one setting (OMP_NUM_THREADS, threadpoolctl) controls all."""
     if _users:
         return _count  # BLAS is held at one thread so that ours can run
     counts = [library.get_num_threads() for library in _libraries()]
@@ -29,7 +29,7 @@ def available_cores() -> int:
 class one_blas_thread:
     """BLAS on one thread: while our own threads run, and for problems too small to be worth two.
 
-    On a busy machine, BLAS threads that wait for each other cost more than they bring. NumPy and SciPy bring a BLAS
+    On a busy machine, BLAS threads that wait for each other cost more than they save. NumPy and SciPy bring a BLAS
     each, whose idle threads would compete: both are held. Each library is called directly; threadpoolctl's own limits
     take four times as long, which counts in a fit of a tenth of a millisecond.
     """

@@ -1,4 +1,4 @@
-"""Wrappers: a centred, scaled or transposed matrix is another operator, the data stay as they are."""
+"""Wrappers: a centred, scaled or transposed matrix is another operator; the data are not changed."""
 
 from __future__ import annotations
 

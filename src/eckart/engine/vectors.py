@@ -19,7 +19,7 @@ _SMALL = 0.1
 
 @dataclass(frozen=True)
 class Sides:
-    """Right vectors, left ones where they were asked for, and how far rounding may have moved each right vector."""
+    """Right vectors, left ones if requested, and how far rounding may have moved each right vector."""
 
     right: Array
     left: Array | None

@@ -1,4 +1,4 @@
-"""What parameters may be, in scikit-learn's words, and how its solver names are meant here."""
+"""Parameter constraints in scikit-learn's notation, and the meaning of its solver names here."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 from sklearn import get_config
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, make_constraint
+
+from eckart.errors import ParameterError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -46,10 +48,10 @@ ENGINE: dict[str, EngineSolver] = {
 
 
 def validated(method: Method) -> Method:
-    """Check the parameters before `method` runs; what scikit-learn would say of a wrong one, it says.
+    """Check the parameters before `method` runs; errors for wrong ones are those of scikit-learn.
 
     A parameter that is its default passes at once, and the constraints of a class are built once: scikit-learn's own
-    decorator builds them anew on every call, which takes longer than a small fit.
+    decorator builds them again on every call, which takes longer than a small fit.
     """
 
     @functools.wraps(method)
@@ -75,8 +77,22 @@ def _constraints(kind: Any) -> list[tuple[str, Any, list[Any]]]:
     return [(name, defaults.get(name, none), [make_constraint(one) for one in item]) for name, item in allowed.items()]
 
 
+def count_or_share(wanted: float | None, most: int | None = None, beyond: str = "") -> tuple[int | None, float | None]:
+    """`n_components` as (number of components, share of the variance): at most one of them.
+
+    A number above `most` is refused with the message `beyond`.
+    """
+    if wanted is None:
+        return None, None
+    if not isinstance(wanted, Integral):
+        return None, float(wanted)
+    if most is not None and int(wanted) > most:
+        raise ParameterError(beyond)
+    return int(wanted), None
+
+
 def engine_solver(solver: EngineSolver, k: int | None, share: float | None, short: int) -> EngineSolver:
-    """The solver of the engine; an iterative one gives way when half of all components or more are wanted."""
+    """The solver of the engine; not an iterative one if half of all components or more are requested."""
     most = share is None and (k is None or 2 * k >= short)
     return "exact" if solver == "lanczos" and most else solver
 

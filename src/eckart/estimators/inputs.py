@@ -113,7 +113,7 @@ def same_device(estimator: BaseEstimator, X: object, *, reset: bool) -> None:
 
 
 def take_scores(X: Array, estimator: object = None) -> Array:
-    """Scores for the way back: arrays of other libraries as they are, everything else as a NumPy array."""
+    """Scores to reconstruct rows from: arrays of other libraries unchanged, everything else as a NumPy array."""
     if estimator is not None:
         same_device(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):
@@ -154,7 +154,7 @@ def _take_source(estimator: BaseEstimator, source: Source | RowSource, *, reset:
 
 
 def _refuse_other_columns(X: Matrix, frame: Source | RowSource) -> None:
-    """Text columns are labels elsewhere; an estimator is asked for every column it is given."""
+    """Other functions treat text columns as labels; an estimator must use every column it is given."""
     if frame.shape[1] == X.shape[1]:
         return
     kept = set(frame.metadata.column_names or ())

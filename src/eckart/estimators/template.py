@@ -53,7 +53,7 @@ def _plain(method: Any) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Array:
-        # Scores stay an array as long as nobody has asked for frames, and need no container then.
+        # Unless frames were requested, scores stay an array and need no container.
         bare = is_off_host(X) or not _frames_wanted(self)
         return (method.__wrapped__ if bare else method)(self, X, *args, **kwargs)
 
@@ -186,4 +186,4 @@ class InvertibleEstimator(Estimator):
 
     @abstractmethod
     def _rows(self, scores: object) -> Array:
-        """The rows that scores stand for."""
+        """The rows that correspond to scores."""

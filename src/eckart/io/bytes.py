@@ -1,4 +1,4 @@
-"""From a path or an open stream to bytes that may be read: only regular files, never empty, never a bomb."""
+"""From a path or an open stream to bytes that may be read: only regular files, not empty, no decompression bomb."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class ChosenColumns:
 
     @property
     def entries(self) -> int:
-        """Of sparse rows the share that belongs to so many columns; to count them would take a pass."""
+        """For sparse rows, the proportional share of entries in these columns; counting them would take a pass."""
         return -(-self.source.entries * len(self.indices) // self.source.shape[1])
 
     def cuts(self) -> Sequence[int]:
@@ -53,7 +53,7 @@ class ChosenColumns:
         return edges_for(self.source, _PIECE)
 
     def read(self, start: int, stop: int) -> Block:
-        """In pieces: so many rows may take much more memory with all columns than with the chosen ones."""
+        """In pieces: this many rows may take much more memory with all columns than with the chosen ones."""
         inner = [edge for edge in self._edges if start < edge < stop]
         pieces = (
             self.source.read(first, last)[:, list(self.indices)]

@@ -1,4 +1,4 @@
-"""convert: any table once into a layout that is read fast, .npy for dense numbers and .npz for sparse ones."""
+"""convert: write any table in a format that loads fast, .npy for dense and .npz for sparse data."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _is_pandas(frame: object) -> bool:
 
 
 def _renamed(frame: Frame) -> Frame:
-    """Frames with equal or odd column names are numbered, since narwhals asks for different ones."""
+    """Number the columns of frames with duplicate or unusual names, because narwhals requires distinct ones."""
     if _is_pandas(frame) and not (frame.columns.is_unique and all(isinstance(name, str) for name in frame.columns)):
         return frame.set_axis([str(position) for position in range(frame.shape[1])], axis=1)
     if "pyarrow" in sys.modules and isinstance(frame, sys.modules["pyarrow"].Table):

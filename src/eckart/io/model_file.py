@@ -25,7 +25,7 @@ from numpy.lib import format as npy
 from eckart.aliases import JsonObject
 from eckart.documentation import document
 from eckart.errors import ModelFileError
-from eckart.files import new_file
+from eckart.files import HashingWriter, new_file
 from eckart.fitted import takes_fitted
 from eckart.io.model_values import allowed, check, decode, encode
 from eckart.result import Decomposition
@@ -107,7 +107,7 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 
 
 def _refuse_other_file(path: Path) -> None:
-    """A model replaces a model (or an empty file), never the data that it was made of, under whatever name or link."""
+    """A model replaces a model (or an empty file), never the data that it was made from, by whatever name or link."""
     if not path.is_file() or path.stat().st_size == 0:
         return  # what cannot be replaced is refused when it is written
     if not is_model_file(path):
@@ -194,20 +194,9 @@ def _member(name: str) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # a fixed date: the same model gives the same bytes
 
 
-class _Hashing:
-    """Passes bytes on and remembers their digest."""
-
-    def __init__(self, target: IO[bytes]) -> None:
-        self.target, self.digest = target, hashlib.sha256()
-
-    def write(self, data: bytes) -> int:
-        self.digest.update(data)
-        return self.target.write(data)
-
-
 def _write_array(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> str:
     with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as entry:
-        hashing = _Hashing(entry)
+        hashing = HashingWriter(entry)
         npy.write_array(hashing, array, version=(1, 0), allow_pickle=False)
         return hashing.digest.hexdigest()
 

@@ -50,10 +50,8 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
         value = value.item()
     if isinstance(value, Note):
         return {"Note": {"code": value.code, "text": str(value), "details": encoded(value.details)}}
-    if value is None or isinstance(value, bool | str | int):
-        return value
-    if isinstance(value, float):
-        return float(value) if np.isfinite(value) else {"float": repr(float(value))}
+    if isinstance(value, bool | str | int | float | None):
+        return _scalar(value)
     if isinstance(value, tuple | list):
         items = list(encoded(dict(enumerate(value))).values())
         return items if isinstance(value, list) else {"tuple": items}
@@ -67,6 +65,12 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
         return {"csr": encoded(_csr_parts(value))}
     arrays[where] = _plain_array(value, where)
     return {"array": where}
+
+
+def _scalar(value: bool | str | float | None) -> object:
+    """JSON has no NaN and no infinity."""
+    finite = not isinstance(value, float) or np.isfinite(value)
+    return value if finite else {"float": repr(value)}
 
 
 def _fields_of(value: Any) -> JsonObject:
@@ -95,17 +99,21 @@ def _is_shape(given: object) -> bool:
     return isinstance(given, tuple) and len(given) == 2 and all(_fits(n, int) and 0 <= n < 2**62 for n in given)
 
 
+def _is_vector(part: object, kinds: str) -> bool:
+    return isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in kinds
+
+
 def _csr(parts: JsonObject) -> Matrix:
     """The sparse array, once its indices are known to lie inside its shape."""
     from scipy import sparse
 
     shape: Any = parts.get("shape")
-    named = [parts.get(name) for name in ("data", "indices", "indptr")]
-    vectors = [part for part in named if isinstance(part, np.ndarray) and part.ndim == 1]
-    if len(parts) != 4 or [v.dtype.kind for v in vectors[1:]] != ["i", "i"] or not _is_shape(shape):
+    data, indices, indptr = (parts.get(name) for name in ("data", "indices", "indptr"))
+    integers = _is_vector(indices, "i") and _is_vector(indptr, "i")
+    if len(parts) != 4 or not integers or not _is_vector(data, "fiu") or not _is_shape(shape):
         raise ModelFileError("The model's JSON contains a broken sparse array. The file is not loaded.")
     try:
-        found: Any = sparse.csr_array((vectors[0], vectors[1], vectors[2]), shape=shape)
+        found: Any = sparse.csr_array((data, indices, indptr), shape=shape)
         found.check_format(full_check=True)
     except (ValueError, OverflowError) as error:
         raise ModelFileError(f"A sparse array of the model is damaged: {error}. The file is not loaded.") from error
@@ -138,15 +146,17 @@ def decode(value: object, arrays: Mapping[str, np.ndarray]) -> Any:
         raise ModelFileError(
             f"The model's JSON contains an object with {len(value)} keys where exactly one was expected."
         )
-    ((kind, inner),) = value.items()
+    return _decode_kind(*next(iter(value.items())), arrays)
+
+
+def _decode_kind(kind: str, inner: object, arrays: Mapping[str, np.ndarray]) -> Any:
     if isinstance(inner, dict) and kind in ("dict", "csr", "Note", *_CLASSES):
         return _decode_object(kind, inner, arrays)
     if isinstance(inner, list) and kind == "tuple":
         return tuple(decode(item, arrays) for item in inner)
-    if isinstance(inner, str):
-        leaves = arrays if kind == "array" else _NOT_FINITE if kind == "float" else {}
-        if inner in leaves:
-            return leaves[inner]
+    leaves: Mapping[str, object] = {"array": arrays, "float": _NOT_FINITE}.get(kind, {})
+    if isinstance(inner, str) and inner in leaves:
+        return leaves[inner]
     raise ModelFileError(f"The model's JSON contains an unknown or broken {kind[:40]!r}. The file is not loaded.")
 
 

@@ -1,4 +1,4 @@
-"""open_rows: a file as rows that are read when they are asked for; open_table: that, or all of it, by its size."""
+"""open_rows: a file as rows that are read on demand; open_table: that, or all of it, by its size."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def open_table(
     o = options or ReadOptions()
     if (table := _as_table(path, o, memory)) is not None:
         return table
-    by_rows = True if only_by_rows(path) else stream
+    by_rows = only_by_rows(path) or stream
     if o.format is not None or (not by_rows and _surely_small(path, memory)):
         return _whole(path, o, memory)
     if by_rows is False:
         return _whole(path, o, None)
     rows = open_rows(path, key=o.place, memory=memory, options=o.text)
-    if rows is None:
-        return _whole(path, o, None if stream is False else memory)
-    return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, o, None)
+    if rows is not None:
+        return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, o, None)
+    return _whole(path, o, None if stream is False else memory)
 
 
 def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:

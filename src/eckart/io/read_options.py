@@ -13,7 +13,7 @@ from eckart.io.text.layout import TextOptions
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """None means: found out from the data."""
+    """Reading options; None means: detected from the data."""
 
     format: str | None = None
     """Kind of a file, whatever its name."""

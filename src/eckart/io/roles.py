@@ -1,4 +1,4 @@
-"""A table taken apart (numbers here, texts there) put together as a source, with every decision said in a note."""
+"""A table taken apart (numbers here, texts there) put together as a source, with a note on every decision."""
 
 from __future__ import annotations
 

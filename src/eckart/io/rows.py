@@ -1,9 +1,10 @@
-"""Rows that are read when they are asked for: what a matrix larger than memory is, before any algebra."""
+"""Rows that are read on demand: a matrix larger than memory, without any algebra."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import RawIOBase
@@ -115,6 +116,22 @@ class WholeRows:
         return ()
 
 
+class PiecedRows:
+    """Rows in pieces, one after the other: piece i has the rows from edges[i] to edges[i + 1]."""
+
+    edges: tuple[int, ...]
+
+    def cuts(self) -> Sequence[int]:
+        return self.edges
+
+    def overlapping(self, start: int, stop: int) -> Iterator[tuple[int, slice, slice]]:
+        """Pieces with rows from start to stop: its number, its rows counted from `start`, and counted in the piece."""
+        for piece in range(bisect_right(self.edges, start) - 1, bisect_left(self.edges, stop)):
+            first, last = self.edges[piece], self.edges[piece + 1]
+            begin, end = max(start, first), min(stop, last)
+            yield piece, slice(begin - start, end - start), slice(begin - first, end - first)
+
+
 @dataclass(frozen=True)
 class NpyRows(OfStored, WholeRows):
     """An .npy file, read by blocks with plain buffered reads: a map of the file would be paged in piece by piece."""
@@ -167,7 +184,7 @@ class NpyRows(OfStored, WholeRows):
 
 @dataclass(frozen=True)
 class MemoryRows(OfMatrix):
-    """A matrix in memory, read in blocks all the same: for a run that keeps a journal."""
+    """A matrix in memory that is read in blocks anyway, for runs with a checkpoint."""
 
     matrix: Matrix
     metadata: Metadata = field(default_factory=Metadata)
@@ -175,10 +192,6 @@ class MemoryRows(OfMatrix):
     @property
     def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.matrix.dtype == np.float32 else np.float64)
-
-    @property
-    def sparse(self) -> bool:
-        return not isinstance(self.matrix, np.ndarray)
 
     @property
     def entries(self) -> int:

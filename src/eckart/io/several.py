@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.engine.blocks.source import Block, DataSource, MemorySource, Metadata, RowSource
+from eckart.engine.blocks.source import Block, DataSource, MemorySource, Metadata, RowSource, stack_blocks
 from eckart.errors import FileError
 from eckart.io.bytes import shown
 from eckart.io.columns import column_names
@@ -54,7 +54,7 @@ class SeveralRows:
             begin, end = max(start - first, 0), min(stop - first, source.shape[0])
             if begin < end:
                 pieces.append(source.read(begin, end).astype(self.dtype, copy=False))
-        return _stacked(pieces)
+        return stack_blocks(pieces)
 
     def fingerprint(self) -> JsonObject:
         found = [source.fingerprint() for source in self.sources]
@@ -74,7 +74,7 @@ def stacked_sources(sources: Sequence[DataSource], paths: Sequence[str], name: s
             raise FileError(f"{shown(path)} and {shown(paths[0])} are not both sparse. Convert one of them.")
     metadata = _metadata(sources, paths, name)
     if all(hasattr(source, "matrix") for source in sources):
-        return MemorySource(_stacked([source.matrix for source in sources]), metadata)
+        return MemorySource(stack_blocks([source.matrix for source in sources]), metadata)
     edges = (0, *itertools.accumulate(source.shape[0] for source in sources))
     return SeveralRows(tuple(_as_rows(source) for source in sources), edges, metadata)
 
@@ -88,16 +88,6 @@ def _as_rows(source: DataSource) -> DataSource:
 def _difference(first: object, second: object) -> str:
     names = set(column_names(first)) ^ set(column_names(second))
     return ", ".join(map(repr, sorted(names)[:6])) or "none, but their order differs"
-
-
-def _stacked(pieces: Sequence[Block]) -> Block:
-    if len(pieces) == 1:
-        return pieces[0]
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
-    from scipy import sparse
-
-    return sparse.vstack(pieces, format="csr")
 
 
 def _metadata(sources: Sequence[DataSource], paths: Sequence[str], name: str) -> Metadata:

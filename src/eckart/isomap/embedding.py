@@ -116,7 +116,7 @@ def embed_all(
 
 
 def _kept(squares: np.ndarray) -> np.ndarray | None:
-    """Distances, in place of squared ones that nobody needs any more; None where they take too much memory."""
+    """Distances, overwriting the squared ones, which are no longer needed; None if they take too much memory."""
     if squares.dtype != np.float64 or squares.nbytes > _KEPT_BYTES:
         return None
     return np.asarray(np.sqrt(squares, out=squares))
@@ -190,7 +190,7 @@ def _all_squares(graph: Graph, dtype: DType) -> Squares:
 
 
 def _positive(solution: Solution) -> np.ndarray:
-    """Which eigenvalues carry a coordinate: those above rounding."""
+    """Which eigenvalues give a coordinate: those above rounding."""
     return np.asarray(solution.values > 1e-12 * float(np.abs(solution.values).max(initial=0.0)))
 
 
@@ -252,7 +252,7 @@ def _check_memory(needed: int, allowed: int | None, rows: int) -> None:
 
 
 def _physical_memory() -> int | None:
-    """Bytes of the machine, where the system tells."""
+    """Physical memory in bytes, if the system reports it."""
     names = ("SC_PAGE_SIZE", "SC_PHYS_PAGES")
     if not hasattr(os, "sysconf") or any(name not in os.sysconf_names for name in names):
         return None

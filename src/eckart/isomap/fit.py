@@ -37,7 +37,7 @@ _LONGEST = 1e70
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked of the embedding."""
+    """Checked options of the embedding."""
 
     k: int
     n_landmarks: int | None = None
@@ -49,7 +49,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Given:
-    """What a graph was made of."""
+    """What a graph was built from."""
 
     points: Matrix | None
     n_neighbors: int | None
@@ -130,7 +130,7 @@ def finite_points(opened: Opened) -> Matrix:
 def checked(
     rows: int, k: object, n_landmarks: int | None, solver: str, tol: float | None, rng: Seed, memory: str | int | None
 ) -> Wish:
-    """The wish, refused where it cannot be."""
+    """The checked request; errors if it is impossible."""
     check_choice("solver", solver, SOLVERS)
     if n_landmarks is not None:
         check_count("n_landmarks", n_landmarks, rows)
@@ -165,7 +165,7 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -
 
 
 def say_pieces(count: int) -> None:
-    """In scikit-learn's words, so that filters for it go on working."""
+    """In scikit-learn's words, so that filters for its warning still work."""
     warnings.warn(
         f"The number of connected components of the neighbors graph is {count} > 1. Each pair of them was joined at "
         "its two nearest rows; distances across such a connection are unreliable. Increase the number of neighbors, or "
@@ -199,7 +199,7 @@ def of_graph(
 
 
 def _refuse_range(graph: Graph) -> None:
-    """Distances are squared and summed: beyond the range of float64, nothing could be said of the result."""
+    """Distances are squared and summed: outside the range of float64 the result would be meaningless."""
     longest = float(np.max(graph.weight, initial=0.0))
     if longest > _LONGEST or 0.0 < longest < 1.0 / _LONGEST:
         raise InputError(

@@ -21,7 +21,7 @@ _SEGMENT = 64
 """Sources of one task: four groups of 16."""
 _SEGMENT_APART = 8
 _SMALL_SEGMENT = 256
-"""The same where SciPy does the work: each call converts the graph anew."""
+"""The same where SciPy does the work: each call converts the graph again."""
 _COMPILE_FROM = 1000
 """From this many rows on, compiled loops are worth their compilation time."""
 _SCARCE = 8

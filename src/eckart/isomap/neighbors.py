@@ -49,7 +49,7 @@ class Neighbours:
         return Neighbours(edges(counts), self.index[mask], self.distance[mask])
 
     def without_self(self, count: int | None) -> Neighbours:
-        """Nobody is his own neighbour; at most `count` of the others stay."""
+        """Drop each row from its own neighbours; keep at most `count` of the others."""
         others = self.kept(self.index != self.owner)
         if count is None:
             return others

@@ -1,4 +1,4 @@
-"""Isomap on scikit-learn's neighbours: other metrics, precomputed distances, trees; and the way back to its classes."""
+"""Isomap on scikit-learn's neighbours: other metrics, precomputed distances, trees; and conversion to its classes."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ _LARGE = 1e30
 
 
 def rank_limit(size: int, settings: KernelSettings) -> int:
-    """Rows that the approximation may take: as asked, or as many as the memory holds."""
+    """Rows that the approximation may take: as requested, or as many as fit in memory."""
     item = 4 if settings.approximation_error >= _SINGLE else 8
     fits = int(0.6 * settings.budget) // (item * size)
     return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))
@@ -63,7 +63,7 @@ def rank_limit(size: int, settings: KernelSettings) -> int:
 def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     """The components of F, and what they prove of K.
 
-    Where the rounding of a factor in float32 takes the error beyond what was asked for, the factor is made in float64.
+    Where the rounding of a factor in float32 takes the error beyond what was requested, the factor is made in float64.
     """
     if settings.approximation_error >= _SINGLE and float(to_numpy(kernel.diagonal(rows)).max()) < _LARGE:
         found = _approximate(rows, kernel, settings, plan, "float32")
@@ -160,7 +160,7 @@ def _refuse_indefinite(made: Factor, diagonal: Array) -> None:
 
 
 def wanted_components(components: FactorComponents, made: Factor, settings: KernelSettings) -> FactorComponents:
-    """As many as asked for."""
+    """The requested number of components."""
     values = rounded(components.values, settings)
     count = len(values)
     if settings.target_ratio is not None:
@@ -205,7 +205,7 @@ def certified(
 
 
 def triangle_of(block: Array) -> Array:
-    """L with L L^T = K[pivots, pivots], which rounding may have left a little indefinite; `block` is gone."""
+    """L with L L^T = K[pivots, pivots], which rounding may have left slightly indefinite; overwrites `block`."""
     xp = namespace(block)
     more = 8 * float(np.finfo(np.float64).eps) * float(xp.linalg.trace(block))
     if is_numpy(block):

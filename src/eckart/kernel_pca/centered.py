@@ -24,7 +24,7 @@ _UNIT = float(np.finfo(np.float64).eps)
 _WITHIN = 1e-3
 """Tiles whose rounding exceeds this share of the last wanted value are made again in float64."""
 _SHARP = 1e-6
-"""Share of the first value from which on K v / l is taken for v."""
+"""K v / l replaces v if its value is at least this share of the first."""
 _DEVICE_SIZE = 512
 """From this size on, a GPU computes all eigenvectors faster than the host."""
 
@@ -232,7 +232,7 @@ def _refined(
     rotation, scale = from_numpy(turn, basis), from_numpy(values, basis)
     vectors, image = basis @ rotation, image @ rotation
     residuals = to_numpy(_lengths(image - vectors * scale))
-    # K v / l has less of what does not belong to it than v, and is what a projection of the same rows gives.
+    # K v / l is more accurate than v, and equals the projection of the same rows.
     sharp = from_numpy(values > _SHARP * values[0], basis)
     vectors[:, sharp] = image[:, sharp] / _lengths(image[:, sharp])
     kernel, reach = matrix.error(), matrix.reach(means)

@@ -40,11 +40,11 @@ _PROPOSALS = 128
 """As many are proposed, and accepted, at a time: on a GPU a product of 128 rows wastes nothing."""
 _DEVICE_SIZE = 2**17
 _DEVICE_PROPOSALS = 160
-"""For so many points or more on a GPU, where discarded proposals cost nothing compared with the products."""
+"""For this many points or more on a GPU, where discarded proposals cost nothing compared with the products."""
 
 
 class RowsOnDemand(Protocol):
-    """A symmetric positive semi-definite matrix of which rows can be had."""
+    """A symmetric positive semi-definite matrix whose rows can be computed."""
 
     size: int
     diagonal: Array
@@ -122,7 +122,7 @@ def pivoted_cholesky(
 
 
 def _count(left: Array, rank: int) -> int:
-    """How many to propose: few at first, when they are much alike, unless a GPU has room for all of them."""
+    """How many to propose: few at first, when they are similar, unless a GPU has room for all of them."""
     large = not is_host(left) and left.shape[0] >= _DEVICE_SIZE
     return _DEVICE_PROPOSALS if large else min(_PROPOSALS, max(16, rank // 2))
 

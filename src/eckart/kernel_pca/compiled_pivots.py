@@ -29,7 +29,7 @@ def accept(block, draws, floor, room, lower, chosen):  # type: ignore[no-untyped
             for i in range(j, size):
                 column[i] = block[i, j] / root
                 lower[i, count] = column[i]
-            # Of proposals that were decided on nothing is asked any more.
+            # Proposals that were decided are not used any more.
             for i in range(j + 1, size):
                 for k in range(j + 1, i + 1):
                     block[i, k] -= column[i] * column[k]

@@ -9,11 +9,11 @@ from eckart.engine.backends.written import applied, library
 from eckart.kernel_pca import tiles as cuda_tiles
 
 _GROUP = 32
-"""Squares of float32 numbers are added up in float32 over so many, and in float64 beyond."""
+"""Squares of float32 numbers are added up in float32 over this many, and in float64 above."""
 
 
 def exponentials(argument: Array, *, lowered: bool) -> Array:
-    """exp(min(argument, 0)), or that less 1; the argument is gone."""
+    """exp(min(argument, 0)), or that minus 1; overwrites the argument."""
     function = "expm1" if lowered else "exp"
     if is_numpy(argument):
         np.minimum(argument, 0.0, out=argument)

@@ -1,4 +1,4 @@
-"""KernelPCA: principal components of the points behind a kernel, their proof, and the way back."""
+"""KernelPCA: principal components in the feature space of a kernel, with proofs and pre-images."""
 
 from __future__ import annotations
 
@@ -41,13 +41,6 @@ if TYPE_CHECKING:
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
 _ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized": "lanczos", "lanczos": "lanczos"}
 _ENGINE["cholesky"] = "cholesky"
-
-
-def _count_or_ratio(wanted: float | None) -> tuple[int | None, float | None]:
-    """A number of components, or the share of the variance that they are to explain."""
-    if wanted is None:
-        return None, None
-    return (int(wanted), None) if isinstance(wanted, int | np.integer) else (None, float(wanted))
 
 
 class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimator):
@@ -329,7 +322,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         return data
 
     def _decomposed(self, rows: Matrix) -> Decomposition[KernelPCADetails]:
-        count, target_ratio = _count_or_ratio(self.n_components)
+        count, target_ratio = allowed.count_or_share(self.n_components)
         with progress_bar(self.progress, None) as callback:
             d = decompose(
                 rows if self.device is None else taken_to(rows, self.device)[0],

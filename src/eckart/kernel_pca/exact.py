@@ -97,7 +97,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
             f"{percent(settings.approximation_error, 2)} of its trace is missing, or {rank} rows were taken."
         )
     _refuse_beyond_memory(solver, peak, settings)
-    # Tiles of many rows may be computed anew at every pass; the result must not depend on whether they are.
+    # Tiles of many rows may be computed again at every pass; the result must not depend on whether they are.
     dear = settings.card is not None or size > _DOUBLE
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, few=0 if dear else _FEW)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
@@ -109,7 +109,7 @@ def _tile_bytes(size: int) -> int:
 
 
 def _solver(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings, k: int | None) -> str:
-    """The solver asked for, or the cheapest exact one; the approximation where none fits."""
+    """The requested solver, or the cheapest exact one; the approximation if none fits."""
     size, columns = shape
     many = k is not None and 4 * k >= size
     if settings.solver != "auto":

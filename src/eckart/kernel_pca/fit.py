@@ -325,7 +325,7 @@ def expansion_of(d: Decomposition) -> Expansion:
 def _with_correlations(
     d: Decomposition[KernelPCADetails], rows: object, kernel: Kernel
 ) -> Decomposition[KernelPCADetails]:
-    """Correlation of the scores with the original columns: what a component has to do with what was measured."""
+    """Correlation of the scores with the original columns: how a component relates to what was measured."""
     if kernel.name == "precomputed":
         return d
     return replace(d, details=replace(d.details, correlations=correlations(rows, d.left)))
@@ -381,8 +381,8 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
     share = details.negative_share
     if share > settings.significant:
         warnings.warn(
-            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, and "
-            "no set of points has such a kernel. The components found are those of the positive part.",
+            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, so "
+            "it is not an inner product. The components are those of its positive part.",
             DataWarning,
             stacklevel=4,
         )

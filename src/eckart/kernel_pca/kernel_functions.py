@@ -179,7 +179,7 @@ class Kernel:
         return self._finish(argument)
 
     def _finish(self, argument: Array) -> Array:
-        """The kernel from its argument, which is gone."""
+        """The kernel from its argument, which is overwritten."""
         if self.name == "rbf":
             return exponentials(argument, lowered=self.lowered)
         if self.name == "sigmoid":

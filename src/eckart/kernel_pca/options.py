@@ -89,9 +89,7 @@ def check_kernel(
     if k is not None and explain is not None:
         raise ParameterError("Give k or explain, not both: each determines the number of components.")
     if kernel == "precomputed" and shape[0] != shape[1]:
-        raise InputError(
-            f"A precomputed kernel compares the rows with themselves and must be square; its shape is {shape}."
-        )
+        raise InputError(f"A precomputed kernel has one row and one column per observation, but its shape is {shape}.")
     seed, random = generator(rng)
     return KernelSettings(
         k=min(check_count("k", k, None), shape[0]) if k is not None else None,

@@ -153,7 +153,7 @@ def preimages(
         find = partial(_found_on_host, search, expansion.on_host())
     size = _piece(expansion, scores)
     pieces = [scores[start : start + size, :] for start in range(0, scores.shape[0], size)]
-    # A kernel that users wrote may not run on several threads; the ridge has none of them.
+    # A user's kernel function may not be thread-safe; the ridge does not call it.
     workers = None if how == "ridge" and is_numpy(scores) else 1
     found = fold(lambda piece: [find(piece)], pieces, lambda some, more: some + more, workers=workers)
     distances = xp.full(scores.shape[0], float("nan"), dtype=xp.float64, device=device(scores))

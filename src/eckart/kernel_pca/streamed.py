@@ -277,7 +277,7 @@ def _joined(pieces: list[Matrix]) -> Array:
 
 
 def median_rows(opened: Opened) -> Array:
-    """The rows that `median_gamma` looks at, at most 500, evenly spaced: one pass."""
+    """The rows that `median_gamma` uses, at most 500, evenly spaced: one pass."""
     rows = opened.matrix.shape[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)

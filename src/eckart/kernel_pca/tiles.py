@@ -23,7 +23,7 @@ _MOST_BLOCKS = 2**16
 _WIDE, _HIGH = 128, {4: 128, 8: 64}
 """Columns of an rbf block of threads, and its rows for numbers of 4 and of 8 bytes."""
 MOST_COLUMNS = 64
-"""Up to so many columns of the data differences cost less than a product and a pass of exponentials after it."""
+"""Up to this many columns of the data differences cost less than a product and a pass of exponentials after it."""
 
 _SOURCE = r"""
 // x = exp(min(x, 0)), or that less 1; 16 bytes at a time, so that enough of them are on their way

@@ -1,4 +1,4 @@
-"""How many components the values present support, and the factor model with so many.
+"""How many components the values present support, and the factor model with this number.
 
 Components are added one at a time, along the residuals. A surplus component thus starts with what is left, and cannot
 take part in an exact fit of the values present that leaves the gaps open.

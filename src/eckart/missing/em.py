@@ -138,7 +138,7 @@ def complete_by_factors(
     tolerance: float = 1e-3,
     most_steps: int = 1000,
 ) -> Completed:
-    """The table with its NaN filled by at most so many components as the values present support, up to `most`."""
+    """The table with its NaN filled by at most as many components as the values present support, up to `most`."""
     weights = np.ones(len(table)) if weights is None else weights
     units = _Units.of(table, weights, standard)
     if not units.varying.any():

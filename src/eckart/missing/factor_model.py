@@ -243,7 +243,7 @@ def moderated(squares: np.ndarray, counts: np.ndarray, floor: np.ndarray) -> np.
 
 
 def _rotated(f: Factors, moments: np.ndarray) -> Factors:
-    """The same fit with scores of mean 0 and covariance I, and loadings that are orthogonal; prior precisions anew.
+    """The same fit with scores of mean 0 and covariance I, and orthogonal loadings, with new prior precisions.
 
     Without it, scale and rotation drift slowly between scores and loadings (Liu, Rubin and Wu's PX-EM, 1998).
     """

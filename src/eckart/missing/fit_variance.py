@@ -21,7 +21,7 @@ from scipy.special import digamma, polygamma
 from eckart.missing.factor_model import Factors, Gaps, score_inverses, scores
 
 _JOINT = 800
-"""Up to so many loadings their joint covariance is computed; beyond, one covariance for each column."""
+"""Up to this many loadings their joint covariance is computed; beyond, one covariance for each column."""
 _WORK = 4e9
 _BLOCK = 2**22
 

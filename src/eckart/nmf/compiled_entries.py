@@ -85,7 +85,7 @@ def _descend(divergence, x, parts, model, inverse, active, own, costs, ridge, fl
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _model_and_numerators(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals):  # type: ignore[no-untyped-def]
-    """One pass: model = other own + floor, and for each coordinate the pull of the entries and the sum of its part."""
+    """One pass: model = other own + floor, and for each coordinate its numerator and the sum of its part."""
     k = own.shape[0]
     for t in range(k):
         slopes[t] = 0.0

@@ -112,7 +112,7 @@ class Divergence:
             part, tile = place
             moved, violation = self._steps(tile, begin[part], right, pairs, sweeps)
             new[part] = moved
-            if sweeps:  # rows that are solved to the end for their own sake
+            if sweeps:  # rows that are solved to convergence, as in transform
                 return np.array([0.0, violation])
             model = tile.model(moved, right)
             value = summed(model) if tile.observed else _total(moved, right)

@@ -15,7 +15,7 @@ from eckart.arrays import Array
 from eckart.nmf.problem import Problem
 
 _WINDOW, _SHARE = 5, 0.15
-"""It ends when so many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
+"""It ends when this many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
 _NEWTON_WINDOW, _NEWTON_SHARE = 3, 3.0
 """The same for Newton steps, each of which does as much as 20 to 40 multiplicative updates."""
 _LEAST_EXPLAINED = 1e-3
@@ -90,7 +90,7 @@ def accelerate(
         columns = problem.columns(next_right, rows.ahead, old_right, extrapolation)
         violation = rows.violation + columns.violation
         first = violation if iteration == 1 else first
-        if callback is not None and callback(iteration, objective):
+        if _is_stopped(callback, iteration, objective):
             return Outcome(*accepted, tuple(history), iteration, True, _ratio(violation, first), "stopped on request")
         why = _settled(history, violation, first, tol, problem, newton=newton)
         if why:
@@ -100,6 +100,10 @@ def accelerate(
         if extrapolation:
             pace.bolder()
     return Outcome(*accepted, tuple(history), max_iter, False, _ratio(violation, first), "all iterations used")
+
+
+def _is_stopped(callback: Callable[[int, float], bool | None] | None, iteration: int, objective: float) -> bool:
+    return callback is not None and bool(callback(iteration, objective))
 
 
 def alternate(
@@ -116,11 +120,11 @@ def alternate(
         columns = problem.columns(right, rows.new, right, 0.0)
         history.append(problem.constant + rows.value + penalty)
         left, right = rows.new, columns.new
-        if callback is not None and callback(iteration, history[-1]):
+        if _is_stopped(callback, iteration, history[-1]):
             return Outcome(left, right, tuple(history), iteration, True, _ratio(violation, first), "stopped on request")
         violation = rows.violation + columns.violation
-        first = violation if iteration == 1 else first
-        last = _root(history[0]) if iteration == 1 else last
+        if iteration == 1:
+            first, last = violation, _root(history[0])
         if not by_loss:
             done = violation <= tol * first
         elif iteration % 10 == 0 and tol > 0.0:
@@ -145,7 +149,7 @@ def _settled(
     The objective is compared with that of a model without parts (`problem.reference`). The difference is what W H
     explains: for the squared error |W H|^2 / 2, where W is the best for its H.
     """
-    if violation == 0.0 or (tol > 0.0 and violation <= tol * first):
+    if violation <= tol * first:
         return "projected gradients below the tolerance"
     window, share = (_NEWTON_WINDOW, _NEWTON_SHARE) if newton else (_WINDOW, _SHARE)
     if len(history) <= window:

@@ -72,7 +72,7 @@ def fit(
     H: object = None,
     callback: IterationCallback | None = None,
 ) -> Fitted:
-    """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
+    """The best of `n_runs` runs: the first from the requested start, the others from random ones."""
     shape = table.matrix.shape
     _check_zeros(table, settings)
     if _host_only(settings):
@@ -178,7 +178,7 @@ def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outco
     Entry by entry where that costs no more than an iteration, or where the short form has lost too many digits.
     """
     left, right = outcome.left, outcome.right
-    short = settings.squares and not table.observed
+    short = not table.observed and settings.squares
     if short and table.dense:
         return exact_squares(table.matrix, left, right, table.squared_norm)
     if short and is_numpy(left):

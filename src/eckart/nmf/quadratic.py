@@ -16,7 +16,7 @@ import numpy as np
 from eckart.nmf.tiles import Numbers, module_of
 
 _COMPILE_FROM = 300_000
-"""Rows of both factors times k^2 from which on compiled loops pay for the time it takes to compile them."""
+"""Fewest rows of both factors times k^2 for which compiled loops are worth their compilation time."""
 _LEAST_CURVATURE = 1e-14
 _FACES = 4
 """Steps of the active set method."""
@@ -35,7 +35,7 @@ class Steps:
 
 
 def compiles(rows: int, k: int) -> bool:
-    """Whether a problem with so many rows in both factors together is large enough for compiled loops."""
+    """Whether a problem with this many rows in both factors together is large enough for compiled loops."""
     return rows * k * k >= _COMPILE_FROM
 
 
@@ -134,7 +134,7 @@ def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Num
     xp, k = module_of(begin), begin.shape[0]
     hessian = xp.ascontiguousarray(triangles[xp.asarray(_pairs(k))].T).astype(np.float64)
     eye = xp.eye(k)
-    # Rounding may have made a singular Hessian indefinite: a share of its trace puts that right.
+    # Rounding may have made a singular Hessian indefinite: adding a share of its trace corrects that.
     hessian += _LEAST_CURVATURE * xp.trace(hessian, axis1=1, axis2=2)[:, None, None] * eye
     for _ in range(_FACES):
         free = (begin + step > 0.0).T

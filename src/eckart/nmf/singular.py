@@ -23,14 +23,14 @@ _COMPRESSED_GAIN = 8
 _TOLERANCE = 1e-4
 _PASSES = 8
 _GRAM_UP_TO, _LANCZOS_FROM = 256, 600
-"""Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
+"""Length of the short side up to which the start comes from the Gram matrix, and above which from Lanczos."""
 _SMALL_DENSE = 2**17
 """Entries of a sparse matrix up to which it is worked on as a dense one."""
 
 
 @dataclass(frozen=True)
 class SingularVectors:
-    """A ~ left diag(values) right^T, with the bounds that were proved, if they were asked for."""
+    """A ~ left diag(values) right^T, with the bounds that were proved, if requested."""
 
     left: Array
     values: Array
@@ -62,6 +62,10 @@ def _count(table: NonnegativeTable, settings: Settings) -> int:
     return k + EXTRA if shorter and k + EXTRA <= min(rows, columns) else k
 
 
+def _bounds_wanted(table: NonnegativeTable, settings: Settings) -> bool:
+    return settings.squares and settings.solver == "auto" and not table.observed
+
+
 def _quiet_svd(given: Matrix, k: int, solver: str, *, left: bool) -> Decomposition[SVDDetails]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
@@ -71,7 +75,7 @@ def _quiet_svd(given: Matrix, k: int, solver: str, *, left: bool) -> Decompositi
 
 def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVectors | None:
     """As many as the start, the bound and the compressed problem need; None if none of them is wanted."""
-    bound = settings.squares and settings.solver == "auto" and not table.observed
+    bound = _bounds_wanted(table, settings)
     if not bound and not settings.init.startswith("nndsvd"):
         return None
     rows, columns = table.matrix.shape

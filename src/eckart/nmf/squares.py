@@ -21,7 +21,7 @@ END = 1e-14
 """A row that is solved to the end is there when a sweep brings this share of what the first did."""
 
 _COMPILE_FROM = 500_000
-"""Rows of both factors times k^2, the work of a sweep, from which on compiling a loop pays."""
+"""Fewest rows of both factors times k^2, the work of a sweep, for which compiling a loop is worthwhile."""
 _HEIGHT = 512
 """Rows that are solved to their end together."""
 
@@ -100,7 +100,7 @@ def solve_given(
 
 
 def compiles(rows: int, k: int) -> bool:
-    """Whether so many rows of the factors are worth the time that compiling takes."""
+    """Whether this many rows of the factors are worth the compilation time."""
     return rows * k * k >= _COMPILE_FROM or _sweep() is None
 
 

@@ -95,7 +95,7 @@ class TotalsTask:
 
 
 class StreamedParts:
-    """A loss whose W is found anew in every pass: what stands for it is an empty array, whose sums are known."""
+    """A loss whose W is found again in every pass: what stands for it is an empty array, whose sums are known."""
 
     matrix: Matrix
     settings: Settings

@@ -210,13 +210,19 @@ def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
     if 0 in values.shape:
         return 0.0
     low, high = _range(values, masked=masked)
-    if masked and dense and np.isnan(high):  # no entry is known
-        return 0.0
+    gaps = masked and dense
     if not np.isfinite([low, high]).all():
-        refuse_not_finite(_without_gaps(matrix) if masked and dense else matrix, metadata.column_names)
+        if gaps and np.isnan(high):  # no entry is known
+            return 0.0
+        refuse_not_finite(_without_gaps(matrix) if gaps else matrix, metadata.column_names)
     if low < 0.0:
         _refuse_negative(matrix, low, metadata)
-    return low if dense or masked or matrix.nnz == math.prod(matrix.shape) else 0.0
+    return low if dense or masked or _is_full(matrix) else 0.0
+
+
+def _is_full(matrix: Matrix) -> bool:
+    """Whether every entry of a sparse matrix is stored."""
+    return bool(matrix.nnz == math.prod(matrix.shape))
 
 
 def _without_gaps(matrix: Array) -> Array:

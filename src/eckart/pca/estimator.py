@@ -252,8 +252,6 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(number of components, share of the variance): at most one of them."""
         wanted, short = self.n_components, min(shape)
-        if wanted is None:
-            return None, None
         if wanted == "mle":
             if shape[0] < shape[1]:
                 raise ParameterError("n_components='mle' is only supported if n_samples >= n_features")
@@ -262,14 +260,11 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
                     "n_components='mle' needs the largest components. With which='smallest' give a number."
                 )
             return None, None
-        if not isinstance(wanted, Integral):
-            return None, float(wanted)
-        if int(wanted) > short:
-            raise ParameterError(
-                f"n_components={wanted} must be between 0 and min(n_samples, n_features)={short} with "
-                f"svd_solver={self.svd_solver!r}"
-            )
-        return int(wanted), None
+        return allowed.count_or_share(
+            wanted, short,
+            f"n_components={wanted} must be between 0 and min(n_samples, n_features)={short} with "
+            f"svd_solver={self.svd_solver!r}",
+        )  # fmt: skip
 
     def _publish(self, d: Decomposition) -> None:
         super()._publish(d)

@@ -324,7 +324,7 @@ def _running(opened: Opened, k: int, before: Running | None, weights: np.ndarray
         scatter = merge(before.scatter, scatter, k)
         precision = precision if precision == before.precision else "float64"
     if scatter.factor is not None and not scatter.exact:
-        # Directions that were given up cannot be asked for.
+        # Directions that were dropped cannot be requested.
         k = min(k, int(scatter.factor.shape[0]))
     return replace(_beginning(opened, k, scatter), precision=precision)
 

@@ -19,7 +19,7 @@ from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import dense
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened, open_matrix
-from eckart.engine.svd import null_level
+from eckart.engine.scores import null_level
 from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
 from eckart.missing.fill import fill_as_fitted

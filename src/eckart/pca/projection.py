@@ -9,7 +9,7 @@ import numpy as np
 
 from eckart.arrays import Array, Matrix, namespace
 from eckart.documentation import document
-from eckart.engine.svd import project_on_components, reconstruct_from_components
+from eckart.engine.scores import project_on_components, reconstruct_from_components
 from eckart.estimators.constraints import validated
 from eckart.estimators.template import InvertibleEstimator
 from eckart.estimators.to_onnx import ToOnnx

@@ -112,7 +112,7 @@ def weighted_scatter(opened: Opened, weights: np.ndarray, k: int) -> Scatter:
 
 
 def fits(rows: int, columns: int, k: int) -> bool:
-    """Whether the scatter of so many rows is exact."""
+    """Whether the scatter of this many rows is exact."""
     return columns <= COLUMNS or rows <= capacity(columns, k)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.utils._param_validation import StrOptions
 
 from eckart.api import decompose
 from eckart.arrays import Array, Matrix, astype, from_numpy
-from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.to_sklearn import ToSklearn
@@ -171,15 +169,11 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection):
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(number of components, share of the sum of squares): exactly one of them."""
-        wanted = self.n_components
-        if not isinstance(wanted, Integral):
-            return None, float(wanted)
-        if int(wanted) > min(shape):
-            raise ParameterError(
-                f"n_components({wanted}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): "
-                f"a matrix of this shape has {min(shape)} singular values."
-            )
-        return int(wanted), None
+        return allowed.count_or_share(
+            self.n_components, min(shape),
+            f"n_components({self.n_components}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): "
+            f"a matrix of this shape has {min(shape)} singular values.",
+        )  # fmt: skip
 
     def _like_values(self, array: np.ndarray) -> Array:
         values = self.decomposition_.values

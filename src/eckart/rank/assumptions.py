@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from eckart.rank.destroy import flipped
 from eckart.rank.evidence import Evidence
 from eckart.rank.neighbours import neighbour_correlation, without_correlation
 from eckart.rank.noise import neighbours_are_correlated, rows_are_exchangeable, spectrum_is_wide
+from eckart.rank.sequential import sequential
+from eckart.rank.transformed import Transformed
+from eckart.rank.unequal import equalised
 from eckart.rank.verdict import ENOUGH, SPECTRAL_TESTS, TESTS, RankChoice
 
 SMALL = 1_000_000
@@ -14,28 +18,47 @@ SMALL = 1_000_000
 _MOST_COLUMNS = 200
 """Columns up to which the correlation of neighbours is estimated: each of some 400 trials takes all eigenvalues."""
 _CLOSE = 1.5
-"""Components that explain less than so many times the next may be the largest of correlated noise."""
+"""Components that explain less than this many times the next may be the largest of correlated noise."""
 
 
-def with_assumptions(choice: RankChoice, e: Evidence) -> RankChoice:
-    """The choice with what the table says of the noise, which decides between the tests."""
+def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evidence]:
+    """The choice with what the table says of the noise, which decides between the tests; and the table to judge."""
     choice = replace(choice, alike=_alike(choice, e))
     correlation, k = _after_correlation(choice, e)
     if k is not None:
-        return replace(choice, correlated=True, neighbours=correlation, decorrelated=k)
-    return replace(choice, correlated=_correlated(choice, e))
+        return replace(choice, correlated=True, neighbours=correlation, decorrelated=k), e
+    changed, k = _with_equal_noise(choice, e)
+    if changed is not None and k is not None:
+        choice, e = replace(choice, equalised=k), changed
+    return replace(choice, correlated=_correlated(choice, e)), e
+
+
+def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | None, int | None]:
+    """The table with noise of equal variance, if its noise is unequal, and its number of components.
+
+    Asked where rules that allow for unequal noise find components. More than `sign_flip` finds are not accepted: asking
+    twice would double the error rate.
+    """
+    said = {v.rule: v.k for v in choice.verdicts if v.rule in TESTS and v.k is not None}
+    most = max(said.get("sign_flip", max(said.values(), default=0)), choice.apart or 0)
+    if not most or not said or min(e.rows, e.columns) > _MOST_COLUMNS or e.rows * e.columns > SMALL:
+        return None, None
+    changed = equalised(e, most)
+    k = None if changed is None else sequential(changed, flipped, e.rng(18), "tables with random signs")[0]
+    return changed, k if k is not None and k <= said.get("sign_flip", most) else None
 
 
 def _alike(choice: RankChoice, e: Evidence) -> bool:
     """Whether the rows have equal variance, which `permutation` assumes; asked only where the tests differ.
 
-    With few directions left the rows cannot show it. The test that agrees with `gap` is then preferred.
+    With few directions left the rows may not show it. The test that agrees with `gap` is then preferred unless they do.
     """
     said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
     if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
         return False
     if choice.apart and choice.apart in choice.tested and e.short - max(choice.tested) < ENOUGH:
-        return said["permutation"] == choice.apart
+        # What the smaller number leaves may contain a component, which makes the rows unequal.
+        return said["permutation"] == choice.apart and rows_are_exchangeable(e.remainder(max(choice.tested)), e.rng(11))
     return rows_are_exchangeable(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
 
 
@@ -64,8 +87,10 @@ def _correlated(choice: RankChoice, e: Evidence) -> bool:
     if gap is None or choice.k is None or gap >= choice.k or not rules & tests:
         return False
     # The most that a test finds: a component that is left in would look like correlated noise.
-    most = max([choice.k, *choice.tested])
-    found, apart = e.remainder(most), e.remainder(gap)
+    most = choice.k if choice.equalised is not None else max([choice.k, *choice.tested])
+    found = e.remainder(most)
+    # Unequal noise was preferred to noise of correlated neighbours: what is left must show the correlation clearly.
+    apart = found if choice.equalised is not None else e.remainder(gap)
     if neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(found, e.rng(8)):
         return True
     # Strong components would make the references alike in all columns, which the noise need not be.

@@ -7,8 +7,10 @@ certain only if
 
 - the tests and `gap` agree,
 - component k explains more, compared with the next, than the largest direction of noise whose columns i and j have the
-  correlation 0.5^|i - j|, at the level of the tests, and
-- no component is a single column: its variance could be the noise of that column (the Heywood case of factor analysis).
+  correlation 0.5^|i - j|, at the level of the tests,
+- no component is a single column: its variance could be the noise of that column (the Heywood case of factor analysis),
+  and
+- a strong component more would be found: of few rows and columns, noise explains nearly as much.
 
 Otherwise the lowest and the highest number that the rules allow are reported with the reason.
 
@@ -25,8 +27,9 @@ import numpy as np
 
 from eckart.formatting import percent
 from eckart.rank.evidence import Evidence
-from eckart.rank.noise import break_of_spectrum
+from eckart.rank.noise import break_of_spectrum, spectrum_excess
 from eckart.rank.verdict import ENOUGH, TESTS, RankChoice
+from eckart.rank.white import white_spectra
 
 _FEWEST = 3
 """Components that a test needs at least."""
@@ -34,6 +37,10 @@ _ROUNDING = 1e-12
 """Residuals up to this share of the variance count as zero."""
 _SMALL = 200_000
 """Entries up to which the whole spectrum is compared with that of independent noise."""
+_WIDE = 2.0
+"""Standard deviations beyond which the spread of the eigenvalues leaves a doubt (`noise.spectrum_excess`)."""
+_STRONG = 1.4**2
+"""Eigenvalue of a strong component, as a multiple of the largest of the noise."""
 _CORRELATION = 0.5
 _ONE_COLUMN = 0.8
 """Share of a component's squared loadings from which it counts as a single column."""
@@ -90,8 +97,13 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
         if (found := doubt(choice, e, answers)) is not None:
             return found
     if answers.left >= ENOUGH:
-        return Certainty(choice.k, choice.k)
-    return _disagreement(choice, e, answers) or _like_correlated_noise(e, answers) or _single_columns(e, choice.k)
+        return _wide_spectrum(choice, e, answers) or Certainty(choice.k, choice.k)
+    return (
+        _disagreement(choice, e, answers)
+        or _like_correlated_noise(e, answers)
+        or _undetected(e, answers)
+        or _single_columns(e, choice.k)
+    )
 
 
 def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
@@ -100,7 +112,7 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     agree = len(voted) >= 2 and set(voted) == {answers.k}
     if answers.tests or (answers.left >= ENOUGH and agree):
         return None
-    reason = f"No test against independent noise gave an answer, and there are only {answers.few}."
+    reason = f"No test against independent noise gave an answer, with only {answers.few}."
     return Certainty(min([answers.lowest, *voted]), None, reason)
 
 
@@ -131,7 +143,7 @@ def _correlated_neighbours(choice: RankChoice, e: Evidence, answers: _Answers) -
 
 
 def _disagreement(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
-    if answers.lowest == answers.highest or choice.correlated:
+    if answers.lowest == answers.highest:
         return None
     tested = f"The tests for independent noise find {_listed(answers.tests)}"
     apart = "" if answers.gap is None else f"; the rule 'gap' finds {answers.gap}"
@@ -148,6 +160,22 @@ def _like_correlated_noise(e: Evidence, answers: _Answers) -> Certainty | None:
     return Certainty(lowest, answers.highest, reason)
 
 
+def _undetected(e: Evidence, answers: _Answers) -> Certainty | None:
+    """Few rows and columns: the share that noise reaches is so large that a strong component would not exceed it."""
+    k = answers.k
+    if e.short - k < 2 or float(e.ratios[k:].sum()) <= _ROUNDING:
+        return None
+    values = white_spectra(e.free_rows - k, e.columns - k, _DRAWS, e.rng(19))
+    shares = values[:, 0] / values.sum(axis=1)
+    usual, limit = float(np.median(shares)), float(np.quantile(shares, e.options.level))
+    # The largest eigenvalue of the noise times c, and the others as they are, share c u / (1 + (c - 1) u).
+    if _STRONG * usual / (1.0 + (_STRONG - 1.0) * usual) > limit:
+        return None
+    reason = (f"In so small a table, another component would have to explain {percent(limit, 0)} of the residual to "
+              "exceed noise: the tests may miss even a strong one.")  # fmt: skip
+    return Certainty(_beyond_correlated(e, answers.lowest), answers.highest + 1, reason)
+
+
 def _single_columns(e: Evidence, k: int) -> Certainty:
     single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ONE_COLUMN]
     if not single:
@@ -156,6 +184,18 @@ def _single_columns(e: Evidence, k: int) -> Certainty:
     reason = (f"Component {single[0] + 1} is almost a single column ({share}), "
               "whose noise cannot be distinguished from a component.")  # fmt: skip
     return Certainty(k - len(single), k, reason)
+
+
+def _wide_spectrum(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    """Components that do not stand apart, in noise that may be correlated."""
+    k, gap = answers.k, answers.gap
+    small = e.rows * e.columns <= _SMALL and e.has_table
+    if gap is None or gap >= k or choice.correlated or not small or spectrum_excess(e.remainder(k), e.rng(8)) <= _WIDE:
+        return None
+    apart = f"Only {gap} component{'s' * (gap != 1)} clearly stand{'s' * (gap == 1)} apart"
+    reason = (f"{apart}, and the eigenvalues of the residual spread wider "
+              "than in most independent noise: the others may be correlated noise.")  # fmt: skip
+    return Certainty(gap, k, reason)
 
 
 def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:

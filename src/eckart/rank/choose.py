@@ -43,7 +43,7 @@ Answer = tuple[int | None, str]
 
 @dataclass(frozen=True)
 class Rule:
-    """How a rule is asked, what it assumes, and whether it needs the table itself."""
+    """How a rule is called, what it assumes, and whether it needs the table itself."""
 
     title: str
     ask: Callable[[Evidence], Answer]
@@ -193,8 +193,9 @@ def choose_rank(
     Notes
     -----
     The recommendation rests on sequential permutation and sign-flip tests with known error rates. If the noise of
-    neighbouring columns is correlated, that correlation is estimated and removed first. If the noise is correlated in
-    another way, the rule 'gap' decides instead.
+    neighbouring columns is correlated, that correlation is estimated and removed first. If columns (or rows, if there
+    are fewer) differ in the variance of their noise, the variances are estimated and made equal first. If the noise is
+    correlated in another way, the rule 'gap' decides instead.
 
     References
     ----------
@@ -314,7 +315,7 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
     ratios = tuple(float(ratio) for ratio in evidence.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     if evidence.has_table:
-        choice = with_assumptions(choice, evidence)
+        choice, evidence = with_assumptions(choice, evidence)
     if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
         return choice  # descriptive rules alone make no statement on noise
     found = certainty(choice, evidence)

@@ -9,7 +9,7 @@ from eckart.arrays import Matrix, is_sparse
 
 
 def permuted(table: Matrix, rng: np.random.Generator) -> Matrix:
-    """Each column in a random order of its own; a sparse column gets other rows for its entries."""
+    """Each column in its own random order; the entries of a sparse column move to random rows."""
     if not is_sparse(table):
         return rng.permuted(table, axis=0)
     columns = sparse.csc_array(table)

@@ -82,7 +82,7 @@ class Evidence:
 
     @property
     def most(self) -> int:
-        """The largest number of components that is looked at."""
+        """The largest number of components considered."""
         return max(1, min(self.options.most or _LEADING, self.short - 1))
 
     def falls(self, factor: float) -> np.ndarray:
@@ -181,6 +181,17 @@ class Evidence:
         return float(np.ldexp(self.moments.total, 2 * step))
 
 
+def _rank_limit(rows: int, columns: int, *, center: bool) -> int:
+    """The largest rank a table can have, at least 1."""
+    return max(min(rows - 1 if center else rows, columns), 1)
+
+
+def _column_shares(d: Decomposition) -> np.ndarray | None:
+    """Shares of the columns in the total from the lengths that the model stores; None if it stores none."""
+    lengths = d.details.column_norms if isinstance(d.details, SVDDetails) else None
+    return None if lengths is None or d.norm <= 0.0 else (to_numpy(lengths).astype(np.float64) / d.norm) ** 2
+
+
 def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     """What a decomposition alone can tell."""
     if d.which == "smallest":
@@ -189,14 +200,12 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     center = d.mean is not None
     rows = max(round(d.weight), 1)  # a row of weight 2 is two rows
-    short = max(min(rows - 1 if center else rows, d.columns), 1)
-    whole = len(ratios) >= min(short, max(min(d.rows - 1 if center else d.rows, d.columns), 1))
-    columns = right**2 @ ratios if whole and right.shape == (d.columns, len(ratios)) else None
-    lengths = d.details.column_norms if isinstance(d.details, SVDDetails) else None
-    if columns is None and lengths is not None and d.norm > 0.0:
-        columns = (to_numpy(lengths).astype(np.float64) / d.norm) ** 2
+    short = _rank_limit(rows, d.columns, center=center)
+    whole = len(ratios) >= min(short, _rank_limit(d.rows, d.columns, center=center))
     if center and d.scale is not None:
         columns = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
+    else:
+        columns = right**2 @ ratios if whole and right.shape == (d.columns, len(ratios)) else _column_shares(d)
     return Evidence(
         rows, d.columns, center, d.scale is not None, d.norm, ratios[:short], whole, right, columns, options=options
     )  # fmt: skip
@@ -213,7 +222,7 @@ def of_kernel(d: Decomposition, options: Options) -> Evidence:
 
 def needed(rows: int, columns: int, options: Options, *, center: bool) -> int:
     """How many components the rules need of a table in memory: all if there are few, else the leading ones."""
-    short = max(min(rows - 1 if center else rows, columns), 1)
+    short = _rank_limit(rows, columns, center=center)
     return short if short <= _EXACT else min(short, 2 * (options.most or _LEADING) + 1)
 
 

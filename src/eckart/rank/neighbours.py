@@ -11,33 +11,26 @@ covariance of the transformed table, probabilistic PCA (Tipping and Bishop, 1999
     -2 log L = n [sum of log l_i over i <= k + (p - k) log(mean of the others) + (p - 1) log(1 - r^2)] + constant
 
 The pair with the best Bayesian information criterion is taken. It must be clearly better than independent noise, also
-with a variance of its own for each column (factor analysis), which has the likelihood
-
-    -2 log L = n [sum of log v_j + sum of (log m_i - m_i + 1) over i <= k + sum of s_j / v_j - p] + constant
-
-for noise variances v, variances s of the columns and the leading eigenvalues m of the covariance of columns divided by
-sqrt(v) (Joereskog, 1967). And it must be better than with the columns in random orders: where the order says nothing,
-any covariance of few columns resembles that of neighbours in some order.
+with a variance of its own for each column (see `unequal`). And it must be better than with the columns in random
+orders: where the order says nothing, any covariance of few columns resembles that of neighbours in some order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
-from eckart.engine.backends.symmetric import leading_pairs, leading_values
+from eckart.engine.backends.symmetric import leading_values
+from eckart.rank.criterion import white_criteria
 from eckart.rank.destroy import flipped
 from eckart.rank.evidence import Evidence
 from eckart.rank.remainder import cross_products
 from eckart.rank.sequential import sequential
+from eckart.rank.transformed import transformed
+from eckart.rank.unequal import best_factors
 
 _CORRELATIONS = np.round(np.arange(-0.9, 0.91, 0.05), 2)
 _COARSE = 2
 """Of the correlations, every second is tried for other orders of the columns."""
-_TRIED = 6
-"""Numbers of components tried with a variance of its own for each column."""
-_STEPS, _TOLERANCE = 30, 1e-3
 _LEAST_CORRELATION = 0.15
 """Smaller correlations do not look like components."""
 _EVIDENCE = 1.0
@@ -46,19 +39,6 @@ _FEWEST = 5
 """Columns whose order can be compared with others."""
 _ORDERS, _BETTER = 19, 3
 """Random orders of the columns, and how many of them may fit better than the given one."""
-_LEAST = 1e-3
-"""Share of a column's variance that is noise at least."""
-
-
-@dataclass(frozen=True)
-class Transformed(Evidence):
-    """The evidence of a centred table that is given."""
-
-    given: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-
-    @property
-    def centred(self) -> np.ndarray:
-        return self.given
 
 
 def neighbour_correlation(e: Evidence, most: int) -> float:
@@ -75,8 +55,7 @@ def neighbour_correlation(e: Evidence, most: int) -> float:
     best = criteria[correlation] - _EVIDENCE
     if abs(correlation) < _LEAST_CORRELATION or criteria[0.0] > best:
         return 0.0
-    tried = np.unique(np.linspace(0, most, min(most + 1, _TRIED)).round().astype(int)).tolist()
-    if max(_unequal_criterion(gram, e.free_rows, k) for k in tried) > best:
+    if best_factors(gram, e.free_rows, most, most // 2).criterion > best:
         return 0.0
     rng = e.rng(17)
     better = 0
@@ -104,13 +83,7 @@ def _by_correlation(
 def without_correlation(e: Evidence, correlation: float) -> tuple[int | None, str]:
     """The sequential test with random signs, after the correlation of neighbouring columns is removed."""
     given = _decorrelated(e.centred.astype(np.float64, copy=False), correlation)
-    _, values, right = np.linalg.svd(given, full_matrices=False)
-    squares = values[: e.short] ** 2
-    changed = Transformed(
-        e.rows, e.columns, e.center, False, e.norm, squares / max(float(squares.sum()), 1e-300), True,
-        right[: e.short].T, opened=e.opened, moments=e.moments, options=e.options, given=given,
-    )  # fmt: skip
-    return sequential(changed, flipped, e.rng(14), "tables with random signs")
+    return sequential(transformed(e, given), flipped, e.rng(14), "tables with random signs")
 
 
 def _decorrelated(table: np.ndarray, r: float) -> np.ndarray:
@@ -121,36 +94,6 @@ def _decorrelated(table: np.ndarray, r: float) -> np.ndarray:
 
 
 def _criteria(values: np.ndarray, r: float, rows: int, columns: int, most: int) -> np.ndarray:
-    """Of 0 to `most` components: the logarithm of the likelihood, less half log(rows) per parameter."""
-    k = np.arange(most + 1)
-    values = np.maximum(values, 1e-300)
-    taken = np.concatenate([[0.0], np.cumsum(values[:most])])
-    left = np.maximum((values.sum() - taken) / (columns - k), 1e-300)
-    fit = np.concatenate([[0.0], np.cumsum(np.log(values[:most]))]) + (columns - k) * np.log(left)
-    fit += (columns - 1) * np.log(1.0 - r * r)
-    return np.asarray(-0.5 * (rows * fit + np.log(rows) * (_loadings(k, columns) + 1 + (r != 0.0))))
-
-
-def _unequal_criterion(covariance: np.ndarray, rows: int, k: int) -> float:
-    """The same of k components in noise with a variance of its own for each column; -inf if they are not determined."""
-    columns = len(covariance)
-    if (columns - k) ** 2 < columns + k:  # Ledermann (1937)
-        return -np.inf
-    variances = np.maximum(np.diag(covariance), 1e-300)
-    noise = variances if not k else 0.5 * variances
-    values = np.zeros(0)
-    for _ in range(_STEPS if k else 0):
-        roots = np.sqrt(noise)
-        values, vectors = leading_pairs(covariance / roots[:, None] / roots, k)
-        values = np.maximum(values, 1.0)
-        now = np.maximum(variances - noise * ((values - 1.0) * vectors**2).sum(axis=1), _LEAST * variances)
-        change, noise = float(np.max(np.abs(now / noise - 1.0))), now
-        if change < _TOLERANCE:
-            break
-    fit = np.log(noise).sum() + (np.log(values) - values + 1.0).sum() + (variances / noise - 1.0).sum()
-    return float(-0.5 * (rows * fit + np.log(rows) * (_loadings(k, columns) + columns)))
-
-
-def _loadings(k: int | np.ndarray, columns: int) -> int | np.ndarray:
-    """Free parameters of k components: p k loadings, less the rotations."""
-    return k * columns - k * (k - 1) // 2
+    """The criteria of 0 to `most` components, with the correlation as one more parameter."""
+    change = rows * (columns - 1) * np.log(1.0 - r * r) + np.log(rows) * (r != 0.0)
+    return np.asarray(white_criteria(values, rows, columns, most) - 0.5 * change)

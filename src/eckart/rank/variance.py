@@ -12,7 +12,7 @@ from eckart.rank.evidence import Evidence
 
 
 def by_variance(e: Evidence) -> tuple[int | None, str]:
-    """Share of the variance, which for a matrix taken as it is is the same as the energy."""
+    """Share of the variance, which for an uncentred matrix is the same as the energy."""
     return _fewest(e, "variance" if e.center else "sum of squares")
 
 

@@ -79,6 +79,8 @@ ANY_NOISE = ("gap",)
 """The rule for noise of any covariance."""
 DECORRELATED = "Parallel analysis (sign flips), without the correlation of neighbouring columns"
 """The rule that decides if that correlation was removed."""
+EQUALISED = "Parallel analysis (sign flips), with the noise scaled to equal variance"
+"""The rule that decides if the noise has unequal variances."""
 ENOUGH = 12
 """Directions left that show the covariance of the noise."""
 
@@ -110,6 +112,9 @@ class RankChoice:
         Estimated correlation of the noise of neighbouring columns; 0 if there is no sign of it.
     decorrelated : int or None
         Number of components that 'sign_flip' finds after that correlation is removed.
+    equalised : int or None
+        Number of components that 'sign_flip' finds after the columns (the rows, if there are fewer) are divided by the
+        estimated standard deviations of their noise. None if these do not differ clearly.
     alike : bool
         Whether the rows of that residual have equal variance, as far as can be tested.
     lowest : int or None
@@ -126,7 +131,8 @@ class RankChoice:
     `k` is the answer of a sequential test: 'permutation' if the rows of the residual have equal variance, because it
     has more power there, otherwise 'sign_flip'. If one of them abstains the other decides, and 'deterministic' decides
     if only singular values are known. These tests assume independent noise. If neighbouring columns have correlated
-    noise, 'sign_flip' decides after that correlation is removed. If the noise is correlated in another way, the rule
+    noise, 'sign_flip' decides after that correlation is removed. If the noise of columns has unequal variances,
+    'sign_flip' decides after it is scaled to equal variance. If the noise is correlated in another way, the rule
     'gap' decides. If all tests abstain, the most frequent answer of the remaining voting rules wins; ties go to the
     answer nearest to their median.
 
@@ -157,6 +163,7 @@ class RankChoice:
     reason: str = ""
     neighbours: float = 0.0
     decorrelated: int | None = None
+    equalised: int | None = None
 
     @property
     def certain(self) -> bool:
@@ -172,7 +179,8 @@ class RankChoice:
     def decided_by(self) -> str:
         """The rule that `k` comes from: its name, "vote", or "" if no rule could say.
 
-        "decorrelated" is 'sign_flip' after the correlation of neighbouring columns is removed.
+        "decorrelated" is 'sign_flip' after the correlation of neighbouring columns is removed, "equalised" is
+        'sign_flip' after the noise is scaled to equal variance.
         """
         return self._decision[1]
 
@@ -183,12 +191,12 @@ class RankChoice:
             return self.decorrelated, "decorrelated"
         tests = TESTS[::-1] if self.alike else TESTS
         tested = next(iter(self._said(tests) or self._said(SPECTRAL_TESTS)), None)
-        other = next(iter(self._said(ANY_NOISE)), None)
         if tested is None or tested.k is None:
             return self._vote()
-        if self.correlated and other is not None and other.k is not None:
-            return min(other.k, tested.k), other.rule
-        return tested.k, tested.rule
+        k, by = (tested.k, tested.rule) if self.equalised is None else (self.equalised, "equalised")
+        if self.correlated and self.apart is not None:
+            return min(self.apart, k), ANY_NOISE[0]
+        return k, by
 
     def _vote(self) -> tuple[int | None, str]:
         """The number that most rules name; of several the one nearest to the median."""
@@ -232,6 +240,8 @@ class RankChoice:
         agreement = self._agreement(k, f"say{{s}} {components}" if by == "vote" else "agree{s}", only=by != "vote")
         if by == "decorrelated":
             agreement = f"{DECORRELATED} ({self.neighbours:.2f}), finds {components}. {agreement}"
+        elif by == "equalised":
+            agreement = f"{EQUALISED}, finds {components}. {agreement}"
         elif by != "vote":
             because = ", because the noise is correlated" if by in ANY_NOISE and self.correlated else ""
             agreement = f"{self[by].title} finds {components}{because}. {agreement}"
@@ -249,6 +259,8 @@ class RankChoice:
         kind = f"{rules} signal from noise" if voters[0].counts else rules.split()[0]
         if only and len(said) == 1:
             return f"It is the only {kind}."
+        if len(said) == 1:
+            return f"Only one {kind} applies; it {what.format(s='s')}."
         return f"{same} of {len(said)} {kind} {what.format(s='s' * (same == 1))}{_dissent(said, k)}."
 
     def __getitem__(self, rule: str) -> Verdict:
@@ -273,6 +285,7 @@ class RankChoice:
             "correlated": self.correlated,
             "neighbours": self.neighbours,
             "decorrelated": self.decorrelated,
+            "equalised": self.equalised,
             "alike": self.alike,
             "certain": self.certain,
             "lowest": self.lowest,

@@ -1,4 +1,4 @@
-"""CorrelationFilter: keep the columns that go with the target, looked at one at a time."""
+"""CorrelationFilter: keep the columns that are correlated with the target, one at a time."""
 
 from __future__ import annotations
 

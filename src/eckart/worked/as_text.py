@@ -123,8 +123,13 @@ def _matrix_equation(name: str, value: sp.Matrix, room: int) -> list[str]:
     if is_plain(value) or value.free_symbols:
         lines = exact if width <= room else _in_blocks(value, text_number, room)
         return _beside([f"{name} ="], lines) if fits else [f"{name} =", *lines]
-    near, sign = _decimals(value, room - 2), relation(value)
-    if fits:
+    return _exact_and_near(name, value, exact, room)
+
+
+def _exact_and_near(name: str, value: sp.Matrix, exact: list[str], room: int) -> list[str]:
+    """Both side by side, or one below the other, or entry by entry, as there is room."""
+    near, sign, width = _decimals(value, room - 2), relation(value), len(exact[0])
+    if len(name) + 3 + width <= room:
         if len(name) + 6 + width + len(near[0]) <= room:
             return _beside([f"{name} ="], exact, [sign], near)
         below = _beside([" " * len(name) + f" {sign}"], _decimals(value, room - len(name) - 3))

@@ -12,7 +12,7 @@ DIGITS = 6
 """Significant digits of a decimal."""
 
 _LONGEST, _LONGEST_TERM = 240, 60
-"""Signs of an exact number, and of one of its terms, beyond which nobody reads it: a term has to fit into a line."""
+"""Most characters of a readable exact number, and of one of its terms, which must fit into a line."""
 
 GUARD = 40
 """Digits that are carried where a number has no closed form."""

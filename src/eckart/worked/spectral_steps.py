@@ -179,7 +179,7 @@ def _dimension_remark(m: sp.Matrix, root: Root) -> str:
 
 
 def _vector_details(m: sp.Matrix, root: Root, name: str) -> Callable[[], tuple[Step, ...]] | None:
-    """The system, by row reduction where roots can be written, else with λ as a letter."""
+    """The system, by row reduction if the roots are exact, otherwise with λ as a symbol."""
     if not root.real or m.rows > _WIDEST or not is_exact(m) or any(pair.weights for pair in root.eigenpairs):
         return None
     if root.exact and root.factor.degree() <= 2:

@@ -1,7 +1,8 @@
-"""Eigenvalues and eigenvectors, exact where square roots can write them: M x = λ x.
+"""Eigenvalues and eigenvectors, exact where square roots can express them: M x = λ x.
 
 The characteristic polynomial is split into irreducible factors over the fractions. Factors of degree one and two, and
-λ^4 + b λ^2 + c, have roots that square roots can write; the others' roots are given to 40 digits, and `exact` is False.
+λ^4 + b λ^2 + c, have roots that square roots can express; other roots are given
+to 40 digits, and `exact` is False.
 """
 
 from __future__ import annotations

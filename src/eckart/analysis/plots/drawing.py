@@ -1,4 +1,4 @@
-"""What every picture shares: colours and shapes for everybody, axes, arrows, labels that keep clear of each other."""
+"""What every picture shares: colour-blind safe colours and shapes, axes, arrows, labels that do not overlap."""
 
 from __future__ import annotations
 

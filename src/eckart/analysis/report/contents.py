@@ -184,7 +184,7 @@ def _agreement(found: Analysis) -> tuple[str, ...]:
 
 
 def _known(make: Any, *arguments: Any, **options: Any) -> Table | None:
-    """The table, or None where the decomposition does not have what it is made of."""
+    """The table, or None if the decomposition lacks the data for it."""
     try:
         table: Table = make(*arguments, **options)
     except ParameterError:

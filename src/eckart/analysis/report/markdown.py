@@ -38,7 +38,7 @@ def _section(section: Section) -> list[str]:
 
 
 def _table(table: Table) -> str:
-    """A table with at most so many lines, and a word on the rest."""
+    """A table with at most this many lines, and a note on the rest."""
     head = f"| {' | '.join(map(plain, table.columns))} |"
     numeric = table.kinds[1:] if table.kinds else ["number"] * (len(table.columns) - 1)
     rule = f"|---|{''.join('---|' if kind == 'text' else '--:|' for kind in numeric)}"

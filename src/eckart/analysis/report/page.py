@@ -141,19 +141,22 @@ def _scripts() -> JsonObject:
     }  # fmt: skip
 
 
+_CERTIFIED = {True: "certified", False: "not certified"}
+
+
 def _cards(found: Analysis) -> list[tuple[str, str]]:
     """The answer in figures: how many components, what they explain, how large the table is."""
     d, advice = found.decomposition, found.recommendation
     certified = d.certificate is not None and method_of(d).certifies_explained_variance
     cards = []
-    if advice.k is not None:
-        cards.append(("Recommended components", "none" if advice.k == 0 else str(advice.k)))
-    if advice.k and advice.explained is not None:
-        verb, proved = "It explains" if advice.k == 1 else "They explain", "certified" if certified else "not certified"
-        proved = proved if imputation_of(d) is None else "of the filled table"
-        cards.append((f"{verb} ({proved})", interval(*advice.explained)))
-    elif advice.k is None:
+    if advice.k is None:
         cards.append((f"Explained by {d.k}{' (certified)' * certified}", total_ratio(d)))
+    else:
+        cards.append(("Recommended components", str(advice.k or "none")))
+    if advice.k and advice.explained is not None:
+        verb = "It explains" if advice.k == 1 else "They explain"
+        proved = "of the filled table" if imputation_of(d) is not None else _CERTIFIED[certified]
+        cards.append((f"{verb} ({proved})", interval(*advice.explained)))
     cards.append(("Components requested" if found.requested else "Components shown", str(d.k)))
     cards.append(("Rows × columns", f"{d.rows:,} × {d.columns:,}"))
     return cards
@@ -191,7 +194,7 @@ def _meanings(d: Decomposition) -> dict[str, str]:
 def _unit(d: Decomposition) -> str:
     """Unit of the cells of a row."""
     if d.mean is None:
-        return "value" if d.scale is None else "value in units of the column's size"
+        return "value" if d.scale is None else "value / root mean square of the column"
     return "distance from the mean" if d.scale is None else "standard deviations from the mean"
 
 

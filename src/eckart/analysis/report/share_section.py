@@ -29,7 +29,7 @@ def python_code(found: Analysis) -> str:
 def _arguments(found: Analysis) -> list[str]:
     """The options that are not their defaults, as they are typed."""
     d, options = found.decomposition, found.options
-    kept = {name: value for name, value in options.items() if name not in _NOT_SHOWN and _is_plain(value)}
+    kept = {name: value for name, value in options.items() if name not in _NOT_SHOWN and _is_plain(name, value)}
     if d.method == "kernel_pca" and options.get("kernel") == "precomputed":
         del kept["kernel"]
     elif d.method != "pca":
@@ -50,8 +50,9 @@ def _estimator(found: Analysis) -> list[str]:
     return ["", comment, f"model = ek.{estimator}(n_components={k}{scaled})"]
 
 
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int | float | bool)
+def _is_plain(name: str, value: object) -> bool:
+    """Whether an option can be typed: numbers, text, names of columns, and row_names=None."""
+    return isinstance(value, str | int | float | bool) or name == "columns" or (name == "row_names" and value is None)
 
 
 def _file_name(title: str) -> str:

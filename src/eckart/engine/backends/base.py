@@ -106,7 +106,7 @@ class Backend(ABC):
 
     @abstractmethod
     def fetch_async(self, array: Array) -> Callable[[], np.ndarray]:
-        """The same numbers on the host, once they are asked for; nobody waits for them before."""
+        """The same numbers on the host, when they are requested; nothing waits for them before that."""
 
     # Random blocks
 
@@ -182,7 +182,7 @@ class Backend(ABC):
 
     @abstractmethod
     def digest(self, data: Matrix, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
-        """Both sums of `engine.digest` over rows whose row 0 is row `first`, once they are asked for."""
+        """Both sums of `engine.digest` over rows whose row 0 is row `first`, when they are requested."""
 
     @property
     @abstractmethod

@@ -19,7 +19,7 @@ COMPILE_FROM = 2**18
 
 
 def loops(entries: int) -> ModuleType:
-    """The loops for a matrix with so many stored entries."""
+    """The loops for a matrix with this many stored entries."""
     if entries >= COMPILE_FROM:
         from eckart.engine.compiled import csr
 

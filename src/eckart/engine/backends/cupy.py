@@ -11,7 +11,7 @@ import numpy as np
 
 from eckart.arrays import Array
 from eckart.engine.backends.cuda.arrays import fast_doubles
-from eckart.engine.backends.device import DeviceBackend
+from eckart.engine.backends.device import DeviceBackend, arrival
 
 
 class CupyBackend(DeviceBackend):
@@ -23,12 +23,7 @@ class CupyBackend(DeviceBackend):
         array.get(out=arriving, blocking=False)
         event = cupy.cuda.Event(disable_timing=True)
         event.record()
-
-        def arrived() -> np.ndarray:
-            event.synchronize()
-            return np.asarray(arriving)
-
-        return arrived
+        return arrival(event, arriving)
 
     @property
     def fast_float64(self) -> bool:

@@ -1,12 +1,12 @@
 """A GPU, whatever the library: the host queues work there and reads results when it needs them.
 
-Our kernels (`cuda/`) are compiled by CuPy. Without CuPy, and where they do not suit, the library of the arrays works.
+Our kernels (`cuda/`) are compiled by CuPy. Without CuPy, or where they do not apply, the library of the arrays is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,16 @@ if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
 
 _HALVES = 512
+
+
+def arrival(event: Any, arriving: Array) -> Callable[[], np.ndarray]:
+    """What waits for a copy into pinned memory, and gives it: `event` was recorded after the copy was queued."""
+
+    def arrived() -> np.ndarray:
+        event.synchronize()
+        return np.asarray(arriving)
+
+    return arrived
 
 
 class DeviceBackend(Backend):

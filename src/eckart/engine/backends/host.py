@@ -1,4 +1,4 @@
-"""The memory of the processor: NumPy's arrays, SciPy's CSR rows, and arrays of other libraries that are there."""
+"""The memory of the processor: NumPy's arrays, SciPy's CSR rows, and arrays of other libraries in host memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROWS = 65536
 
 
 class HostBackend(Backend):
-    """Everything is done at once."""
+    """Everything is computed immediately."""
 
     # The rates are those of a two-core machine; only their ratios matter for the choice.
     costs = Costs(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SEGMENTS = 8
 _SEGMENT_ENTRIES = 2**16
-"""Stored entries from which on a segment is worth a thread."""
+"""Fewest stored entries of a segment that is worth a thread."""
 _TILE_BYTES = 192
 """Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
 _PRODUCT_BYTES = 2**24

@@ -162,8 +162,7 @@ class DenseProducts:
             return parts
 
         width = 2 + (0 if right is None else 2 * right.shape[1]) + (self.rows.shape[1] if gram else 0)
-        segments = self._segments(width, 8 * self.rows.shape[1] * width)
-        sums, squares, *rest = fold(step, segments, _accumulate, workers=self._workers(width))
+        sums, squares, *rest = self._fold(step, width, 8 * self.rows.shape[1] * width)
         weight = float(self.rows.shape[0]) if roots is None else float(xp.sum(roots * roots))
         if gram and not single:
             return MomentsAndProduct(sums, _diagonal(squares), weight, squares, from_gram=True)
@@ -244,7 +243,13 @@ class DenseProducts:
                 parts = _accumulate(parts, [product(start, block)])
             return parts
 
-        return fold(step, self._segments(width, result_bytes), _accumulate, workers=self._workers(width))[0]
+        return self._fold(step, width, result_bytes)[0]
+
+    def _fold(self, step: Callable[[tuple[int, int]], list[Array]], width: int, result_bytes: int) -> list[Array]:
+        segments = self._segments(width, result_bytes)
+        if 2 * result_bytes > _ACCUMULATOR_BYTES:
+            return step(segments[0])  # a Gram matrix too large for a second one: the threads of BLAS share it
+        return fold(step, segments, _accumulate, workers=self._workers(width))
 
     def _operand(self, factor: Array) -> Array:
         """A factor in the precision of the products."""

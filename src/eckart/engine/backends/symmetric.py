@@ -114,7 +114,7 @@ def _there(matrix: Array, prototype: Array, chosen: slice | None) -> tuple[np.nd
         if chosen is None:
             return to_numpy(solver.eigvalsh(moved)), np.empty((0, 0))
         values, vectors = solver.eigh(moved)
-    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+    except RuntimeError as error:  # PyTorch's counterpart of NumPy's LinAlgError
         raise np.linalg.LinAlgError(str(error)) from error
     return to_numpy(values[chosen]), to_numpy(vectors[:, chosen])
 

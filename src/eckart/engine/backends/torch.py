@@ -10,7 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array
 from eckart.engine.backends.cuda.arrays import fast_doubles
-from eckart.engine.backends.device import DeviceBackend
+from eckart.engine.backends.device import DeviceBackend, arrival
 
 
 class TorchBackend(DeviceBackend):
@@ -22,12 +22,7 @@ class TorchBackend(DeviceBackend):
         arriving.copy_(array, non_blocking=True)
         event = torch.cuda.Event()
         event.record(torch.cuda.current_stream(array.device))
-
-        def arrived() -> np.ndarray:
-            event.synchronize()
-            return np.asarray(arriving)
-
-        return arrived
+        return arrival(event, arriving)
 
     @property
     def fast_float64(self) -> bool:

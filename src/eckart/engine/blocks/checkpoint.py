@@ -4,7 +4,7 @@ A run is a fixed sequence of passes, and between them arithmetic that depends on
 therefore the whole state: the same call takes them from the checkpoint, in order, and gives the same bits as a run that
 was not interrupted. A long pass leaves partial sums on the way.
 
-A checkpoint is believed only for the data it was made of. The fingerprint of the files must agree, and so must the
+A checkpoint is trusted only for the data it was made from. The fingerprint of the files must agree, and so must the
 SHA-256 of one block, chosen at random, or of every block that was read if the files were touched, copied or moved.
 Files are written completely, flushed and renamed; each has a checksum and the identity of its checkpoint.
 """

@@ -13,13 +13,13 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.errors import CheckpointError
-from eckart.files import new_file
+from eckart.files import HashingWriter, new_file
 
 VERSION = 2
 _MAGIC = "eckart checkpoint "
@@ -37,23 +37,12 @@ class Part:
     arrays: list[np.ndarray]
 
 
-class _Hashing:
-    """A stream to write to that keeps a hash of what was written."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream, self.digest = stream, hashlib.sha256()
-
-    def write(self, content: Any) -> int:
-        self.digest.update(content)
-        return self._stream.write(content)
-
-
 def write_arrays(path: Path, identity: str, key: str, arrays: list[np.ndarray]) -> None:
     """Write arrays under `path`, complete or not at all."""
     head = json.dumps({"identity": identity, "key": key, "arrays": len(arrays)})
     try:
         with new_file(path, overwrite=True, error=CheckpointError) as file:
-            stream = _Hashing(file)
+            stream = HashingWriter(file)
             stream.write(f"{_MAGIC}{VERSION}\n{head}\n".encode())
             for array in arrays:
                 np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)

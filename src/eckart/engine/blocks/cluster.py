@@ -159,12 +159,12 @@ class Cluster:
             )
 
     def _ask(self, function: Callable[..., Any], *arguments: object, **options: object) -> Any:
-        """A question to the scheduler that does not wait for ever."""
+        """A request to the scheduler with a time limit."""
         timeout = min(_ANSWER_SECONDS, self.patience)
         return self.client.sync(function, *arguments, callback_timeout=timeout, **options)
 
     def _wait(self, future: Any, names: dict[str, str]) -> Sums:
-        """The result; an error if the cluster is gone for longer than `patience`, never a wait without end."""
+        """The result; an error if the cluster is gone for longer than `patience`, never an endless wait."""
         idle_since: float | None = None
         while not future.done():
             with contextlib.suppress(Exception):  # a task that failed is examined below

@@ -11,7 +11,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.csr_check import check_sparse
-from eckart.engine.blocks.source import Block, Metadata
+from eckart.engine.blocks.source import Block, Metadata, stack_blocks
 from eckart.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class DaskRows:
     def read(self, start: int, stop: int) -> Block:
         first = int(np.searchsorted(self.edges, start, side="right")) - 1
         last = int(np.searchsorted(self.edges, stop, side="left"))
-        return _stack([self._part(i, start, stop) for i in range(first, last)])
+        return stack_blocks([self._part(i, start, stop) for i in range(first, last)])
 
     def _part(self, chunk: int, start: int, stop: int) -> Block:
         """The wanted rows of one chunk, cut out where it is."""
@@ -124,13 +124,3 @@ def _density(data: Any) -> float:
     """Share of stored entries, from the first chunk."""
     chunk = as_block(data.blocks[0, 0].compute(), np.dtype(np.float64))
     return float(int(chunk.nnz) / max(int(chunk.shape[0]) * int(chunk.shape[1]), 1))
-
-
-def _stack(pieces: list[Block]) -> Block:
-    if len(pieces) == 1:
-        return pieces[0]
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
-    from scipy import sparse
-
-    return sparse.vstack(pieces, format="csr")

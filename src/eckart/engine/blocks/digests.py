@@ -70,5 +70,6 @@ class BlockDigests:
         if known != digest:
             raise CheckpointError(
                 f"The rows {start + 1:,} to {stop:,} of the data are not those that the checkpoint {self._where} was "
-                "made of: they were changed since. Restore the data, or remove that folder to start from the beginning."
+                "made from: they have changed since. Restore the data, or remove that folder to start from the "
+                "beginning."
             )

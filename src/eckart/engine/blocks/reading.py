@@ -91,7 +91,7 @@ class Reading:
     cluster: Any = None
     """Cluster that processes the blocks (`cluster.Cluster`); None for this process."""
     counter: Counter = field(default_factory=Counter)
-    """Counts passes and limits block sizes on a GPU."""
+    """Counts passes and limits block sizes on a device."""
     callback: ProgressCallback | None = None
     expected: int = 1
     passes: int = 0
@@ -106,7 +106,7 @@ class Reading:
     _blocks_done: int = 0
 
     def tell(self, block: int, blocks: int, rows: int) -> None:
-        """After block `block` of `blocks` of the present read; the matrix has `rows` rows."""
+        """After block `block` of `blocks` of the current pass; the matrix has `rows` rows."""
         self._blocks_done += 1
         if block == blocks and logger.isEnabledFor(logging.DEBUG):
             logger.debug("Pass %d of about %d: %d blocks.", self.passes, max(self.expected, self.passes), blocks)

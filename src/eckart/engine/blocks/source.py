@@ -96,10 +96,25 @@ class Metadata:
     """Roles of columns that are neither analysed nor labels: "row names", "identifier", "weights"."""
 
 
+def stack_blocks(pieces: Sequence[Block]) -> Block:
+    """Consecutive rows in one array; a single piece as it is."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    from scipy import sparse
+
+    return sparse.vstack(pieces, format="csr")
+
+
 class OfMatrix:
     """What has its rows in `matrix`."""
 
     matrix: Block
+
+    @property
+    def sparse(self) -> bool:
+        return not isinstance(self.matrix, np.ndarray)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -118,10 +133,6 @@ class MemorySource(OfMatrix):
     def dtype(self) -> np.dtype:
         dtype: np.dtype = np.dtype(self.matrix.dtype)
         return dtype
-
-    @property
-    def sparse(self) -> bool:
-        return not isinstance(self.matrix, np.ndarray)
 
     def blocks(self, rows_per_block: int | None = None) -> Iterator[Block]:
         rows = self.shape[0]

@@ -20,7 +20,7 @@ from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
-from eckart.engine.blocks.source import RowSource
+from eckart.engine.blocks.source import RowSource, stack_blocks
 from eckart.engine.blocks.task import BlockTask, Task, View, add_parts, counted_only
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.exponent import Exponent
@@ -130,7 +130,7 @@ class StackedBlocks:
         pieces = [
             block[wanted[order[first:last]] - start] for start, block, first, last in self._blocks_with(wanted[order])
         ]
-        whole = _stack(pieces)
+        whole = stack_blocks(pieces)
         return whole[np.argsort(order, kind="stable")]
 
     def _blocks_with(self, rows: np.ndarray) -> Iterator[tuple[int, Matrix, int, int]]:
@@ -142,7 +142,7 @@ class StackedBlocks:
     def columns(self, index: object) -> Matrix:
         """Some columns, as they are stored, in one pass."""
         self.reading.passes += 1
-        return _stack([block[:, index] for _, block in self.read_all()])
+        return stack_blocks([block[:, index] for _, block in self.read_all()])
 
     def _sampled_spans(self, most: int) -> list[tuple[int, int]]:
         """The beginnings of the first and the last block, if they have rows that count; otherwise one row that does."""
@@ -395,9 +395,3 @@ class StackedBlocks:
         for view in self.views:
             block = view.apply(block, start, stop)
         return block
-
-
-def _stack(pieces: list[Matrix]) -> Matrix:
-    from scipy import sparse
-
-    return np.concatenate(pieces) if isinstance(pieces[0], np.ndarray) else sparse.vstack(pieces, format="csr")

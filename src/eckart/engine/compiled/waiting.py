@@ -1,4 +1,4 @@
-"""Numba's `njit`, with a message on the log while compiling takes long: it happens once, results are kept on disk."""
+"""Numba's `njit`, with a log message while a compilation takes long; results are cached on disk."""
 
 from __future__ import annotations
 

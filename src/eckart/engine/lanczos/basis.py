@@ -58,7 +58,7 @@ class Basis:
         return cls(backend, backend.empty(capacity, size), frozen, meter)
 
     def grow(self, capacity: int) -> None:
-        """Make room for so many columns."""
+        """Make room for this many columns."""
         self._record_arrived()
         rows, self.rows = self.rows, self.backend.empty(capacity, self.size)
         self.rows[: self.count, :] = rows[: self.count, :]

@@ -56,7 +56,7 @@ def block_lanczos(
         outcome = run.iterate(start)
         if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
-        # Float32 products cannot resolve what was asked for: continue in float64 from the vectors found.
+        # Float32 products cannot resolve what was requested: continue in float64 from the vectors found.
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
         outcome = replace(outcome, restart_vectors=lambda: vectors)

@@ -19,7 +19,7 @@ class ConvergenceSchedule:
     most: int = 2
     """Steps from one check to the next, at most."""
     following: int = 0
-    """The step from which on the next check is due."""
+    """The step of the next check."""
     last: tuple[int, float] | None = None
     """Step and largest relative residual of the last check."""
     rates: list[float] = field(default_factory=list)
@@ -62,7 +62,7 @@ class ConvergenceSchedule:
 
 _RELIABLE = 3
 _FAR = 10.0
-"""Steps to convergence from which on probes in every block cost more than a proof phase afterwards."""
+"""With this many steps to convergence, probes in every block cost more than a proof phase afterwards."""
 
 
 def stop_if_not_worth(

@@ -120,8 +120,9 @@ def measure(
         seen = product[:, WIDTH : 2 * WIDTH]
         seen = backend.subtract(seen + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, seen))
         probe = measured_error(backend, phase.basis, second, seen, product_error, budget.spend("rounding"))
-    first = WIDTH if phase is None else 2 * WIDTH
-    refined = None if vectors is None else _rayleigh_ritz(matrix, vectors, product[:, first:], product_error)
+    refined = None
+    if vectors is not None:
+        refined = _rayleigh_ritz(matrix, vectors, product[:, -vectors.shape[1] :], product_error)
     return Errors(main, min(main, projected), main_loss, product_error, probe, probe_loss), refined
 
 

@@ -37,7 +37,7 @@ def bound_of_nothing(run: _Run) -> float:
 def is_hidden_by_rounding(run: _Run, state: Assessment) -> bool:
     """Whether the last value, nearly known by now, is below what products in float32 can bound.
 
-    A run on trial ends there, and continues in float64 if the passes of that are worth while.
+    A run on trial ends there, and continues in float64 if its passes are worthwhile.
     """
     last = float(state.values[state.k - 1])
     if run.exact or run.target.worth is None or last >= bound_of_nothing(run):

@@ -69,7 +69,6 @@ class Outcome:
 def conclude(run: _Run, state: Assessment) -> Outcome:
     """Measure rounding errors, evaluate the bounds with them, and decide whether the tolerance is proved."""
     evidence, k = run.evidence(), state.k
-    largest = max(float(state.values[0]), 0.0)
     wanted = None if run.exact or not _float32_is_too_coarse(run, state) else _leading(run, state)
     errors, refined = measure(evidence, run.matrix, run.rng, run.budget, wanted)
     run.passes += 0 if run.exact else 1
@@ -80,12 +79,12 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted), errors.product)
         run.passes += 1
         lower, upper = _proved_bounds(run, state, evidence, errors, refined)
-    error = errors.allowance(largest)
-    residuals = _residuals(run, coefficients) + error
     if refined is not None and wanted is not None:
         values, coefficients = refined.values[:k], wanted @ refined.rotation[:, :k]
-        error = refined.error
-        residuals = refined.residuals[:k] + refined.error
+        error, residuals = refined.error, refined.residuals[:k] + refined.error
+    else:
+        error = errors.allowance(max(float(state.values[0]), 0.0))
+        residuals = _residuals(run, coefficients) + error
     upper[:k] = np.maximum(upper[:k], values)
     undecided = is_undecided(
         run.target.target_ratio, values[:k], upper[:k], run.matrix.trace, run.matrix.trace_error(), run.matrix.size

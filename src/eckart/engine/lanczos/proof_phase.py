@@ -43,8 +43,10 @@ class Goal:
             return "missed"
         return "improve" if complete or not self.enough(seen) else None
 
-    def is_hopeless(self, bound: float, seen: float, size: int, quantile: float) -> bool:
-        """Whether a bound near theta_k would take far more passes than are allowed."""
+    def is_hopeless(self, bound: float, seen: float, passes: int, quantile: float, size: int) -> bool:
+        """Whether all passes are spent, or a bound near theta_k would take far more than are allowed."""
+        if passes >= self.passes:
+            return True
         gap = 1.0 - seen / self.last_value if self.last_value > 0.0 else 0.0
         return bound <= 1.02 * self.last_value and expected_passes(gap, size, quantile) > 3 * self.passes
 
@@ -93,8 +95,12 @@ def proof_phase(
             bound, assumed = found, run.error
         outcome = goal.reached(bound, seen, complete=complete)
         if outcome is None:
-            full = basis.count + block.shape[1] > basis.capacity or passes >= goal.passes
+            full = basis.count + block.shape[1] > basis.capacity
             # No block is left where probes span an invariant subspace: no eigenvalue is larger than what they saw.
-            if full or goal.is_hopeless(bound, seen, size, quantile) or not (block := basis.next_block()).shape[1]:
+            if (
+                full
+                or goal.is_hopeless(bound, seen, passes, quantile, size)
+                or not (block := basis.next_block()).shape[1]
+            ):
                 outcome = "stopped"
     return Phase(outcome, BoundedRun(run, goal.probability, bound, assumed), basis, passes)

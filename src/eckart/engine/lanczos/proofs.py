@@ -106,15 +106,19 @@ class Proofs:
             self.missed = phase.missed_vectors(goal.missed_above)
         return phase
 
+    def _bound_complement(self, run: _Run, state: Assessment) -> None:
+        """A proof phase against the whole basis, if residuals are small and the complement can be low enough."""
+        last, k = float(state.values[state.k - 1]), state.k
+        needed = separating_complement(state.values, run.basis.projected, run.basis.coupling, k)
+        if float(state.residuals[:k].max()) <= _SMALL_RESIDUAL * last and needed >= _SEPARATION_AIM * last:
+            self._run_phase(run, state, run.basis.vectors, lambda bound: bound <= needed)
+
     def carry(self, run: _Run, state: Assessment) -> None:
         """Prove lambda_j+1 <= rho < theta_j for some j in k, ..., k + 10, by a proof phase if need be."""
         last, k = float(state.values[state.k - 1]), state.k
         if self.retained is None and self.phase is None and run.passes < run.allowed:
-            needed = separating_complement(state.values, run.basis.projected, run.basis.coupling, k)
-            if float(state.residuals[:k].max()) > _SMALL_RESIDUAL * last or needed < _SEPARATION_AIM * last:
-                return
-            self._run_phase(run, state, run.basis.vectors, lambda bound: bound <= needed)
-        if self.phase is None or (self.phase.bound >= last and self.retained is not None):
+            self._bound_complement(run, state)
+        if self.phase is None or (self.retained is not None and self.phase.bound >= last):
             return
         evidence, largest = run.evidence(), float(state.values[0])
         errors, _ = measure(evidence, run.matrix, run.rng, run.budget)
@@ -122,5 +126,5 @@ class Proofs:
         allowance = errors.allowance(largest)
         upper = bounds_from_basis(evidence, errors, len(state.values), run.matrix.prototype)
         found = separation(state.values - allowance, upper, k)
-        if found is not None and (self.retained is None or found.rho < self.retained.rho):
-            self.retained = found
+        known = [gap for gap in (self.retained, found) if gap is not None]
+        self.retained = min(known, key=lambda gap: gap.rho, default=None)

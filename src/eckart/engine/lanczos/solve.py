@@ -114,7 +114,7 @@ def _solution(pairs: Pairs, request: Request, shift: float, block: int) -> Solut
     if shift:
         values = pairs.values
         values, lower, upper = shift - values, shift - upper[:k], shift - lower
-        # Relative to c everything is sharp: what counts is the width relative to the small values themselves.
+        # Relative to c every interval is narrow; what counts is the width relative to the small values themselves.
         proved = proved and bool(np.all(upper - lower <= 2.0 * max(request.tolerance, _LOOSE) * np.maximum(upper, 0.0)))
     return Solution(
         solver="lanczos",

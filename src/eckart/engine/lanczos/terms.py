@@ -34,7 +34,7 @@ class Target:
     flat_tolerance: float | None = None
     """The tolerance to iterate to where convergence is slow; None: the same."""
     worth: Callable[[int, float], bool] | None = None
-    """Whether it is worth while to continue, given passes so far and passes that are expected; None: always."""
+    """Whether to continue, given the passes so far and the passes that are expected; None: always."""
 
 
 class NotWorthError(Exception):
@@ -122,7 +122,7 @@ class Assessment:
     upper: np.ndarray | None = None
     """Upper bounds without rounding errors; None while no statement about the complement is of use."""
     decided: bool = True
-    """Whether k is the smallest that reaches the share asked for."""
+    """Whether k is the smallest that reaches the requested share."""
 
     @property
     def done(self) -> bool:

@@ -50,7 +50,7 @@ class Case:
         self._operator: Operator | None = None
         self._moments: Moments | None = None
         self._arriving: Callable[[], Moments] | None = None
-        """Moments that were not requested yet: on a GPU their sums may still be running."""
+        """Moments that were not requested yet: on a device their sums may still be running."""
         self._constant = np.zeros(0, int)
         self.row_squares: np.ndarray | None = None
 
@@ -314,7 +314,7 @@ class Case:
         return operator
 
     def exact_product(self, vectors: Array) -> Array:
-        """Means and scales that came with float32 products may not be exact either: they are found anew.
+        """Means and scales that came with float32 products may not be exact either: they are found again.
 
         Later products are in float64 too.
         """
@@ -371,7 +371,7 @@ def precisely(operator: Any) -> Any:
 
 
 def later(moments_and_product: MomentsAndProduct) -> Callable[[], MomentsAndProduct]:
-    """The survey with its sums on the host, once it is asked for."""
+    """The survey with its sums on the host, when it is requested."""
     backend = backend_of(moments_and_product.sums)
     both = backend.fetch_async(
         namespace(moments_and_product.sums).stack([moments_and_product.sums, moments_and_product.squares])

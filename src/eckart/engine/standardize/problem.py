@@ -63,7 +63,7 @@ class Problem(Protocol):
 
     @property
     def tile(self) -> int:
-        """Columns that products take at a time: more of them, up to a multiple of this, cost nothing."""
+        """Products process columns in groups of this size, so filling the last group is free."""
         ...
 
     @property
@@ -74,11 +74,11 @@ class Problem(Protocol):
 
     @property
     def data(self) -> Given:
-        """The rows that the problem was made of."""
+        """The rows that the problem was made from."""
         ...
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
-        """The first pass: moments, and B^T B Q or B^T B if asked for."""
+        """The first pass: moments, and B^T B Q or B^T B if requested."""
         ...
 
     def sharpen(self) -> None:

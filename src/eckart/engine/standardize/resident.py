@@ -32,12 +32,12 @@ _SAMPLED_ROWS = 64
 _SMALL_DATA = 2**16
 """Entries up to which a copy costs nothing worth saving."""
 _BLOCK_ROWS = 512
-"""Rows of a block. Each product passes through so many roundings at most, so the error bound is proportional to them;
+"""Rows of a block. Each product passes through this many roundings at most, so the error bound is proportional to them;
 with 2048 a Gram matrix takes 5 % less time, and the bound is too wide four times as soon."""
 _SEGMENT_WORK, _SEGMENT_ROWS = 2e7, 1024
-"""Multiplications and rows for which handing a segment to another thread is worth while."""
+"""Fewest multiplications and rows of a segment that is worth a thread."""
 _SEGMENTS = (4, 8)
-"""Segments at most: the first number, up to the second where each has so many rows."""
+"""Segments at most: the first number, up to the second where each has this many rows."""
 _OFFSET = 16.0
 """Squared mean, relative to the variance of the column, up to which the rows are multiplied as they are: rounding in
 D^T D grows by this factor, but a copy of every block costs as much as a third of its product."""
@@ -112,7 +112,7 @@ class ResidentTall(Tall):
 
     @property
     def operator(self) -> Operator:
-        """Made when it is asked for: a Gram matrix that is accurate enough needs none."""
+        """Made on demand: a Gram matrix that is accurate enough needs none."""
         if self._operator is None and self._ready:
             self._operator = self._wrapped(self._sums, float(self._given.shape[0]))
         return super().operator

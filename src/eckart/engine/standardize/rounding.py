@@ -24,7 +24,7 @@ ENTRY = 8
 DEVIATIONS = 4.0
 """Number of standard deviations allowed for."""
 _SUMMED_APART = 384
-"""BLAS adds up so many products in registers, and then those sums."""
+"""BLAS adds up this many products in registers, and then those sums."""
 
 
 def gamma(count: float) -> float:
@@ -49,7 +49,7 @@ def lapack_eigenvalue_error(size: int, norm: float) -> float:
 
 
 def deviation_of_sum(count: int) -> float:
-    """c: a sum of so many float32 products has an error of about c units of rounding times the sum.
+    """c: a sum of this many float32 products has an error of about c units of rounding times the sum.
 
     An addition is off by .2 units of what it gives; while a sum grows to its end that is on average 1 / sqrt(3) of it.
     """

@@ -48,7 +48,7 @@ class Container(Protocol):
 
 
 class Hdf5:
-    """An HDF5 file; links are looked at before they are followed."""
+    """An HDF5 file; links are checked before they are followed."""
 
     name: str
 
@@ -155,7 +155,7 @@ class Zarr:
         expected = _chunk_count(array.shape, pieces)
         folder = self.path / array.path
         stored = sum(1 for file in self._files(folder) if file.is_file() and not _is_metadata(file))
-        if stored >= expected:  # so few that the expected names can be gone through
+        if stored >= expected:  # few enough to check every expected name
             self._stamps[array.path] = self._stamps_of(array, 0, array.shape[0])
             stored = int(np.count_nonzero(self._stamps[array.path]))
         _refuse_gaps(self.name, name, array.shape, expected, stored, "chunks")
@@ -268,7 +268,7 @@ def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, u
 
 
 def open_container(path: str, kind: str) -> Container:
-    """The container at a path; it closes when nobody refers to it any more."""
+    """The container at a path; it closes when nothing refers to it any more."""
     return Hdf5(path) if kind == "hdf5" else Zarr(path)
 
 
@@ -276,6 +276,6 @@ def open_container(path: str, kind: str) -> Container:
 def kept_container(state: FileState, kind: str) -> Container:
     """The container of a file as it was at `state`; kept open, because opening reads its whole directory.
 
-    For the workers of a cluster, which get a source anew with every block.
+    For the workers of a cluster, which get a source again with every block.
     """
     return open_container(state.path, kind)

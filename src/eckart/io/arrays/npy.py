@@ -1,4 +1,4 @@
-"""NumPy's .npy: the header is believed only where the file size agrees, and nothing is allocated before that.
+"""NumPy's .npy: the header is trusted only if the file size agrees, and nothing is allocated before that.
 
 The matrix is a read-only map of the file where its numbers are already doubles or floats; other numbers are converted,
 block by block when they would not fit in memory.
@@ -48,7 +48,7 @@ _BAD_HEADER = (
 
 @dataclass(frozen=True)
 class Header:
-    """What an .npy member says of itself; `start` is the byte where its numbers begin."""
+    """The header of an .npy member; `start` is the byte where its numbers begin."""
 
     shape: tuple[int, ...]
     dtype: np.dtype

@@ -32,7 +32,7 @@ _SKIP = 1 << 20
 
 @dataclass
 class Unpacking:
-    """One member of an archive, read from its beginning to its end; going back means beginning anew."""
+    """One member of an archive, read from beginning to end; going back means starting again."""
 
     path: str
     member: str

@@ -1,4 +1,4 @@
-"""HDF5 files are opened by a process of their own first, because damaged metadata can keep libhdf5 in an endless loop.
+"""HDF5 files are first opened by a separate process, because damaged metadata can keep libhdf5 in an endless loop.
 
 No exception and no signal handler of Python ends such a loop, and a crash would end the program. So one helper process
 reads the metadata (links, attributes, chunk index, names) before this one does. It has a few seconds of processor time;
@@ -38,7 +38,7 @@ class Probe:
         )
 
     def survives(self, path: str, key: str | None) -> bool:
-        """Whether the process could go through the metadata; what it found is of no interest."""
+        """Whether the process could read the metadata; its findings are discarded."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -91,7 +91,7 @@ atexit.register(_close)
 def _serve() -> None:
     """Go through the metadata of one file after the other, as named on standard input."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the program that asked
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is meant for the main program
     for line in sys.stdin:
         path, key = json.loads(line)
         signal.setitimer(signal.ITIMER_PROF, _SECONDS)

@@ -169,7 +169,7 @@ def _columns_at_a_time(array: Any, memory: int | None) -> int:
     """Columns whose chunks take a sixteenth of the memory allowed, or one chunk; 0 if all columns do.
 
     Zarr decodes all chunks that a block of rows touches at the same time, and h5py one after the other. The chunks of
-    an array that is stored by columns are decoded anew for every block.
+    an array that is stored by columns are decoded again for every block.
     """
     rows, columns = array.chunks
     limit = (free_memory() if memory is None else memory) // 16

@@ -1,6 +1,6 @@
 """Rows from inside a Parquet row group, without decoding all of it where the format allows that.
 
-A Parquet row group is decoded page by page from its beginning; going back means beginning anew. One page of every
+A Parquet row group is decoded page by page from its beginning; going back means beginning again. One page of every
 column is in memory then. Of many columns that may be all of the row group, which is then decoded a few columns at a
 time, from its beginning for every block. Arrow batches: `batches`.
 """

@@ -1,8 +1,7 @@
-"""Rows of Parquet files (one, a folder, a pattern) and of Arrow files: row groups and batches are read as asked for."""
+"""Rows of Parquet files (one, a folder, a pattern) and of Arrow files: row groups and batches are read on demand."""
 
 from __future__ import annotations
 
-import bisect
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
 from eckart.io.roles import MOST_NAMES, listed, quoted, refuse_empty
-from eckart.io.rows import FileState
+from eckart.io.rows import FileState, PiecedRows
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ArrowRows:
+class ArrowRows(PiecedRows):
     """Pieces (row groups or record batches) of files, one after the other; `edges` are the rows where they begin."""
 
     files: tuple[FileState, ...]
@@ -62,18 +61,12 @@ class ArrowRows:
     def entries(self) -> int:
         return self.shape[0] * self.shape[1]
 
-    def cuts(self) -> Sequence[int]:
-        return self.edges
-
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
         out = np.empty((stop - start, len(self.columns)), self.dtype)
-        first = bisect.bisect_right(self.edges, start) - 1
-        last = bisect.bisect_left(self.edges, stop)
         with self._readers.setdefault("lock", Lock()):
-            for piece in range(first, last):
-                begin, end = max(start, self.edges[piece]), min(stop, self.edges[piece + 1])
-                self._fill(out[begin - start : end - start], piece, begin - self.edges[piece])
+            for piece, rows, inside in self.overlapping(start, stop):
+                self._fill(out[rows], piece, inside.start)
         return out
 
     def _fill(self, out: np.ndarray, piece: int, first: int) -> None:

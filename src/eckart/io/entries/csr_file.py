@@ -1,6 +1,6 @@
 """Entries (row, column, value) in any order -> CSR rows on disk, within a fixed amount of memory.
 
-Matrix Market files run down the columns as a rule, and tables of triplets in any order; rows cannot be read from either
+Matrix Market files usually run down the columns, and tables of triplets in any order; rows cannot be read from either
 until they are sorted. This is a distribution sort on disk [1] in two passes. The first counts the entries of each row.
 The second appends each entry to the bucket of its row: a run of rows with about a million entries, whose position in
 the temporary files follows from the counts. Each bucket is then sorted in memory. The sorted matrix is an .npz as

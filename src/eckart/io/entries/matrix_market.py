@@ -1,4 +1,4 @@
-"""Matrix Market (.mtx): the size line is compared with the file before it is believed, and every index with the shape.
+"""Matrix Market (.mtx): the size line is checked against the file first, and every index against the shape.
 
 Arrow parses the entries. SciPy's reader is not used, because a stray byte in the last line makes it crash.
 """
@@ -48,7 +48,7 @@ class Sizes:
 
     @property
     def words(self) -> int:
-        """How many numbers stand on a line."""
+        """Numbers per line."""
         return 1 if not self.coordinate else 2 if self.pattern else 3
 
 

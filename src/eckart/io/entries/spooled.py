@@ -1,4 +1,4 @@
-"""Entries in any order as rows: sorted once into a temporary file, which goes away with them."""
+"""Entries in any order as rows: sorted once into a temporary file, which is removed with them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def spooled_rows(
     notes: tuple[Note, ...] = (),
     memory: int | None = None,
 ) -> SpooledRows:
-    """Sort entries by rows in a folder that goes away with the source."""
+    """Sort entries by rows in a folder that is removed with the source."""
     originals, spool = tuple(map(FileState.of, paths)), Spool()
     target = str(spool.folder / f"{name}.npz")
     try:

@@ -1,4 +1,4 @@
-"""Entries (row, column, value) of Matrix Market files and of Parquet tables, in blocks, as often as asked for."""
+"""Entries (row, column, value) of Matrix Market files and of Parquet tables, in blocks, as often as needed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Anything that gives Arrow record batches: databases, datasets, lazy frames, and `__arrow_c_stream__` in general.
 
 Protocols: the Arrow PyCapsule interface (`__arrow_c_stream__`) and the data frame interchange protocol
-(`__dataframe__`). Libraries whose own reader takes a batch size are asked for small batches, which bounds memory.
+(`__dataframe__`). Libraries whose own reader takes a batch size are configured for small batches, which bounds memory.
 """
 
 from __future__ import annotations

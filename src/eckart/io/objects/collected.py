@@ -78,7 +78,7 @@ class Collector:
             self._to_disk()
 
     def finish(self, metadata: Metadata) -> MemorySource | CollectedRows:
-        """All rows, with what is known of them besides."""
+        """All rows, with their metadata."""
         if not self.rows:
             raise InputError(f"{self.name} gave no rows. An iterator that was used before is empty: make a new one.")
         if self._file is not None:
@@ -144,7 +144,7 @@ class Collector:
         return self._file.tell()
 
     def close(self) -> None:
-        """Remove what was kept on disk; for a stream that broke off."""
+        """Remove the copy on disk, after an error in the stream."""
         if self._file is not None:
             self._file.close()
         if self._spool is not None:

@@ -76,7 +76,7 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
 
 
 def _values(value: Any) -> Any:
-    """One column as a sequence: series of pandas and polars by way of NumPy or Arrow."""
+    """One column as a sequence: series of pandas and polars through NumPy or Arrow."""
     if hasattr(value, "to_list") and not isinstance(value, np.ndarray):
         return value.to_list()
     return value if is_array(value) else list(value)

@@ -19,7 +19,7 @@ from eckart.wording import KEY
 
 @dataclass(frozen=True)
 class SlicedRows:
-    """The rows of `array`, read with array[start:stop] when they are asked for."""
+    """The rows of `array`, read with array[start:stop] on demand."""
 
     array: Any
     metadata: Metadata = field(default_factory=Metadata)

@@ -42,7 +42,7 @@ def is_missing(cell: str) -> bool:
 
 
 def is_value(cell: str, decimal: str = ".") -> bool:
-    """A number or a truth value: nothing one would call a column."""
+    """A number or a truth value: not a plausible column name."""
     return is_number(cell, decimal) or cell.strip() in TRUTH
 
 

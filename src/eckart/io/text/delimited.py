@@ -1,10 +1,11 @@
-"""Delimited text as analysts have it: sniff the layout, let Arrow parse, then decide column by column.
+"""Delimited text: detect the layout, parse with Arrow, then decide column by column.
 
 The fast path never reads lines one by one. Only when something is wrong is the text searched for the line to name.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
@@ -39,6 +40,9 @@ WIDE = 10_000
 
 
 EMPTY = "without any value: left out"
+_TITLE = "If lines above the table are a title, begin them with '#' or remove them."
+_TITLE_ROWS = 5
+"""Text this far up, in a column without a name, may be a header below a title."""
 
 
 class Page:
@@ -87,15 +91,16 @@ class Page:
 
     def _ragged_hint(self, cells: int) -> str:
         if len(self.columns) == 1:
-            return " If lines above the table are a title, begin them with '#' or remove them."
+            return f" {_TITLE}"
         if self.layout.delimiter == "," and cells > len(self.columns):
             return f" If the comma is a decimal sign, use {DECIMAL_COMMA}."
         return ""
 
     def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
+        title = f" {_TITLE}" if row < _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
         raise FileError(
             f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, though most of the "
-            f"column is. {advice(cell, self.layout.decimal)}"
+            f"column is. {advice(cell, self.layout.decimal)}{title}"
         )
 
 
@@ -134,7 +139,7 @@ def _separated(layout: Layout, options: TextOptions) -> str:
 
 
 def naming_columns(page: Page, options: TextOptions) -> list[str]:
-    """Columns that name the rows whatever they hold: the one asked for, and a first one without a name."""
+    """Columns that name the rows whatever they hold: the requested one, and a first one without a name."""
     first = page.columns[:1] if page.named_rows or page.unnamed_first else []
     return first if options.row_names in (None, "auto") else [options.row_names, *first]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
@@ -18,6 +18,8 @@ from eckart.wording import DECIMAL_COMMA, HEADER
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 MOST_COLUMNS = 1 << 21
 """Each column of a text has a name and takes some microseconds."""
+_FEWEST_ON_A_SCALE = 8
+"""Fewest numbers of a header that are taken for a scale, such as wavelengths; half as many records are needed."""
 _MOST_CELLS = 10_000
 """Cells of the first records that show whether the first has names: a record may have millions of cells."""
 CANDIDATES = (",", ";", "\t", "|")
@@ -26,7 +28,7 @@ _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What the user has said about a text file; None means: find out."""
+    """What the user specified about a text file; None means: detect it."""
 
     delimiter: str | None = None
     decimal: str | None = None
@@ -79,20 +81,25 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         data, delimiter = align(data), "\t"
         start, _, comments = _preamble(data)
         records = sample_records(data, start, name)
-    rows = [split(record, delimiter) for record in records]
-    if (cells := max(map(len, rows))) > MOST_COLUMNS:
-        raise FileError(
-            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
-        )
+    rows = _rows(records, delimiter, name)
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
     notes = _notes(options.decimal is None and decimal == ",", len(comments))
     if _is_header(rows, decimal, options.header):
         body = min(record_end(data, start) + 1, len(data))
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
-    if header is None and options.header is None:
+    if (header, options.header) == (None, None):
         notes.append(Note("no_header", "The first line contains data, not names, so the columns are numbered."))
     return Layout(data, delimiter, decimal, header, start, rows, notes)
+
+
+def _rows(records: list[str], delimiter: str, name: str) -> list[list[str]]:
+    rows = [split(record, delimiter) for record in records]
+    if (cells := max(map(len, rows))) > MOST_COLUMNS:
+        raise FileError(
+            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
+        )
+    return rows
 
 
 def sample_records(data: bytes, start: int, name: str) -> list[str]:
@@ -111,8 +118,10 @@ def sample_records(data: bytes, start: int, name: str) -> list[str]:
 
 def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     """The candidate under which the records have equally many cells, most of them numbers."""
-    taken = decimal == "," and not any('"' in record for record in records)
-    fits = {mark: _fit(records, mark) for mark in CANDIDATES if mark != "," or not taken}
+    taken = decimal == "," and '"' not in "".join(records)
+    fits = {mark: _fit(records, mark) for mark in CANDIDATES}
+    if taken:
+        del fits[","]
     best = max(fits, key=lambda mark: (fits[mark].score, fits[mark].cells))
     found = fits[best]
     if found.score > 0 and (best != "," or found.numbers == 1 or " " not in records[-1]):
@@ -121,7 +130,7 @@ def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     # "1,5 2,5" has three cells between commas, and two numbers between blanks.
     if found.score > 0 and not found.numbers < aligned.numbers * aligned.share == 1:
         return best
-    return " " if aligned.share > 0.9 and aligned.numbers > 0 else ";" if taken else ","
+    return " " if aligned.is_likely else next(iter(fits))
 
 
 class Fit(NamedTuple):
@@ -131,6 +140,10 @@ class Fit(NamedTuple):
     share: float = 0.0
     numbers: float = 0.0
     header: bool = True
+
+    @property
+    def is_likely(self) -> bool:
+        return self.share > 0.9 and self.numbers > 0
 
     @property
     def score(self) -> float:
@@ -153,7 +166,7 @@ def _share_of_numbers(rows: list[list[str]], decimal: str) -> float:
 
 
 def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
-    """A delimiter the user said, which occurs nowhere, while another splits every record alike."""
+    """Refuse a given delimiter that does not occur, if another one splits every record into equally many cells."""
     if options.mark is None or any(options.mark in record for record in records):
         return
     other = best_delimiter(records, options.decimal)
@@ -172,7 +185,7 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     """A comma is the decimal sign where some cell allows no other reading; 1,234 alone is refused, not guessed."""
     if delimiter == ",":
         return "."
-    cells = [cell.strip() for row in rows for cell in row if "," in cell]
+    cells = [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
     commas = [cell for cell in cells if is_number(cell, ",")]
     if not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas)):
         return ","
@@ -201,7 +214,11 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
         return all(words)
     columns = [_present(body, j) for j in range(len(first))]
     numeric = [j for j, column in enumerate(columns) if _is_numeric(column, decimal)]
-    return _names_above(first, words, columns, numeric, len(body)) if numeric else any(words)
+    if not numeric:
+        return any(words)
+    if _names_above(first, words, columns, numeric, len(body)):
+        return True
+    return _is_scale([[row[j] for j in numeric if j < len(row)] for row in (first, *body)], decimal)
 
 
 def _present(rows: list[list[str]], j: int) -> list[str]:
@@ -215,13 +232,12 @@ def _names_above(first: list[str], words: list[bool], columns: list[list[str]], 
     above = len(numeric) - len(others)
     if 2 * above >= len(numeric):
         return True
-    rest = [j for j in others if not is_missing(first[j])]
-    names = [first[j] for j in rest]
+    rest = {j: first[j] for j in others if not is_missing(first[j])}
+    names = list(rest.values())
     if not _counts_up(names):
         return False
-    if above and len(names) > 2:
-        return True
-    return _corner(first, columns, rows) or _unlike(names, [columns[j] for j in rest])
+    long = above > 0 and len(names) > 2
+    return long or _corner(first, columns, rows) or _unlike(names, [columns[j] for j in rest])
 
 
 def _is_numeric(column: list[str], decimal: str) -> bool:
@@ -250,6 +266,35 @@ def _counts_up(cells: list[str]) -> bool:
         return False
     numbers = [int(cell) for cell in cells]
     return all(after == before + 1 for before, after in pairwise(numbers))
+
+
+def _is_scale(records: list[list[str]], decimal: str) -> bool:
+    """Whether the first record is the scale of a measured curve (wavelengths, times, depths) above its values.
+
+    It rises or falls in nearly equal steps, unlike most records below it, and each of its numbers is outside the range
+    of its column. A record of data would have all of these properties only by an unlikely chance.
+    """
+    scale, *below = [_numbers(row, decimal) for row in records]
+    below = [row for row in below if len(row) == len(scale)]
+    if len(scale) < _FEWEST_ON_A_SCALE or len(below) < _FEWEST_ON_A_SCALE // 2:
+        return False
+    steps = [after - before for before, after in pairwise(scale)]
+    low, high = sorted((min(steps), max(steps)), key=abs)
+    if low * high <= 0 or abs(high) > 3 * abs(low) or 2 * sum(map(_is_monotone, below)) > len(below):
+        return False
+    return all(not min(column) <= name <= max(column) for name, *column in zip(scale, *below, strict=True))
+
+
+def _numbers(row: list[str], decimal: str) -> list[float]:
+    """The cells of a record as numbers; nothing where one of them is not."""
+    if not all(is_number(cell.strip(), decimal) for cell in row):
+        return []
+    return [float(cell.replace(",", ".") if decimal == "," else cell) for cell in row]
+
+
+def _is_monotone(row: list[float]) -> bool:
+    steps = [after - before for before, after in pairwise(row)]
+    return min(steps) > 0 or max(steps) < 0
 
 
 def _doubt(header: list[str], decimal: str) -> list[Note]:

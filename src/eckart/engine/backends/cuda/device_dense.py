@@ -167,7 +167,7 @@ class DeviceDenseProducts(DenseProducts):
         return namespace(block).reshape(block[:whole, :], (-1, size, block.shape[1])), block[whole:, :]
 
     def skinny(self, width: int) -> SkinnyProducts | None:
-        """Our kernels for products with a factor of so many columns; None where they do not suit."""
+        """Our kernels for products with a factor of this many columns; None if they do not apply."""
         if width > MOST_COLUMNS or self.rows.counter.frugal:
             return None
         memo = self.rows.memo

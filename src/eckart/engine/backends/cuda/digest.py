@@ -35,7 +35,7 @@ def usable(prototype: Array) -> bool:
 
 
 def sums(data: Array, first: int, fetch: Fetch) -> Callable[[], tuple[int, int]]:
-    """Both sums over dense rows in float32 or float64, or over CSR rows; queued now, read when they are asked for."""
+    """Both sums over dense rows in float32 or float64, or over CSR rows; queued now, read when they are requested."""
     prototype = data.prototype if isinstance(data, DeviceCsr) else data
     with on_device_of(prototype):
         result = cupy().zeros(2, np.uint64)

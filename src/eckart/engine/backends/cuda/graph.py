@@ -65,7 +65,7 @@ def _record_torch(
     side.wait_stream(current)
     pool, graph = cupy().cuda.MemoryPool(), torch.cuda.CUDAGraph()
     with torch.cuda.stream(side), on_device_of(prototype), cupy().cuda.using_allocator(pool.malloc):
-        work()  # CuPy's memory is found now: there is none to be asked for while it is recorded
+        work()  # allocate CuPy's memory now: nothing can be allocated during the recording
         graph.capture_begin(capture_error_mode="relaxed")
         try:
             made = work()

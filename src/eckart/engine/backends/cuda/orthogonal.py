@@ -1,4 +1,4 @@
-"""Orthonormal blocks on a GPU without waiting for the host: made first, checked when the host comes to it.
+"""Orthonormal blocks on a GPU without waiting for the host: formed first, checked later by the host.
 
 They are good where no direction had to be left out, which is nearly always; else `orthogonal` does it carefully.
 """
@@ -58,7 +58,7 @@ def orthonormalized(block: Array, gram: Array | None = None, *bases: Array, fetc
 
 
 def cleared(block: Array, *bases: Array) -> Array:
-    """Z less its parts along bases that are orthogonal to each other: twice, which is enough. Z is gone."""
+    """Z less its parts along bases that are orthogonal to each other: twice, which is enough. Overwrites Z."""
     for basis in (*bases, *bases):
         block = less_product(block, basis, inner(basis, block)) if basis.shape[1] else block
     return block

@@ -1,6 +1,6 @@
-"""Pieces of the host's memory by way of page-locked buffers to a GPU, compiled by Numba: no Python between them.
+"""Pieces of the host's memory copied to a GPU through page-locked buffers, compiled by Numba: no Python between them.
 
-The functions are those of C and of CUDA's driver, which must be there when `send` is called.
+The functions are those of C and of CUDA's driver, which must be loaded before `send` is called.
 """
 
 from __future__ import annotations

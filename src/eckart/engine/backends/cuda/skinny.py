@@ -59,7 +59,7 @@ def _module(width: int, approximate: bool = False) -> cp.RawModule:
 
 
 def width_of(columns: int) -> int:
-    """Columns of the launch that takes so many."""
+    """Columns of the launch that takes this many."""
     return next(width for width in WIDTHS if width >= columns)
 
 

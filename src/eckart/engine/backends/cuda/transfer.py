@@ -24,7 +24,7 @@ _PIECE = 2**22
 _BUFFERS = 2
 _BLOCK_BYTES = 2**29
 _BLOCKS = 16
-"""A card has room for so many at least: four on their way, and what the one at work is turned into."""
+"""A card has room for at least this many: four on their way, and what the one at work is turned into."""
 
 
 @lru_cache(maxsize=2)

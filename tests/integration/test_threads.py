@@ -1,0 +1,111 @@
+"""The same bits for 1, 2 and 4 threads: every solver, storage and method, with default blocks."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+import eckart as ek
+
+SEED = 20261116
+SHAPES = {"tall": (5000, 70), "wide": (60, 4000), "square": (420, 400)}
+
+
+def table(shape: tuple[int, int], dtype: str) -> np.ndarray:
+    rng = np.random.default_rng([SEED, *shape])
+    return (rng.standard_normal(shape) * np.arange(1, shape[1] + 1) ** -0.4 + 3.0).astype(dtype)
+
+
+def bits(d: ek.Decomposition) -> list[bytes]:
+    c = d.certificate
+    arrays = [d.values, d.right, c.lower, c.upper, *c.explained]
+    arrays += [] if d.left is None else [d.left]
+    return [np.ascontiguousarray(array).tobytes() for array in arrays]
+
+
+def assert_same_bits(work) -> None:
+    found = []
+    for count in (1, 2, 4):
+        with threadpool_limits(count, user_api="blas"):
+            found.append(work())
+    for other in found[1:]:
+        assert other == found[0]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("solver", ["auto", "direct", "gram", "lanczos"])
+@pytest.mark.parametrize("storage", ["array", "fortran", "csr", "stream", "dask"])
+def test_decompositions(shape: str, dtype: str, solver: str, storage: str) -> None:
+    data = table(SHAPES[shape], dtype)
+    if storage in ("csr", "stream", "dask") and solver == "direct":
+        pytest.skip("of dense data in memory only")
+    if storage in ("stream", "dask") and solver == "gram" and shape == "wide":
+        pytest.skip("of all rows in memory only")
+    given: object = data
+    options: dict[str, object] = {}
+    if storage == "fortran":
+        given = np.asfortranarray(data)
+    elif storage == "csr":
+        given = sp.csr_array(data * (np.random.default_rng(SEED).random(data.shape) < 0.1))
+    elif storage == "stream":
+        options = {"stream": True}
+    elif storage == "dask":
+        given = pytest.importorskip("dask.array").from_array(data, chunks=(data.shape[0] // 4, -1))
+    weights = np.random.default_rng(SEED).random(data.shape[0]) + 0.5
+
+    def work() -> list[bytes]:
+        plain = ek.decompose(given, "svd", k=4, solver=solver, left=storage == "array", **options)
+        weighted = ek.decompose(given, "pca", k=4, solver=solver, scale=True, sample_weight=weights, **options)
+        return [*bits(plain), *bits(weighted)]
+
+    assert_same_bits(work)
+
+
+@pytest.mark.parametrize("solver", ["lanczos"])
+def test_kernel_pca(solver: str) -> None:
+    data = table((900, 8), "f8")
+    assert_same_bits(lambda: bits(ek.decompose(data, "kernel_pca", k=3, gamma=0.05, solver=solver)))
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("rows", [300, 9000])
+def test_nmf(loss: str, stored: bool, rows: int) -> None:
+    data = np.abs(table((rows, 60), "f8")) * (np.random.default_rng(SEED).random((rows, 60)) < 0.4)
+    given = sp.csr_array(data) if stored else data
+
+    def work() -> list[bytes]:
+        model = ek.NMF(4, beta_loss=loss, max_iter=12, tol=0.0, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            scores = model.fit_transform(given)
+        return [scores.tobytes(), model.components_.tobytes(), model.transform(given).tobytes()]
+
+    assert_same_bits(work)
+
+
+@pytest.mark.parametrize("method", ["cur", "isomap"])
+def test_other_methods(method: str) -> None:
+    data = table((700, 30), "f8")
+
+    def work() -> list[bytes]:
+        d = ek.decompose(data, method, k=3, rng=0)
+        return [np.asarray(d.values).tobytes(), np.asarray(d.right if method == "cur" else d.left).tobytes()]
+
+    assert_same_bits(work)
+
+
+def test_incremental_pca() -> None:
+    data = table((3000, 50), "f8")
+
+    def work() -> list[bytes]:
+        model = ek.IncrementalPCA(5, batch_size=400).fit(data)
+        return [model.components_.tobytes(), model.singular_values_.tobytes(), model.transform(data).tobytes()]
+
+    assert_same_bits(work)

@@ -100,7 +100,7 @@ def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows
 
 def _check_range(values: np.ndarray, dtype: object) -> None:
     single = _is_single(dtype)
-    largest = float(values.max(initial=0.0))  # NaN where one of them is
+    largest = float(np.maximum.reduce(values, initial=0.0))  # NaN where one of them is
     if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
         kind = "float32" if single else "float64"
         raise NotFiniteError(
@@ -179,8 +179,8 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     k = len(solution.values)
     transposed = unit * k**0.5
     lost = 2.0 * transposed * euclidean(solution.residuals) + transposed**2 * solution.largest_bound
-    low = float(min(1.0, max(0.0, (float(solution.lower[:k].sum()) - lost) / (total + error))))
-    high = float(solution.upper[:k].sum()) / (total - error) if total > error else 1.0
+    low = float(min(1.0, max(0.0, (float(np.add.reduce(solution.lower[:k])) - lost) / (total + error))))
+    high = float(np.add.reduce(solution.upper[:k])) / (total - error) if total > error else 1.0
     return low, float(min(1.0, max(low, high)))
 
 

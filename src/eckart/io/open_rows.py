@@ -33,27 +33,28 @@ from eckart.io.text.layout import TextOptions
 from eckart.io.text.rows import text_rows
 from eckart.notes import Note
 
+_DEFAULTS = ReadOptions()
+
 
 def open_table(
     path: str | os.PathLike[str],
     *,
     memory: int | None = None,
     stream: bool | None = None,
-    options: ReadOptions | None = None,
+    options: ReadOptions = _DEFAULTS,
 ) -> Source | RowSource:
     """All of a file that fits comfortably into memory, else its rows, block by block; `stream` decides it."""
-    o = options or ReadOptions()
-    if (table := _as_table(path, o, memory)) is not None:
+    if (table := _as_table(path, options, memory)) is not None:
         return table
     by_rows = only_by_rows(path) or stream
-    if o.format is not None or (not by_rows and _surely_small(path, memory)):
-        return _whole(path, o, memory)
+    if options.format is not None or (not by_rows and _surely_small(path, memory)):
+        return _whole(path, options, memory)
     if by_rows is False:
-        return _whole(path, o, None)
-    rows = open_rows(path, key=o.place, memory=memory, options=o.text)
+        return _whole(path, options, None)
+    rows = open_rows(path, key=options.place, memory=memory, options=options.text)
     if rows is not None:
-        return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, o, None)
-    return _whole(path, o, None if stream is False else memory)
+        return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, options, None)
+    return _whole(path, options, None if stream is False else memory)
 
 
 def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:

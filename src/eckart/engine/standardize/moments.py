@@ -63,6 +63,8 @@ class Moments:
     @cached_property
     def varying_total(self) -> float:
         """||D||_F^2 without the columns whose entries are all equal: they add nothing to `total`, rounded or not."""
+        if not len(self.constant):
+            return self.raw_total
         raw = self.in_units(self.raw)
         return float(np.sum(raw) - np.sum(raw[self.constant])) if len(self.constant) < len(raw) else 0.0
 

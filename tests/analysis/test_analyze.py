@@ -107,7 +107,25 @@ def test_noise_has_no_component() -> None:
     found = ek.analyze(np.random.default_rng(7).standard_normal((120, 10)))
     assert found.k == 0
     assert "No component stands out from noise" in found.summary()
-    assert "no more than the leading component of unrelated columns would" in found.recommendation.sentence
+    assert "no more than the leading component of unrelated columns" in found.recommendation.sentence
+
+
+@pytest.mark.parametrize(
+    ("table", "answer"),
+    [
+        (np.full((9, 3), 7.0), "No column varies, so there is nothing to explain."),
+        (np.arange(9.0)[:, None] ** 2, "There is only one direction, and PC1 explains all of the variance."),
+        (np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 3.0]]), "There is only one direction"),
+        (np.corrcoef(np.random.default_rng(2).normal(size=(6, 40))), "Rules about noise do not apply."),
+    ],
+    ids=["constant", "one column", "two rows", "correlations"],
+)
+@pytest.mark.filterwarnings("ignore:There is no variance")
+def test_tables_without_a_number_to_choose(table: np.ndarray, answer: str) -> None:
+    found = ek.analyze(table)
+    assert answer in found.recommendation.sentence
+    assert "noise" not in found.recommendation.sentence.replace("Rules about noise do not apply", "")
+    assert answer in " ".join(found.summary().split())
 
 
 def test_a_rule_for_correlated_noise_says_nothing_of_unrelated_columns() -> None:

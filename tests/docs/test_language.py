@@ -123,7 +123,8 @@ def test_scripts_use_the_words_of_the_field(script: Path) -> None:
 
 
 def commands(group: click.Group) -> Iterator[click.Command]:
-    for command in group.commands.values():
+    context = click.Context(group)
+    for command in filter(None, (group.get_command(context, name) for name in group.list_commands(context))):
         yield command
         if isinstance(command, click.Group):
             yield from commands(command)

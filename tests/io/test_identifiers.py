@@ -22,6 +22,7 @@ CASES = {
     "missing": ("id", np.r_[COUNTED[:-1], np.nan], False),
     "counts": ("row", COUNTED, True),
     "counts in no order": ("row", RNG.permutation(ROWS) + 5.0, True),
+    "people": ("respondent", COUNTED, True),
     "with a gap": ("row", np.r_[COUNTED[:-1], 900.0], False),
     "years": ("year", 1500 + COUNTED, True),
     "another name": ("height", COUNTED, False),

@@ -143,6 +143,8 @@ def _of_table(
         options = _scaling_options(table, options)
         chosen, taken = get_method("kernel_pca"), inner_products(table)
         square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
+    if square is not None and square.kind == "correlations" and ranks == "auto":
+        ranks = None  # rules about noise need rows that are observations
     d, choice, requested = _with_choice(taken, chosen, options, ranks)
     if square is not None:
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))

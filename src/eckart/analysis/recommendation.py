@@ -45,6 +45,11 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
     """The verdict of the rules on the number of components, as far as the decomposition has them."""
     if d.k == 0:
         return Recommendation(None, None, "", "There is no component.", 0)
+    if d.norm == 0.0:
+        return Recommendation(0, (0.0, 0.0), "", "No column varies, so there is nothing to explain.", 1)
+    if method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1:
+        sentence = f"There is only one direction, and {component_labels(d)[0]} explains all of the {total_name(d)}."
+        return Recommendation(1, explained(d), "", sentence, 1)
     if choice is None or choice.k is None or not method_of(d).orthogonal or d.which == "smallest":
         return _without_rules(d)
     k, rule = min(choice.k, d.k), choice.decided_by
@@ -63,7 +68,7 @@ def _none(d: Decomposition, rule: str, why: str) -> str:
     share = percent(float(floats(d.explained_variance_ratio)[0]))
     first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
     if rule in _TESTS:
-        unrelated = "no more than the leading component of unrelated columns would"
+        unrelated = "no more than the leading component of unrelated columns with these variances would"
         return f"No component stands out from noise. {why} {first}, {unrelated}."
     return f"No component is clearly separated from the next. {why} {first}; correlated noise alone can reach as much."
 
@@ -108,7 +113,8 @@ def _without_rules(d: Decomposition) -> Recommendation:
     if enough > d.k or not method_of(d).orthogonal:
         bounds = explained(d)
         verb = "component explains" if d.k == 1 else "components explain"
-        sentence = f"The {d.k} {verb} {interval(*bounds)} of the {total_name(d)}. No rule recommends a number."
+        first = f"; the first {enough} explain{'s' * (enough == 1)} at least 90 %" if enough < d.k else ""
+        sentence = f"The {d.k} {verb} {interval(*bounds)} of the {total_name(d)}{first}. No rule recommends a number."
         return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
     bounds = explained(leading(d, enough))
     keep = f"Keep {enough} component{'' if enough == 1 else 's'}"

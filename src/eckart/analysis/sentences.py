@@ -158,7 +158,7 @@ def scree_finding(d: Decomposition) -> str:
 def loadings_finding(d: Decomposition, components: int = 2) -> str:
     """What the loadings show, in words."""
     parts: list[str] = []
-    if not has_weights(d):
+    if not has_weights(d) or d.norm == 0.0:
         return ""
     for component, name in list(enumerate(component_labels(d)))[:components]:
         found = top_loadings(d, component, most=4)

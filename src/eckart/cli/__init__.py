@@ -9,24 +9,39 @@ import click
 
 from eckart import __version__
 from eckart.cli.app import Application
-from eckart.cli.applying import reconstruct, transform
-from eckart.cli.concepts import query, recommend, similar
-from eckart.cli.convert import convert
-from eckart.cli.course import course
-from eckart.cli.errata import errata
-from eckart.cli.example import example
-from eckart.cli.exercise import exercise
-from eckart.cli.fitting import fit, plan
-from eckart.cli.rank import rank
-from eckart.cli.reporting import report, short_forms
-from eckart.cli.search import search
-from eckart.cli.select import select
-from eckart.cli.worked import worked
+from eckart.registry import all_methods
 
 __all__ = ["main"]
 
 
-@click.group(cls=Application, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+_MODULES = {
+    "report": "reporting",
+    **dict.fromkeys((name.replace("_", "-") for name in all_methods()), "reporting"),
+    "rank": "rank",
+    "fit": "fitting",
+    "transform": "applying",
+    "reconstruct": "applying",
+    "plan": "fitting",
+    "convert": "convert",
+    "query": "concepts",
+    "recommend": "concepts",
+    "similar": "concepts",
+    "search": "search",
+    "select": "select",
+    "example": "example",
+    "worked": "worked",
+    "exercise": "exercise",
+    "course": "course",
+    "errata": "errata",
+}
+"""Command -> the module of this package that has it; imported when needed."""
+
+
+@click.group(
+    cls=Application,
+    modules=_MODULES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, "--version", prog_name="eckart", message="%(prog)s %(version)s")
 def main() -> None:
     """Find the few components that explain a table or a matrix, say what they mean, and prove how good they are.
@@ -39,26 +54,3 @@ def main() -> None:
     Results go to standard output, messages to standard error; '-' reads standard input. Exit codes: 0 done, 1 failed,
     2 bad input or usage, 130 interrupted.
     """
-
-
-for command in (
-    report,
-    *short_forms,
-    rank,
-    fit,
-    transform,
-    reconstruct,
-    plan,
-    convert,
-    query,
-    recommend,
-    similar,
-    search,
-    select,
-    example,
-    worked,
-    exercise,
-    course,
-    errata,
-):
-    main.add_command(command)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import importlib
 import itertools
 import os
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -54,7 +55,14 @@ def _terminated_in_order() -> Iterator[None]:
 
 
 class Application(click.Group):
-    """The group of all commands. Every way out of it goes through `main`."""
+    """The group of all commands, each imported when it is needed. Every way out of it goes through `main`.
+
+    `modules` are the names of the commands, in the order of the help, and the modules of `eckart.cli` that have them.
+    """
+
+    def __init__(self, *args: Any, modules: Mapping[str, str] | None = None, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.modules = dict(modules or {})
 
     def main(self, *args: object, **extra: object) -> Any:
         console = Console()
@@ -96,7 +104,13 @@ class Application(click.Group):
         return result
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(self.modules)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in self.modules and name not in self.commands:
+            module = importlib.import_module(f"eckart.cli.{self.modules[name]}")
+            self.add_command(getattr(module, "short_forms", {}).get(name) or getattr(module, name))
+        return super().get_command(ctx, name)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0]

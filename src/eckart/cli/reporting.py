@@ -194,4 +194,5 @@ def short_form(method: Method) -> click.Command:
     return click.Command(name, callback=call, params=params, help=text, short_help=short)
 
 
-short_forms = [short_form(method) for method in all_methods().values()]
+short_forms = {name.replace("_", "-"): short_form(method) for name, method in all_methods().items()}
+"""Name of the command -> the command."""

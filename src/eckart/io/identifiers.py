@@ -26,7 +26,8 @@ from eckart.notes import Note
 
 _SURE = re.compile(r"(?i:id|ids|index|idx|uid|uuid|guid|key|ssn|rownames?|.*[_ .-](id|key|uid|uuid))|.*[a-z]I[Dd]")
 _POSSIBLE = re.compile(
-    r"(?i:row|rownum|no|nr|num|number|unnamed: ?\d+|column \d+|obs|observation|case|.*[_ .-](no|nr|num))"
+    r"(?i:row|rownum|no|nr|num|number|unnamed: ?\d+|column \d+|obs|observation|case|record|serial|"
+    r"respondent|participant|subject|patient|person|student|customer|.*[_ .-](no|nr|num))"
 )
 _YEAR = re.compile(r"(?i:year|yr|jahr|ann[eé]e|year_.*|.*[_ .-]year)")
 _FEWEST = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import RawIOBase
@@ -113,6 +114,22 @@ class WholeRows:
 
     def cuts(self) -> Sequence[int]:
         return ()
+
+
+class PiecedRows:
+    """Rows in pieces, one after the other: piece i has the rows from edges[i] to edges[i + 1]."""
+
+    edges: tuple[int, ...]
+
+    def cuts(self) -> Sequence[int]:
+        return self.edges
+
+    def overlapping(self, start: int, stop: int) -> Iterator[tuple[int, slice, slice]]:
+        """Pieces with rows from start to stop: its number, its rows counted from `start`, and counted in the piece."""
+        for piece in range(bisect_right(self.edges, start) - 1, bisect_left(self.edges, stop)):
+            first, last = self.edges[piece], self.edges[piece + 1]
+            begin, end = max(start, first), min(stop, last)
+            yield piece, slice(begin - start, end - start), slice(begin - first, end - first)
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     agree = len(voted) >= 2 and set(voted) == {answers.k}
     if answers.tests or (answers.left >= ENOUGH and agree):
         return None
-    reason = f"No test against independent noise gave an answer, and there are only {answers.few}."
+    reason = f"No test against independent noise gave an answer, with only {answers.few}."
     return Certainty(min([answers.lowest, *voted]), None, reason)
 
 

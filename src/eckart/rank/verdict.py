@@ -259,6 +259,8 @@ class RankChoice:
         kind = f"{rules} signal from noise" if voters[0].counts else rules.split()[0]
         if only and len(said) == 1:
             return f"It is the only {kind}."
+        if len(said) == 1:
+            return f"Only one {kind} applies; it {what.format(s='s')}."
         return f"{same} of {len(said)} {kind} {what.format(s='s' * (same == 1))}{_dissent(said, k)}."
 
     def __getitem__(self, rule: str) -> Verdict:

@@ -150,6 +150,41 @@ def test_columns_are_never_shifted(read: Any, text: str) -> None:
         read(text)
 
 
+def curves(scale: list[float], seed: int, rows: int = 12) -> str:
+    """Spectra above a scale, as programs of instruments export them."""
+    values = np.random.default_rng(seed).normal(0.4, 0.1, (rows, len(scale)))
+    return "\n".join(",".join(f"{x:g}" for x in row) for row in [scale, *values.round(4).tolist()]) + "\n"
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        [1100.0 + 2 * i for i in range(60)],
+        [4000 - 3.857 * i for i in range(60)],
+        [round(400 + 2.013 * i) for i in range(60)],
+        [0.5 * i - 40 for i in range(60)],
+    ],
+    ids=["steps of 2", "falling", "rounded", "negative"],
+)
+def test_a_scale_above_curves_is_a_header(read: Any, scale: list[float]) -> None:
+    found = read(curves(scale, 3))
+    assert found.shape == (12, 60)
+    assert found.metadata.column_names[:2] == tuple(f"{x:g}" for x in scale[:2])
+    named = "\n".join(f"s{i},{line}" if i else f"sample,{line}" for i, line in enumerate(curves(scale, 3).splitlines()))
+    assert read(named).shape == (12, 60)
+
+
+def test_data_in_order_are_not_a_scale(read: Any) -> None:
+    """Curves that all rise, a first row within the range of the others, unequal steps: numbers, not names."""
+    rng = np.random.default_rng(8)
+    rising = np.sort(rng.normal(size=(12, 30)), axis=1) + np.arange(12)[:, None] * 100
+    within = np.vstack([np.linspace(-1, 1, 30), 3 * rng.normal(size=(40, 30))])
+    uneven = np.vstack([1000 + np.arange(30.0) ** 2, rng.normal(size=(12, 30))])
+    for table in (rising, within, uneven):
+        text = "\n".join(",".join(f"{x:.4f}" for x in row) for row in table)
+        assert read(text).shape == table.shape
+
+
 def test_header_or_not(read: Any) -> None:
     assert read("1,2\n3,4\n").metadata.column_names == ("column 1", "column 2")
     assert read("0,1,2\n3,4,5\n").shape == (2, 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,14 +16,15 @@ from eckart.engine.blocks.source import Metadata
 from eckart.environment import MAX_EXPANSION, check_piece
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
+from eckart.io.arrow.batches import ArrowPieces
 from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.parquet import check_layout
-from eckart.io.arrow.pieces import ArrowPieces, ParquetPieces
+from eckart.io.arrow.pieces import ParquetPieces
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
-from eckart.io.roles import MOST_NAMES, listed, refuse_empty
-from eckart.io.rows import FileState
+from eckart.io.roles import MOST_NAMES, listed, quoted, refuse_empty
+from eckart.io.rows import FileState, PiecedRows
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ArrowRows:
+class ArrowRows(PiecedRows):
     """Pieces (row groups or record batches) of files, one after the other; `edges` are the rows where they begin."""
 
     files: tuple[FileState, ...]
@@ -61,18 +61,12 @@ class ArrowRows:
     def entries(self) -> int:
         return self.shape[0] * self.shape[1]
 
-    def cuts(self) -> Sequence[int]:
-        return self.edges
-
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
         out = np.empty((stop - start, len(self.columns)), self.dtype)
-        first = bisect.bisect_right(self.edges, start) - 1
-        last = bisect.bisect_left(self.edges, stop)
         with self._readers.setdefault("lock", Lock()):
-            for piece in range(first, last):
-                begin, end = max(start, self.edges[piece]), min(stop, self.edges[piece + 1])
-                self._fill(out[begin - start : end - start], piece, begin - self.edges[piece])
+            for piece, rows, inside in self.overlapping(start, stop):
+                self._fill(out[rows], piece, inside.start)
         return out
 
     def _fill(self, out: np.ndarray, piece: int, first: int) -> None:
@@ -124,7 +118,8 @@ def parquet_rows(
             schema = file.schema
         elif not schema.equals(file.schema, check_metadata=False):
             raise FileError(
-                f"{shown(state.path)} has different columns from {shown(states[0].path)}; all need the same."
+                f"{shown(state.path)} has different columns from {shown(states[0].path)}; all files need the same "
+                f"names and types. {_difference(schema, file.schema)}"
             )
         found = file.counts()
         pieces += [(number, group) for group in range(len(found))]
@@ -134,6 +129,18 @@ def parquet_rows(
         with reading(shown(state.path), kind="Parquet file"):
             ParquetPieces(state, roles.numbers, memory).check_sizes(PurePath(state.path).name, memory)
     return replace(_assembled(states, pieces, counts, roles, name, parquet=True), memory=memory)
+
+
+def _difference(first: Any, second: Any) -> str:
+    """The first column in which two schemas differ."""
+    for one, other in itertools.zip_longest(first, second):
+        if one is None or other is None:
+            return f"Only one of them has the column {quoted((one or other).name)}."
+        if one.name != other.name:
+            return f"One has the column {quoted(one.name)} where the other has {quoted(other.name)}."
+        if one.type != other.type:
+            return f"The column {quoted(one.name)} is {one.type} in one and {other.type} in the other."
+    return "Some columns allow missing values in only one of them."
 
 
 def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str | None = "auto") -> ArrowRows | None:
@@ -146,9 +153,9 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
         file = ArrowPieces(state, ())
         counts = file.counts()
         roles = roles_of(file.schema, name, row_names)
-        if roles.numbers and counts and ArrowPieces(state, roles.numbers).is_packed():
-            size = max(counts) * sum(kind.bit_width for kind in roles.types) // 8
-            check_piece(size, name, f"one compressed record batch of {max(counts):,} rows", memory)
+        if roles.numbers and counts:
+            size = max(counts) * ArrowPieces(state, roles.numbers).decoded_bits() // 8
+            check_piece(size, name, f"one record batch of {max(counts):,} rows", memory)
     pieces = [(0, i) for i in range(len(counts))]
     return _assembled((state,), pieces, counts, roles, name, parquet=False)
 

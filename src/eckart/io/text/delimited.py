@@ -5,6 +5,7 @@ The fast path never reads lines one by one. Only when something is wrong is the 
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
@@ -39,6 +40,9 @@ WIDE = 10_000
 
 
 EMPTY = "without any value: left out"
+_TITLE = "If lines above the table are a title, begin them with '#' or remove them."
+_TITLE_ROWS = 5
+"""Text this far up, in a column without a name, may be a header below a title."""
 
 
 class Page:
@@ -87,15 +91,16 @@ class Page:
 
     def _ragged_hint(self, cells: int) -> str:
         if len(self.columns) == 1:
-            return " If lines above the table are a title, begin them with '#' or remove them."
+            return f" {_TITLE}"
         if self.layout.delimiter == "," and cells > len(self.columns):
             return f" If the comma is a decimal sign, use {DECIMAL_COMMA}."
         return ""
 
     def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
+        title = f" {_TITLE}" if row < _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
         raise FileError(
             f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, though most of the "
-            f"column is. {advice(cell, self.layout.decimal)}"
+            f"column is. {advice(cell, self.layout.decimal)}{title}"
         )
 
 

@@ -18,6 +18,8 @@ from eckart.wording import DECIMAL_COMMA, HEADER
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 MOST_COLUMNS = 1 << 21
 """Each column of a text has a name and takes some microseconds."""
+_FEWEST_ON_A_SCALE = 8
+"""Fewest numbers of a header that are taken for a scale, such as wavelengths; half as many records are needed."""
 _MOST_CELLS = 10_000
 """Cells of the first records that show whether the first has names: a record may have millions of cells."""
 CANDIDATES = (",", ";", "\t", "|")
@@ -212,7 +214,11 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
         return all(words)
     columns = [_present(body, j) for j in range(len(first))]
     numeric = [j for j, column in enumerate(columns) if _is_numeric(column, decimal)]
-    return _names_above(first, words, columns, numeric, len(body)) if numeric else any(words)
+    if not numeric:
+        return any(words)
+    if _names_above(first, words, columns, numeric, len(body)):
+        return True
+    return _is_scale([[row[j] for j in numeric if j < len(row)] for row in (first, *body)], decimal)
 
 
 def _present(rows: list[list[str]], j: int) -> list[str]:
@@ -260,6 +266,35 @@ def _counts_up(cells: list[str]) -> bool:
         return False
     numbers = [int(cell) for cell in cells]
     return all(after == before + 1 for before, after in pairwise(numbers))
+
+
+def _is_scale(records: list[list[str]], decimal: str) -> bool:
+    """Whether the first record is the scale of a measured curve (wavelengths, times, depths) above its values.
+
+    It rises or falls in nearly equal steps, unlike most records below it, and each of its numbers is outside the range
+    of its column. A record of data would have all of these properties only by an unlikely chance.
+    """
+    scale, *below = [_numbers(row, decimal) for row in records]
+    below = [row for row in below if len(row) == len(scale)]
+    if len(scale) < _FEWEST_ON_A_SCALE or len(below) < _FEWEST_ON_A_SCALE // 2:
+        return False
+    steps = [after - before for before, after in pairwise(scale)]
+    low, high = sorted((min(steps), max(steps)), key=abs)
+    if low * high <= 0 or abs(high) > 3 * abs(low) or 2 * sum(map(_is_monotone, below)) > len(below):
+        return False
+    return all(not min(column) <= name <= max(column) for name, *column in zip(scale, *below, strict=True))
+
+
+def _numbers(row: list[str], decimal: str) -> list[float]:
+    """The cells of a record as numbers; nothing where one of them is not."""
+    if not all(is_number(cell.strip(), decimal) for cell in row):
+        return []
+    return [float(cell.replace(",", ".") if decimal == "," else cell) for cell in row]
+
+
+def _is_monotone(row: list[float]) -> bool:
+    steps = [after - before for before, after in pairwise(row)]
+    return min(steps) > 0 or max(steps) < 0
 
 
 def _doubt(header: list[str], decimal: str) -> list[Note]:

@@ -6,7 +6,6 @@ that does not fit is refused with its line.
 
 from __future__ import annotations
 
-import bisect
 import codecs
 import gzip
 import itertools
@@ -28,7 +27,7 @@ from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
 from eckart.io.roles import quoted, refuse_empty
-from eckart.io.rows import FileState, HeldRows
+from eckart.io.rows import FileState, HeldRows, PiecedRows
 from eckart.io.text.cells import MISSING, looks_numeric, meant_as_numbers, to_numbers
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited, refuse_stray_quote
 from eckart.io.text.encoding import plain_lines
@@ -55,7 +54,7 @@ _OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "em
 
 
 @dataclass(frozen=True)
-class DelimitedRows:
+class DelimitedRows(PiecedRows):
     """Pieces of a text, each of whole records: rows `edges`, bytes `indices`, first lines `lines`."""
 
     state: FileState
@@ -84,21 +83,15 @@ class DelimitedRows:
     def entries(self) -> int:
         return self.shape[0] * self.shape[1]
 
-    def cuts(self) -> Sequence[int]:
-        return self.edges
-
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
         self.state.check(self.metadata.name, start, stop)
-        first = bisect.bisect_right(self.edges, start) - 1
-        last = bisect.bisect_left(self.edges, stop)
         out = np.empty((stop - start, len(self.numbers)))
         with _opened(self.state.path, packed=self.packed) as stream:
-            stream.seek(self.indices[first])
-            for piece in range(first, last):
+            for piece, rows, inside in self.overlapping(start, stop):
+                stream.seek(self.indices[piece])  # pieces follow each other, so that only the first seek moves
                 block = self._piece(stream.read(self.indices[piece + 1] - self.indices[piece]), piece)
-                begin, end = max(start, self.edges[piece]), min(stop, self.edges[piece + 1])
-                out[begin - start : end - start] = block[begin - self.edges[piece] : end - self.edges[piece]]
+                out[rows] = block[inside]
         return out
 
     @cached_property

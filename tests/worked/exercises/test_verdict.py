@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from eckart import worked
@@ -63,6 +64,12 @@ CASES = [
     ("gram_schmidt", "en",
      "q1=(-1,-1,1)/√3, q2=(1,1,2)/√6, q3=(-1,1,0)/√2; R=[√3 5/√3 -2/√3; 0 2/√6 -8/√6; 0 0 √2]", "wrong"),
     ("determinant", "en", "det A = 12 = 11", "almost"),
+    ("determinant", "en", "np.float64(12.000000000000004)", "right"),
+    ("determinant", "en", "12.00000004", "wrong"),
+    ("power_iteration", "en", "-6.000000000000001; [[0.8944271909999159], [-0.4472135954999579]]", "right"),
+    ("power_iteration", "en", "-6.000000000000001; [[0.8944271909999159], [-0.4472145954999579]]", "almost"),
+    ("isomap", "en", f"1-4, 2-3, 2-5, 3-4; D = {D}; y = [ 5.2 -1.8 -0.8\n  1.2 -3.8]", "right"),
+    ("isomap", "en", f"1-4, 2-3, 2-5, 3-4; D = {D}; y = [ 5.2 -1.8 -0.8\n -3.8  1.2]", "wrong"),
 ]  # fmt: skip
 
 
@@ -72,6 +79,22 @@ def test_notations(case: tuple[str, str, str, str]) -> None:
     with worked.language(language):
         verdict = worked.exercise(kind, seed=777, difficulty=2).check(answer)
     assert verdict.status == status, verdict.message
+
+
+@pytest.mark.parametrize("name", ["V^T", "Vt", "VT", "Vh"])
+def test_output_of_numpy_is_an_answer(name: str) -> None:
+    """All digits of double precision, and 1e-17 for 0."""
+    made = worked.exercise("svd", seed=31, difficulty=3)
+    u, s, vt = np.linalg.svd(np.array(made.given.tolist(), dtype=float), full_matrices=False)
+    for show in (str, repr, lambda x: repr(x.tolist())):
+        assert made.check(f"U = {show(u)}; s = {show(s)}; {name} = {show(vt)}")
+        assert not made.check(f"U = {show(u)}; s = {show(s * (1 + 1e-8))}; {name} = {show(vt)}")
+
+
+def test_one_column_in_brackets_is_a_column() -> None:
+    made = worked.exercise("rank", seed=777, difficulty=2)
+    message = str(made.check("rank = 3; basis = 1, 2, 3; C = [[1], [0], [0], [-2/3]]"))
+    assert "The answer is 4 x 1" in message
 
 
 def test_parts_that_nobody_asked_for_are_named() -> None:

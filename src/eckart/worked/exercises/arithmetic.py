@@ -29,6 +29,8 @@ DEEPEST = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _FEW = 3
 """A decimal of fewer significant digits, such as 0.5, counts as exact inside an expression."""
+_FLOATING = Decimal("1e-10")
+"""Digits below this, relative to max(1, |x|), are rounding errors of double precision: 0.7071067811865476, 5.6e-17."""
 
 
 @dataclass(frozen=True)
@@ -217,18 +219,25 @@ class Reader:
         closing = _CLOSING[self.token()]
         self.place += 1
         self.deepen()
-        rows = []
+        rows, separators = [], set()
         while True:
             if entries := self.entries():
                 rows.append(entries)
             if self.token() not in {";", "\n"}:
                 break
+            separators.add(self.token())
             self.place += 1
         if self.token() != closing:
             raise InputError(tr("A bracket is not closed."))
         self.place += 1
         self.depth -= 1
-        return _gathered(rows)
+        return _gathered(_unbroken(rows) if separators == {"\n"} else rows)
+
+
+def _unbroken(rows: list[list[Entry]]) -> list[list[Entry]]:
+    """One row where NumPy broke a long vector into lines: all of the same length, and a shorter last one."""
+    *full, last = map(len, rows)
+    return [list(chain.from_iterable(rows))] if len(set(full)) == 1 and last < full[0] else rows
 
 
 def _gathered(rows: list[list[Entry]]) -> Entry:
@@ -254,14 +263,16 @@ def _grid(rows: list[tuple[Typed, ...]]) -> Grid:
 
 def _literal(token: str) -> Typed:
     digits, _, exponent = token.lower().partition("e")
-    _, point, fraction = digits.partition(".")
+    _, _, fraction = digits.partition(".")
     shift = int(exponent or 0)
     if abs(shift) > DIGITS:
         raise InputError(tr("A number is too large or too small to be read."))
     value = _CONTEXT.create_decimal(token)
-    if not point or not fraction:
+    if not fraction and shift >= 0:
         return Typed(value)
-    return Typed(value, Decimal(1).scaleb(shift - len(fraction)), max(1, len(digits.replace(".", "").lstrip("0"))))
+    unit = Decimal(1).scaleb(shift - len(fraction))
+    error = max(unit, _FLOATING * max(Decimal(1), abs(value)))
+    return Typed(value, error, max(1, len(digits.replace(".", "").lstrip("0"))))
 
 
 def _function(apply: Callable[[Typed], Typed], value: Entry) -> Entry:

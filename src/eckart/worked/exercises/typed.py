@@ -33,7 +33,10 @@ _COMMANDS = {
     "Lambda": "Lambda", "dagger": "+", "to": "->", "mapsto": "->", "rightarrow": "->", "Rightarrow": "->",
     "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
 }  # fmt: skip
-_WRAPPERS = r"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:matrix|array|diag|vector|list|set)\s*(?=[(\[{])"
+_TYPES = r"matrix|array|diag|vector|list|set|float\d*|int\d*"  # np.float64(0.5) is 0.5
+_WRAPPERS = rf"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:{_TYPES})\s*(?=[(\[{{])"
+_TRANSPOSED = r"(?<![^\W_])([UV])[tTh](?=\s*(?:=|:|≈))"  # Vt = ..., as NumPy's users call V^T
+_COLUMN = r"\[((?:\s*\[\s*[^\s\[\],;]+\s*\]\s*,?){2,})\s*\]"  # [[1], [2]] has two rows
 _LITERAL = r"(?:(?<![\w.,^])(?<!\^\()|(?<=sqrt)|(?<=cbrt))\d+(?:[.,]\d+)?"  # not the index of a name
 _MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
 _AND = r"(?<=\s)(?:and|or|e|ed|o|oppure|y|и|или)(?=\s)(?!\s*(?:=|:|≈))"
@@ -57,6 +60,8 @@ def plain(text: str) -> str:
     text = re.sub(r"\|\s*([^\W\d_])\s*\|\s*=", "det =", text)
     text = "\n".join(re.sub(r"^\s*\|(.*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)
+    text = re.sub(_TRANSPOSED, r"\1^T", text)
+    text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
     text = re.sub(r"(?<=[)\]}])\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text)

@@ -66,6 +66,10 @@ CASES = [
     ("determinant", "en", "det A = 12 = 11", "almost"),
     ("determinant", "en", "np.float64(12.000000000000004)", "right"),
     ("determinant", "en", "12.00000004", "wrong"),
+    ("determinant", "en", "det^2 = 12", "wrong"),
+    ("determinant", "en", "det^2 = 144", "right"),
+    ("eigen", "en", "λ² = 39, 12, -24; (1,2,-2)/3; (2,-2,-1)/3; (2,1,2)/3", "wrong"),
+    ("project", "en", "z1 = -4.992; z2 = -3.328; d1^2 = 56.09; d2^2 = 73.92", "wrong"),
     ("power_iteration", "en", "-6.000000000000001; [[0.8944271909999159], [-0.4472135954999579]]", "right"),
     ("power_iteration", "en", "-6.000000000000001; [[0.8944271909999159], [-0.4472145954999579]]", "almost"),
     ("isomap", "en", f"1-4, 2-3, 2-5, 3-4; D = {D}; y = [ 5.2 -1.8 -0.8\n  1.2 -3.8]", "right"),
@@ -89,6 +93,14 @@ def test_output_of_numpy_is_an_answer(name: str) -> None:
     for show in (str, repr, lambda x: repr(x.tolist())):
         assert made.check(f"U = {show(u)}; s = {show(s)}; {name} = {show(vt)}")
         assert not made.check(f"U = {show(u)}; s = {show(s * (1 + 1e-8))}; {name} = {show(vt)}")
+
+
+def test_a_squared_norm_is_not_the_norm() -> None:
+    made = worked.exercise("bounds", seed=11, difficulty=2)
+    best = "[16 -16 -8; 8 -8 -4; 0 0 0]"
+    assert made.check(f"A_1 = {best}; ‖A - A_1‖_F = 3√21")
+    assert made.check(f"A_1 = {best}; ‖A - A_1‖_F^2 = 189")
+    assert not made.check(f"A_1 = {best}; ‖A - A_1‖_F^2 = 3√21")
 
 
 def test_one_column_in_brackets_is_a_column() -> None:

@@ -47,6 +47,7 @@ class Target:
     such as the eigenvalues of the covariance matrix where the solution has those of the cross-products; a Target among
     them has its own form. An `optional` target is judged where it is given and may be left out: results on the way.
     `scale` is the size that decimals are rounded against, such as 1 for correlations; 0 takes the largest value.
+    A `squared` target asks for squares, such as d^2 for d; for others `sigma^2 = 9` gives the square of sigma.
     """
 
     names: tuple[str, ...]
@@ -58,6 +59,7 @@ class Target:
     also: tuple[Any, ...] = ()
     optional: bool = False
     scale: int = 0
+    squared: bool = False
 
     @property
     def shown(self) -> str:

@@ -203,7 +203,7 @@ class Reader:
         if token in {"sqrt", "cbrt"}:
             self.place += 1
             self.deepen()
-            value = _function(_square_root if token == "sqrt" else _cube_root, self.atom())
+            value = _function(square_root if token == "sqrt" else _cube_root, self.atom())
             self.depth -= 1
             return value
         if not token or not (token[0].isdigit() or token[0] == "."):
@@ -281,7 +281,8 @@ def _function(apply: Callable[[Typed], Typed], value: Entry) -> Entry:
     return apply(value)
 
 
-def _square_root(x: Typed) -> Typed:
+def square_root(x: Typed) -> Typed:
+    """The root of a number as typed, with the rounding error that it has."""
     root = x.value.sqrt()
     return Typed(root, x.inexactness / (2 * root) if root else x.inexactness)
 

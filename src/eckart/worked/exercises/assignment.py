@@ -13,7 +13,7 @@ from functools import cache
 from math import prod
 
 from eckart.worked.exercises.answers import Row, Target
-from eckart.worked.exercises.arithmetic import Entry, Grid, Typed
+from eckart.worked.exercises.arithmetic import Entry, Grid, Typed, square_root
 from eckart.worked.exercises.compare import ALMOST, PARTIAL, RIGHT, WRONG, Part, Verdict, turned
 from eckart.worked.exercises.words import are_neutral
 from eckart.worked.messages import tr
@@ -160,6 +160,8 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
         atoms = tuple(atom for row in rows[place:stop] for atom in row.atoms())
         title, place = rows[place].title, stop
         found = find(title, targets)
+        if found is not None:
+            atoms = _rooted(atoms, title, targets[found[0]])
         title = "" if are_neutral(title) else title
         if found is None:
             loose.append(_Group(atoms, title=title))
@@ -187,6 +189,16 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
         ordered = [pieces[index] for index in sorted(pieces)]
         groups.append(_Group(tuple(_vector(piece, targets[target]) for piece in ordered), target, whole=True))
     return groups + loose + ([_Group(tuple(left))] if left else [])
+
+
+def _rooted(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:
+    """The atoms, with the roots of the first numbers if their name is a square: `sigma^2 = 9, 4` gives sigma = 3, 2."""
+    if title in target.names or target.squared or not re.search(r"\^\(?2\)?$", title):
+        return atoms
+    if target.form not in {"number", "numbers", "list"}:
+        return atoms
+    roots = tuple(square_root(x) if isinstance(x, Typed) and x.value >= 0 else x for x in atoms[0])
+    return (roots, *atoms[1:])
 
 
 def _upright(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:
@@ -224,11 +236,11 @@ def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
         for i, target in enumerate(targets):
             if match[1] in _names(target) and int(match[2]) <= _count(target):
                 return i, int(match[2])
+    if re.search(r"\^\(?-", name):
+        return None  # V^-1 is not V
     kept = " ".join(word for word in name.split() if not are_neutral(word))
     if kept and kept != name:
         return find(kept, targets)  # the rank of A is the rank
-    if re.search(r"\^\(?-", name):
-        return None  # V^-1 is not V
     words = re.findall(r"[^\W\d_]+", name)
     others = [word for i, word in enumerate(words) if word != name and (i == 0 or len(word) > 2)]
     return next((found for word in others if (found := find(word, targets))), None)

@@ -314,7 +314,7 @@ KINDS = {
         _cur,
         lambda p, s: (
             Target(("CUR",), "matrix", s["product"], label="C U R"),
-            Target((mark("error"), "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2"),
+            Target((mark("error"), "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2", squared=True),
             Target(("p",), "probabilities", list(s["p"]), optional=True),
             Target(("q",), "probabilities", list(s["q"]), optional=True),
             Target((mark("columns"),), "set", s["columns"], optional=True),

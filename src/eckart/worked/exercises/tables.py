@@ -266,7 +266,7 @@ KINDS = {
         _project,
         lambda p, s: (
             Target(("Z'", "z", "Z", mark("scores")), "scores", s["scores"], "components", signed=True),
-            Target(("d", mark("distances")), "list", list(s["distances"])),
+            Target(("d", mark("distances")), "list", list(s["distances"]), squared=True),
             Target(
                 ("V", "v", "w", mark("components")),
                 "directions",

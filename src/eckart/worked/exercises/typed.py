@@ -76,8 +76,8 @@ def plain(text: str) -> str:
 
 def _norms_and_pairs(text: str) -> str:
     """`‖A - B‖_F = 2` is an error, `39: (1, 2)`, `39 -> (1, 2)` and `(39, [1, 2])` are a number and a vector."""
-    norm = r"(?:‖[^‖\n]*‖|\|\|[^|\n]*\|\|)(_[^\W\d]|_2)?(?:\^\(?2\)?)?(?=\s*(?:=|:|≈))"
-    text = re.sub(norm, lambda m: "spectral norm" if m[1] == "_2" else "error", text)
+    norm = r"(?:‖[^‖\n]*‖|\|\|[^|\n]*\|\|)(_[^\W\d]|_2)?(\^\(?2\)?)?(?=\s*(?:=|:|≈))"
+    text = re.sub(norm, lambda m: ("spectral norm" if m[1] == "_2" else "error") + ("^2" if m[2] else ""), text)
     text = re.sub(r"\(\s*([^()\[\]{},;\n]+?)\s*[,;]\s*(\[[^\[\]\n]*\]|\([^()\n]*\))\s*\)", r"\1, \2", text)
     text = re.sub(r"\s*->\s*", ", ", text)
     text = re.sub(rf"({_LITERAL})\s*:[^\S\n]+([^;:=≈\n()\[\]{{}}]*)", _pair, text)

@@ -219,7 +219,8 @@ class Reader:
         closing = _CLOSING[self.token()]
         self.place += 1
         self.deepen()
-        rows, separators = [], set()
+        rows: list[list[Entry]] = []
+        separators: set[str] = set()
         while True:
             if entries := self.entries():
                 rows.append(entries)

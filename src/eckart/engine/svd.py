@@ -24,7 +24,6 @@ from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose_for, choose_resident
 from eckart.engine.direct import solve_direct
-from eckart.engine.divisor import check_ddof, with_divisor_n
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
@@ -80,14 +79,13 @@ def find_components(
 ) -> Decomposition[SVDDetails]:
     """The leading components, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
-    check_ddof(ddof)
     plain = not (left or scale or stream or checkpoint or executor or device or sample_weight is not None)
     plain = plain and which == "largest" and missing == "error" and solver in ("auto", "gram") and memory is None
     given = data if missing == "error" else unmasked(data)
     opened = (unprepared(data) if plain else None) or _open(given, memory, stream, checkpoint, executor, device)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
-        which=which, solver=solver, tol=tol, memory=memory, max_passes=max_passes,
+        ddof=ddof, which=which, solver=solver, tol=tol, memory=memory, max_passes=max_passes,
     )  # fmt: skip
     if plain and is_resident(opened):
         if (found := _find_resident(opened, settings, rng)) is not None:
@@ -113,13 +111,7 @@ def find_components(
         result = replace(result, weight=float(np.sum(weights)))
     _warn_if_unconverged(result, solution)
     result = result if filled is None else with_imputation(result, filled, weights)
-    return _as_requested(result, divisor_n=scale and not ddof, on_host=device is not None)
-
-
-def _as_requested(result: Decomposition[SVDDetails], *, divisor_n: bool, on_host: bool) -> Decomposition[SVDDetails]:
-    """With scales and arrays as the caller wants them."""
-    result = with_divisor_n(result) if divisor_n else result
-    return result.on_host() if on_host else result
+    return result if device is None else result.on_host()
 
 
 def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposition[SVDDetails] | None:
@@ -151,7 +143,7 @@ def plan_components(data: object, method: Method = "pca", **options: object) -> 
     given = {**known, **options}
     opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
     reading = ("stream", "checkpoint", "callback", "executor", "device")
-    run_only = ("sample_weight", "ddof", "left", "rng", "missing", *reading)
+    run_only = ("sample_weight", "left", "rng", "missing", *reading)
     asked = {name: value for name, value in given.items() if name not in run_only}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     others = ("scale", "left", "sample_weight", "stream", "checkpoint", "executor", "device")
@@ -225,7 +217,9 @@ def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> 
     shift = None
     if settings.center and not matrix.sparse:
         shift = _near_mean(opened, scale=settings.scale)
-    return standardize(matrix, center=settings.center, scale=settings.scale, shift=shift, exponent=opened.exponent)
+    return standardize(
+        matrix, center=settings.center, scale=settings.scale, shift=shift, exponent=opened.exponent, ddof=settings.ddof
+    )
 
 
 def _near_mean(opened: Opened, *, scale: bool) -> Array | None:

@@ -6,7 +6,7 @@ Values come from the key and notations from here; nothing of the reading code is
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -115,8 +115,10 @@ COMMANDS = {"lambda": r"\lambda", "sigma": r"\sigma"}
 
 def write(target: Target, notation: Notation, rng: Random) -> str:
     value = target.value
-    if target.form == "number":
+    if target.form in {"number", "count"}:
         body = notation.show(value)
+    elif target.form == "edges":
+        body = ", ".join([f"{i}-{j}", f"({i}, {j})", f"{{{j}, {i}}}"][int(rng.integers(3))] for i, j in value)
     elif target.form == "set":
         body = ", ".join(str(int(x)) for x in value)
         body = f"{{{body}}}" if rng.random() < 0.5 else body
@@ -141,7 +143,7 @@ def with_signs(target: Target, signs: np.ndarray) -> Target:
     if target.form not in {"directions", "scores"}:
         return target
     turned = target.value * sp.diag(*[int(s) for s in signs[: target.value.cols]])
-    return Target(target.names, target.form, turned)
+    return replace(target, value=turned)
 
 
 def usable(made: Exercise) -> list[Notation]:
@@ -173,8 +175,11 @@ def spoilt(value: Any, rng: Random) -> Any:
 
 def damaged(target: Target, rng: Random) -> Target:
     value = target.value
-    if target.form == "number":
+    if target.form in {"number", "count"}:
         value = spoilt(value, rng)
+    elif target.form == "edges":
+        (i, j), (_, k) = value[0], value[1]
+        value = [(i, k if k not in {i, j} else value[1][0]), *value[1:]]
     elif target.form == "set":
         value = [*value[:-1], max(int(x) for x in value) + 1]
     elif isinstance(value, list):
@@ -184,7 +189,7 @@ def damaged(target: Target, rng: Random) -> Target:
         value = value.copy()
         i, j = int(rng.integers(value.rows)), int(rng.integers(value.cols))
         value[i, j] = spoilt(value[i, j], rng)
-    return Target(target.names, target.form, value)
+    return replace(target, value=value)
 
 
 def wrong(made: Exercise, rng: Random, count: int = 2) -> list[str]:

@@ -14,7 +14,7 @@ from eckart.errors import InputError, ParameterError
 from eckart.worked.checks import argument, whole
 from eckart.worked.matrices import square, vector
 from eckart.worked.messages import mark, tr, trn
-from eckart.worked.numerals import figure, text_number
+from eckart.worked.numerals import GUARD, figure, text_number
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectrum import Root, Spectrum, spectrum
 from eckart.worked.written_out import dot_line, squares, written
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 _SHOWN = 8
+_ROUNDING = 8 * float(np.finfo(float).eps)
 Vector = NDArray[np.float64]
 
 
@@ -119,12 +120,18 @@ def iterate(a: Vector, x: Vector, eps: float, most: int) -> Run:
         y = y / length
         run.iterates.append(y)
         run.quotients.append(float(y @ a @ y))
-        run.plain.append(float(np.linalg.norm(y - x)))
-        run.changes.append(min(run.plain[-1], float(np.linalg.norm(y + x))))
+        run.plain.append(_length(y - x))
+        run.changes.append(min(run.plain[-1], _length(y + x)))
         x = y
         if run.changes[-1] <= eps:
             return Run(run.iterates, run.quotients, run.changes, run.plain, True)
     return run
+
+
+def _length(x: Vector) -> float:
+    """The length of a difference of unit vectors; 0 where it is the rounding error of both."""
+    length = float(np.linalg.norm(x))
+    return length if length > _ROUNDING else 0.0
 
 
 def iteration_table(run: Run, name: str = "A") -> SolutionTable:
@@ -164,8 +171,7 @@ def _first_multiplication(a: sp.Matrix, start: sp.Matrix) -> tuple[Step, ...]:
     return (replace(step, numbers=(*step.numbers, Equation("‖A x_0‖", length), Equation("x_1", image / length))),)
 
 
-def _outcome(a: object, start: object, found: Spectrum, run: Run, most: int) -> Step:
-    top = leaders(found)
+def _outcome(a: sp.Matrix, start: sp.Matrix, found: Spectrum, run: Run, most: int) -> Step:
     count = len(run.iterates) - 1
     if run.converged:
         words = trn("After {n} step the direction has settled.", "After {n} steps the direction has settled.", count)
@@ -174,16 +180,31 @@ def _outcome(a: object, start: object, found: Spectrum, run: Run, most: int) -> 
     else:
         words = trn(
             "After {n} step the direction still changes: the iteration has not converged.",
-            "After {n} steps the direction still changes: the iteration does not converge.",
+            "After {n} steps the direction still changes: the iteration has not converged.",
             most,
         )
-    return Step(" ".join([words, *_reasons(a, start, top, found)]))
+    return Step(" ".join([words, *_reasons(a, start, found)]))
 
 
-def _reasons(a: object, start: object, top: list[Root], found: Spectrum) -> list[str]:
-    reasons = []
-    if len(top) > 1:
-        if top[0].real:
+def _reasons(a: sp.Matrix, start: sp.Matrix, found: Spectrum) -> list[str]:
+    """Why it goes as it does, from the parts of the start along the eigenvectors."""
+    if all(value == 0 for value in found.values):
+        return [tr("All eigenvalues are 0, so a power of $A$ is the zero matrix: every start ends at 0.")]
+    image = a * start
+    if sp.Matrix.hstack(start, image).rank() == 1:
+        return _from_eigenvector(start, image, found)
+    top = leaders(found)
+    met = [root for root in found.roots if not is_blind(a, start, root, found)]
+    seen = [root for root in top if root in met]
+    if not seen:
+        return [
+            tr(
+                "The start has no part along the dominant eigenvector, so the iteration finds another "
+                "eigenvalue; only rounding errors can bring the dominant one in. Take another start."
+            )
+        ]
+    if len(seen) > 1:
+        if seen[0].real:
             return [
                 tr(
                     "Two eigenvalues of opposite sign share the largest modulus: the vector alternates "
@@ -191,13 +212,39 @@ def _reasons(a: object, start: object, top: list[Root], found: Spectrum) -> list
                 )
             ]
         return [tr("The two eigenvalues of largest modulus are a complex pair: the vector keeps rotating.")]
-    if len(top[0].eigenpairs) < top[0].multiplicity:
+    reasons = []
+    if len(top) > 1:
+        reasons.append(
+            tr(
+                "Two eigenvalues of opposite sign share the largest modulus, and this start has a part along one of "
+                "them only: the iteration finds that one. Another start need not converge."
+            )
+        )
+    return [*reasons, *_approach(seen[0], [root for root in met if root is not seen[0]])]
+
+
+def _from_eigenvector(start: sp.Matrix, image: sp.Matrix, found: Spectrum) -> list[str]:
+    place = next(i for i, entry in enumerate(start) if entry != 0)
+    value = sp.expand(sp.radsimp(image[place] / start[place]))
+    words = tr("The start is an eigenvector itself, of $λ = {value}$, so its direction never changes.",
+               value=text_number(value))  # fmt: skip
+    largest = max(abs(complex(sp.N(root.value, 20))) for root in found.roots)
+    if abs(complex(sp.N(value, 20))) < largest * (1 - 1e-12):
+        return [words, tr("This is not the dominant eigenvalue: take another start.")]
+    return [words]
+
+
+def _approach(top: Root, others: list[Root]) -> list[str]:
+    """How the iteration comes near the one eigenvalue of largest modulus that the start has a part along."""
+    reasons = []
+    slow = len(top.eigenpairs) < top.multiplicity
+    if slow:
         reasons.append(tr("The dominant eigenvalue has too few eigenvectors, so the approach is slow, like $1/t$."))
-    elif top[0].multiplicity > 1:
+    elif top.multiplicity > 1:
         reasons.append(
             tr("The dominant eigenvalue is repeated: the limit is one of its many eigenvectors, chosen by the start.")
         )
-    if top[0].real and sp.N(top[0].value) < 0:
+    if top.real and sp.N(top.value) < 0:
         reasons.append(
             tr(
                 "The dominant eigenvalue is negative, so the vector changes sign at every step: the "
@@ -205,16 +252,8 @@ def _reasons(a: object, start: object, top: list[Root], found: Spectrum) -> list
                 "sign."
             )
         )
-    if top[0].value != 0 and is_blind(a, start, top[0]):
-        reasons.append(
-            tr(
-                "The start has no part along the dominant eigenvector, so the iteration finds another "
-                "eigenvalue; only rounding errors can bring the dominant one in. Take another start."
-            )
-        )
-    others = [root for root in found.roots if root is not top[0]]
-    if others and top[0].value != 0:
-        ratio = abs(complex(sp.N(others[0].value))) / abs(complex(sp.N(top[0].value)))
+    ratio = max((abs(complex(sp.N(root.value))) for root in others), default=0.0) / abs(complex(sp.N(top.value)))
+    if ratio and not slow:
         reasons.append(
             tr(
                 "Each step multiplies the error by about {ratio}, the ratio of the two largest moduli.",
@@ -230,10 +269,20 @@ def leaders(found: Spectrum) -> list[Root]:
     return [root for root, size in zip(found.roots, sizes, strict=True) if size >= max(sizes) * (1 - 1e-12)]
 
 
-def is_blind(a: sp.Matrix, start: object, root: Root) -> bool:
-    """No left eigenvector of this eigenvalue meets the start."""
-    same = next(r for r in spectrum(a.T, symmetric=False).roots if abs(complex(sp.N(r.value - root.value))) < 1e-12)
-    return all(abs(complex(sp.N((pair.direction.T * start)[0], 20))) < 1e-15 for pair in same.eigenpairs)
+def is_blind(a: sp.Matrix, start: sp.Matrix, root: Root, found: Spectrum) -> bool:
+    """Whether the start has no part in the space of an eigenvalue.
+
+    By the Cayley-Hamilton theorem the product of (A - μ I)^m over all other eigenvalues μ leaves that part alone.
+    """
+    x = start.applyfunc(lambda entry: sp.N(entry, GUARD))
+    for other in found.roots:
+        for _ in range(other.multiplicity if other is not root else 0):
+            x = (a * x - sp.N(other.value, GUARD) * x).applyfunc(lambda entry: sp.N(entry, GUARD))
+            size = max(abs(complex(entry)) for entry in x)
+            if size < 1e-25:
+                return True
+            x = x / sp.Float(size, GUARD)
+    return False
 
 
 def _truth(found: Spectrum) -> Step:

@@ -133,10 +133,12 @@ def _dominant(problem: Problem, solution: Solution) -> tuple[Target, ...]:
 
 def _diagonal_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     power = problem.arguments["power"]
+    inverses = ("V^-1", "P^-1", "S^-1", *(("V^T", "P^T", "S^T") if problem.matrix.is_symmetric() else ()))
     return (
-        Target(("lambda", "D", "eigenvalues"), "numbers", list(solution["D"].diagonal()), "eigenpairs"),
+        Target(("D", "lambda", mark("eigenvalues"), "Lambda"), "numbers", list(solution["D"].diagonal()), "eigenpairs"),
+        Target(("V", "P", "S", mark("eigenvectors")), "axes", solution["V"], "eigenpairs"),
         Target((f"A^{power}", "power", f"A{power}"), "matrix", solution["power"]),
-        Target(("V", "P", "S", "eigenvectors"), "axes", solution["V"], "eigenpairs", optional=True),
+        Target(inverses, "inverse", solution["V_inverse"], optional=True),
     )
 
 
@@ -157,15 +159,9 @@ KINDS = {
         (6, 6),
         _rank,
         lambda p, s: (
-            Target((mark("rank"), "rg", "r"), "number", s["rank"]),
+            Target((mark("rank"), "rg", "r", "rk"), "count", s["rank"]),
+            Target((mark("basis"), "B"), "set", s["basis_rows"], also=(Target(("B",), "matrix", s["basis"]),)),
             Target(("C", mark("coordinates")), "matrix", s["coordinates"]),
-            Target(
-                (mark("basis"), "B"),
-                "set",
-                s["basis_rows"],
-                optional=True,
-                also=(Target(("B",), "matrix", s["basis"]),),
-            ),
         ),
         (
             (
@@ -202,7 +198,10 @@ KINDS = {
         square=True,
     ),
     "power_iteration": Kind(
-        mark("Find the dominant eigenpair by power iteration from $x_0$; give the exact limit if you can."),
+        mark(
+            "Find the dominant eigenvalue and its unit eigenvector by power iteration from $x_0$; give the exact limit "
+            "if you can."
+        ),
         ((2, 2), (2, 2), (3, 3)),
         *SQUARE,
         _power,
@@ -218,7 +217,7 @@ KINDS = {
         square=True,
     ),
     "deflation": Kind(
-        mark("Find all eigenpairs by deflation."),
+        mark("Find all eigenvalues and unit eigenvectors by deflation."),
         ((2, 2), (3, 3), (3, 3)),
         *SQUARE,
         _deflation,
@@ -228,7 +227,7 @@ KINDS = {
         square=True,
     ),
     "diagonalize": Kind(
-        mark("Diagonalise the matrix and compute $A^{power}$."),
+        mark("Diagonalise the matrix (give $D$ and $V$ with $A = V D V^{{-1}}$) and compute $A^{power}$."),
         ((2, 2), (3, 3), (3, 3)),
         *SQUARE,
         _diagonalize,

@@ -15,16 +15,20 @@ from math import prod
 from typing import Any
 
 from eckart.errors import InputError
-from eckart.worked.exercises.arithmetic import Entry, Grid, Reader
+from eckart.worked.exercises.arithmetic import Entry, Grid, Reader, Typed
 from eckart.worked.exercises.typed import plain, unwrapped
+from eckart.worked.exercises.words import are_neutral
 from eckart.worked.messages import tr
 
 _LONGEST, _MOST_READINGS = 4000, 64
+Mode = tuple[bool, bool]
+_MODES: tuple[Mode, ...] = ((False, False), (True, False), (False, True))
+"""Whether a space multiplies, and whether it separates a number from a vector, as `Reader` has it."""
 _OPEN, _CLOSE = "([{", ")]}"
 _WORD = r"(?!sqrt|cbrt)[^\W\d_](?:[\w'~+]|\^\([-+]?\w*\)|\^-?)*"
 _INDEX = r"\s*\(\s*\w+(?:\s*[,;]\s*\w+)*\s*\)"  # rank(A), x(1, 1)
 _NAMED = re.compile(rf"(?<![\w.)])({_WORD}(?:,?[^\S\n]+{_WORD}){{0,9}}(?:{_INDEX})?)\s*(?:=|:|≈)")
-_LABEL = re.compile(r"\s*((?:(?!sqrt|cbrt)[^\W\d_]{2,}\s+)+)(?=[-+(\[{\d.]|sqrt|cbrt)")
+_LABEL = re.compile(r"\s*((?:(?!sqrt|cbrt)[^\W\d_]+\s+)+)(?=[-+(\[{\d.]|sqrt|cbrt)")
 _INDEXED = re.compile(r"\s*[^\W\d_]_?\d+(?:\s*[,\s]\s*[^\W\d_]_?\d+)*\s*")
 
 
@@ -32,14 +36,17 @@ _INDEXED = re.compile(r"\s*[^\W\d_]_?\d+(?:\s*[,\s]\s*[^\W\d_]_?\d+)*\s*")
 class Target:
     """One thing that is asked for.
 
-    `form` is "number", "numbers" (in any order), "list" (in this order), "matrix", "frame" (a matrix, or its columns
-    one by one), "directions" (columns up to sign, of unit length), "axes" (columns of any length), "scores" (columns
-    up to sign) or "set" (whole numbers). `names` are what it may be called; messages use the first.
+    `form` is "number", "count" (a whole number of things), "numbers" (in any order), "list" (in this order),
+    "probabilities" (in this order), "matrix", "frame" (a matrix, or its columns one by one), "directions" (columns up
+    to sign, of unit length), "axes" (columns of any length), "inverse" (that of the matrix with these axes), "scores"
+    (columns up to sign), "set" (whole numbers) or "edges" (pairs of whole numbers). `names` are what it may be called;
+    messages use the first.
     Targets with the same `pairing` must be in the same order, such as eigenvectors in the order of the eigenvalues;
     where `signed`, their signs belong together too, such as those of u and v. `label` is how the key prints it, for
     questions that ask for something else than what the solution ends with. `also` has other values that are as right,
     such as the eigenvalues of the covariance matrix where the solution has those of the cross-products; a Target among
     them has its own form. An `optional` target is judged where it is given and may be left out: results on the way.
+    `scale` is the size that decimals are rounded against, such as 1 for correlations; 0 takes the largest value.
     """
 
     names: tuple[str, ...]
@@ -50,6 +57,7 @@ class Target:
     label: str = ""
     also: tuple[Any, ...] = ()
     optional: bool = False
+    scale: int = 0
 
     @property
     def shown(self) -> str:
@@ -59,12 +67,31 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of an answer and, where one stands before it, its name."""
+    """One row of an answer and, where one stands before it, its name.
+
+    `words` are those that stand before its numbers without a sign of equality, as in `rank 2` and `k = not 2`.
+    """
 
     entries: tuple[Entry, ...]
     name: str = ""
+    words: str = ""
     differs: bool = False
     """Whether it is written as an equality whose sides are not equal, such as 2/4 = 0.6."""
+
+    @property
+    def title(self) -> str:
+        """What the row is called, with a sign of equality or without."""
+        return self.name or self.words
+
+    def atoms(self) -> list[tuple[Entry, ...]]:
+        """Numbers side by side, and each bracket: what may belong to different things that are asked for."""
+        found: list[tuple[Entry, ...]] = []
+        for entry in self.entries:
+            if found and isinstance(entry, Typed) and isinstance(found[-1][0], Typed):
+                found[-1] += (entry,)
+            else:
+                found.append((entry,))
+        return found
 
 
 def readings(text: str) -> list[list[Row]]:
@@ -96,37 +123,56 @@ def _read(text: str, errors: list[str]) -> list[list[Row]]:
         whole = plain(text)
         for candidate in [one for own in dict.fromkeys((whole, unwrapped(whole))) for one in _spellings(own)]:
             pieces = list(_pieces(candidate))
-            read += [[_row(name, piece, product, errors) for name, piece in pieces] for product in (False, True)]
+            modes = _MODES if re.search(r"[\w)\]}][^\S\n]+[(\[{]", candidate) else _MODES[:2]
+            read += [[_row(name, piece, mode, errors) for name, piece in pieces] for mode in modes]
     except InputError as error:
         errors.append(str(error))
     return _combined(read)
 
 
 def _paired(rows: list[Row]) -> list[Row] | None:
-    """Numbers with brackets next to them, `3, (1, 1)`, as numbers and brackets apart: eigenpairs are written so."""
+    """Numbers with vectors next to them, `3, (1, 1)`, as numbers and vectors apart: eigenpairs are written so."""
+    if (pairs := _alternating(rows)) is not None:
+        return pairs
     kept: list[Row] = []
     numbers: list[Entry] = []
     grids: list[Entry] = []
     for row in rows:
         own = [entry for entry in row.entries if isinstance(entry, Grid)]
         rest = tuple(entry for entry in row.entries if not isinstance(entry, Grid))
-        if own and rest:
+        if own and rest and not row.title:
             grids += own
-            if row.name:
-                kept.append(Row(rest, row.name))
-            else:
-                numbers += rest
-        elif len({entry.shape for entry in own}) > 1:
-            kept += [Row((entry,), row.name if place == 0 else "") for place, entry in enumerate(own)]
+            numbers += rest
         else:
             kept.append(row)
     parts = [Row(tuple(entries), "") for entries in (numbers, grids) if entries]
-    return [*kept, *parts] if parts or len(kept) != len(rows) else None
+    return [*kept, *parts] if parts else None
+
+
+def _alternating(rows: list[Row]) -> list[Row] | None:
+    """`3; 0.6, 0.8; 1; 0.8, -0.6`: numbers and vectors one by one, with brackets or without."""
+    atoms = [atom for row in rows for atom in row.atoms()]
+    if len(atoms) < 4 or len(atoms) % 2 or any(not are_neutral(row.title) for row in rows):
+        return None
+    numbers, vectors = [atom for atom in atoms[::2] if len(atom) == 1], [_as_vector(atom) for atom in atoms[1::2]]
+    sizes = {len(flat((vector,))) for vector in vectors}
+    if len(numbers) * 2 != len(atoms) or any(isinstance(atom[0], Grid) for atom in numbers):
+        return None
+    if len(sizes) != 1 or sizes == {1} or any(1 not in vector.shape for vector in vectors):
+        return None
+    return [Row(tuple(atom[0] for atom in numbers)), *[Row((vector,)) for vector in vectors]]
+
+
+def _as_vector(atom: tuple[Entry, ...]) -> Grid:
+    """Numbers side by side as one row, or the bracket that they stand in."""
+    return atom[0] if isinstance(atom[0], Grid) else Grid((tuple(x for x in atom if isinstance(x, Typed)),))
 
 
 def _spellings(text: str) -> Iterator[str]:
     """The text, with decimal commas, with digits in groups of three, and with mixed numbers such as 2 1/3."""
     yield text
+    if edges := _edges(text):
+        yield edges
     mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed, text)
     if mixed != text:
         yield mixed
@@ -141,6 +187,13 @@ def _spellings(text: str) -> Iterator[str]:
         if re.search(grouped, text):
             text_of = re.sub(grouped, lambda m: re.sub(r"\D", "", m[1]) + "." + m[2], text)
             yield re.sub(r"(?<=\d),(?=\d)", ".", text_of) if decimal == "," else text_of
+
+
+def _edges(text: str) -> str:
+    """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph; empty where nothing is written so."""
+    between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w.^*/(]|\s*[-+*/])"
+    found = re.sub(between, r"(\1, \2)", text)
+    return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
 
 
 def _mixed(match: re.Match[str]) -> str:
@@ -171,11 +224,11 @@ def _parts(rows: list[Row | None]) -> list[list[Row] | None]:
     for row in rows:
         if row is None:
             found.append(None)
-        elif row.name or not named or found[-1] is None:
+        elif row.title or not named or found[-1] is None:
             found.append([row])
         else:
             found[-1].append(row)
-        named = bool(row and row.name) or (named and bool(row))
+        named = bool(row and row.title) or (named and bool(row))
     return found
 
 
@@ -187,41 +240,41 @@ def _distinct(parts: Iterable[list[Row] | None]) -> list[list[Row]]:
     return found
 
 
-def _row(name: str, content: str, product: bool, errors: list[str]) -> Row | None:
+def _row(name: str, content: str, mode: Mode, errors: list[str]) -> Row | None:
     """One row, or None if it cannot be read in this way."""
-    match = _LABEL.match(content)
-    if match:
-        name, content = name or match[1].strip(), content[match.end() :]
+    words = ""
+    if (match := _LABEL.match(content)) and re.search(r"[^\W\d_]{2}", match[1]):
+        words, content = match[1].strip(), content[match.end() :]
     try:
         if not re.search(r"[=≈]", content):
-            return Row(_entries(content, product), name)
-        first, last = (_entries(_side(content, product, end), product) for end in (0, -1))
-        return Row(first, name, differs=not _agree(first, last))
+            return Row(_entries(content, mode), name, words)
+        first, last = (_entries(_side(content, mode, end), mode) for end in (0, -1))
+        return Row(first, name, words, differs=not _agree(first, last))
     except InputError as error:
         errors.append(str(error))
         return None
 
 
-def _entries(content: str, product: bool) -> tuple[Entry, ...]:
-    found = tuple(entry for cell in _alternatives(content) for entry in Reader(cell, product).row())
+def _entries(content: str, mode: Mode) -> tuple[Entry, ...]:
+    found = tuple(entry for cell in _alternatives(content) for entry in Reader(cell, *mode).row())
     if not found:
         raise InputError(tr("The answer is empty."))
     return found
 
 
-def _side(content: str, product: bool, end: int) -> str:
+def _side(content: str, mode: Mode, end: int) -> str:
     """Of `1/√2 ≈ 0.71, V D^3 V^-1 = 5` the first or the last sides that can be read, `1/√2, 5` or `0.71, 5`."""
     chosen = []
     for item in _cut(content, ","):
         sides = [side for side in re.split(r"[=≈]", item) if side.strip()]
-        readable = [side for side in sides if _is_readable(side, product)]
+        readable = [side for side in sides if _is_readable(side, mode)]
         chosen.append((readable or sides or [""])[end])
     return ", ".join(chosen)
 
 
-def _is_readable(side: str, product: bool) -> bool:
+def _is_readable(side: str, mode: Mode) -> bool:
     try:
-        return bool(_entries(side, product))
+        return bool(_entries(side, mode))
     except InputError:
         return False
 

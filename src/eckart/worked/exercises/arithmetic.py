@@ -66,11 +66,13 @@ Entry = Typed | Grid
 class Reader:
     """One row of an answer, read from left to right.
 
-    With `product`, a space before a root or a bracket multiplies, as in `1/2 sqrt(2)`; without, it separates entries.
+    With `product`, a space before a root or a bracket multiplies, as in `1/2 sqrt(2)`; without, it separates entries,
+    but for a number before a vector, as in `1/√2 (1, 1)`. With `apart` it separates these too: `3 (1, 1)` is a pair.
     """
 
     text: str
     product: bool = False
+    apart: bool = False
     place: int = 0
     depth: int = 0
     tokens: list[tuple[str, bool]] = field(default_factory=list)
@@ -153,7 +155,7 @@ class Reader:
             return False
         if not self.spaced() or (self.product and not token[0].isdigit() and token[0] != "."):
             return not isinstance(left, Grid) or token not in {"(", "[", "{"}
-        return isinstance(left, Typed) and token in {"(", "[", "{"} and self.is_list()
+        return not self.apart and isinstance(left, Typed) and token in {"(", "[", "{"} and self.is_list()
 
     def is_list(self) -> bool:
         """Whether the bracket that opens here has more than one entry."""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,9 @@ RIGHT, ALMOST, PARTIAL, WRONG = "right", "almost", "partial", "wrong"
 ORDER = (RIGHT, ALMOST, PARTIAL, WRONG)
 _COARSE = Decimal("0.01")
 """A decimal must be this near, relatively, however few digits are given."""
-_EXACT = Decimal("1e-20")
+_EXACT, _SMALL = Decimal("1e-20"), 10
 _FLOAT = Decimal("1e-6")
-_SLIPS = ((Decimal(2), "2"), (Decimal(3), "3"), (Decimal(4), "4"), (Decimal(5), "5"), (Decimal(10), "10"),
+SLIPS = ((Decimal(2), "2"), (Decimal(3), "3"), (Decimal(4), "4"), (Decimal(5), "5"), (Decimal(10), "10"),
           (Decimal(100), "100"), (Decimal("0.5"), "1/2"), (Decimal(1) / 3, "1/3"), (Decimal("0.25"), "1/4"),
           (Decimal("0.2"), "1/5"), (Decimal("0.1"), "1/10"), (Decimal("0.01"), "1/100"))  # fmt: skip
 
@@ -39,14 +38,17 @@ Match = tuple[tuple[int, ...], tuple[int, ...]]
 class Verdict:
     """What is right and what is not. `status` is "right", "almost", "partial" (right, but not all) or "wrong".
 
-    `matches` holds every order and choice of signs in which the part is right. `misfits` counts the parts that have
-    the wrong size: of two ways to read an answer, the one that fits the question is judged.
+    `matches` holds every order and choice of signs in which the part is right. `misfits` is 1 for a part of the wrong
+    size, and `hits` counts the numbers that are right: of two ways to read an answer, the one that fits better is
+    judged. `cost` is what the answer as a whole leaves unexplained.
     """
 
     status: str
     message: str
     matches: frozenset[Match] = frozenset()
     misfits: int = 0
+    hits: int = 0
+    cost: float = 0.0
 
     def __bool__(self) -> bool:
         return self.status == RIGHT
@@ -60,6 +62,11 @@ class Part:
     """Some rows of an answer that belong together."""
 
     rows: tuple[tuple[Entry, ...], ...]
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is written without brackets, so that its rows may be vectors or the rows of a matrix."""
+        return len(self.rows) > 1 and not any(isinstance(entry, Grid) for entry in self.entries)
 
     @property
     def entries(self) -> list[Entry]:
@@ -95,10 +102,11 @@ def _decimal(value: object) -> Decimal:
     return Decimal(str(sp.N(value, DIGITS)))
 
 
-def close(given: Typed, true: sp.Expr) -> bool:
+def close(given: Typed, true: sp.Expr, scale: Decimal = Decimal(0)) -> bool:
     """Exactly equal, or a decimal that is rounded or cut off in its last place, and within a per cent.
 
-    What is computed with rounded decimals may be off by their errors.
+    The per cent is that of `scale` for rounded numbers, if it is larger: 0.06 is right for 0.063 next to 0.71. What is
+    computed with rounded decimals may be off by their errors.
     """
     true = sp.sympify(true)
     expected = _decimal(true)
@@ -106,9 +114,19 @@ def close(given: Typed, true: sp.Expr) -> bool:
     if given.error:
         least = Decimal("1e-9") if size else given.error / 2
         cut = given.value * expected >= 0 and abs(given.value) <= size
-        unit = given.error if cut or not given.digits else given.error / 2
-        return gap <= unit * Decimal("1.0000001") and gap <= max(_COARSE * size, least)
+        rounded = given.error / 2 if given.digits else given.error
+        slack = Decimal("1.0000001")
+        if gap <= rounded * slack and gap <= max(_COARSE * max(size, scale), least):
+            return True
+        return cut and gap <= given.error * slack and gap <= max(_COARSE * size, least)
     return gap <= (_FLOAT * max(Decimal(1), size) if true.has(sp.Float) else _EXACT * (1 + size))
+
+
+def scale_of(target: Target) -> Decimal:
+    """The size against which the decimals of a target are rounded: that of its largest value."""
+    if target.scale or not isinstance(target.value, list | sp.MatrixBase):
+        return Decimal(target.scale)
+    return max((abs(_decimal(sp.sympify(value))) for value in target.value), default=Decimal(0))
 
 
 def right(matches: frozenset[Match] = frozenset()) -> Verdict:
@@ -117,10 +135,23 @@ def right(matches: frozenset[Match] = frozenset()) -> Verdict:
 
 def number(part: Part, target: Target) -> Verdict:
     if len(part.flat) != 1:
-        message = tr("One number is asked for here, and the answer has {count}.", count=len(part.flat))
-        return Verdict(WRONG, message, misfits=1)
+        return _one_number(part)
     given = part.flat[0]
-    return right() if close(given, target.value) else Verdict(WRONG, number_slip(given, target.value))
+    fits = close(given, target.value, Decimal(target.scale))
+    return right() if fits else Verdict(WRONG, number_slip(given, target.value))
+
+
+def count(part: Part, target: Target) -> Verdict:
+    """How many there are: a factor or a root would explain nothing."""
+    if len(part.flat) != 1:
+        return _one_number(part)
+    fits = close(part.flat[0], target.value)
+    return right() if fits else Verdict(WRONG, tr("This is not the right number."))
+
+
+def _one_number(part: Part) -> Verdict:
+    message = tr("One number is asked for here, and the answer has {count}.", count=len(part.flat))
+    return Verdict(WRONG, message, misfits=1)
 
 
 def number_slip(given: Typed, true: sp.Expr) -> str:
@@ -137,91 +168,42 @@ def number_slip(given: Typed, true: sp.Expr) -> str:
             if value is not None and value != true and close(given, value):
                 return message
         ratio = given.value / _decimal(true)
-        if given.error and abs(ratio - 1) < Decimal("0.03"):
+        cut = not true.is_Integer and given.value == given.value.to_integral_value()
+        if (given.error or cut) and abs(ratio - 1) < Decimal("0.03"):
             return tr("Close, but not to the digits given: compute with more digits.")
-        for factor, shown in _SLIPS:
-            if abs(ratio - factor) < (Decimal("0.01") * factor if given.error else Decimal("1e-9")):
-                return tr("The number is off by the factor {factor}.", factor=shown)
+        if shown := _factor(given, true):
+            return tr("The number is off by the factor {factor}.", factor=shown)
     return tr("This is not the right number.")
 
 
-def _listed(part: Part) -> list[Typed]:
-    """The numbers of a part; of a diagonal matrix, square or as the middle of a full SVD, those on its diagonal."""
-    grid = part.grid()
-    rows, cols = grid.shape
-    crossing = [grid.rows[i][j].value for i in range(rows) for j in range(cols) if i != j]
-    if min(rows, cols) > 1 and not any(crossing):
-        return [grid.rows[i][i] for i in range(min(rows, cols))]
-    return part.flat
-
-
-def numbers(part: Part, target: Target) -> Verdict:
-    """Numbers in any order."""
-    left = list(target.value)
-    given = _listed(part)
-    wrong = []
-    for number in given:
-        match = next((place for place, value in enumerate(left) if close(number, value)), None)
-        if match is None:
-            wrong.append(number)
-        else:
-            del left[match]
-    if not wrong and not left:
-        orders = [tuple(order) for order in permutations(range(len(given)))]
-        fits = [all(close(x, target.value[j]) for x, j in zip(given, order, strict=True)) for order in orders]
-        return right(frozenset((order, ()) for order, fit in zip(orders, fits, strict=True) if fit))
-    if not wrong:
-        return Verdict(PARTIAL, trn("Right so far, but {n} number is missing.",
-                                    "Right so far, but {n} numbers are missing.", len(left)))  # fmt: skip
-    misfits = int(len(given) > len(target.value))
-    if not left:
-        return Verdict(WRONG, tr("The answer has numbers that do not belong to it."), misfits=misfits)
-    return Verdict(WRONG, _slip_of_many(wrong, left, len(target.value)), misfits=misfits)
-
-
-def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
-    slips = {number_slip(given, left[min(i, len(left) - 1)]) for i, given in enumerate(wrong)}
-    slips.discard(tr("This is not the right number."))
-    if len(left) < count:
-        first = tr("{right} of {count} numbers are right.", right=count - len(left), count=count)
-        return f"{first} {slips.pop()}" if len(slips) == 1 else first
-    return slips.pop() if len(slips) == 1 else tr("None of the numbers is right.")
-
-
-def ordered(part: Part, target: Target) -> Verdict:
-    given = _listed(part)
-    if len(given) == len(target.value) and all(close(x, y) for x, y in zip(given, target.value, strict=True)):
-        return right()
-    verdict = numbers(part, target)
-    if verdict.status == RIGHT:
-        return Verdict(ALMOST, tr("The numbers are right, but in another order."))
-    return verdict
-
-
-def chosen(part: Part, target: Target) -> Verdict:
-    given = [int(x.value) if x.value == x.value.to_integral_value() and not x.error else None for x in part.flat]
-    found, true = set(given), {int(x) for x in target.value}
-    if found == true and len(given) == len(found):
-        return right()
-    if found < true and found:
-        return Verdict(PARTIAL, tr("Right so far, but something is missing."))
-    return Verdict(WRONG, tr("These are not the right ones."))
+def _factor(given: Typed, true: sp.Expr) -> str:
+    """The simple factor by which a number is off, or ""."""
+    expected = _decimal(sp.sympify(true))
+    small = abs(expected) < _SMALL and all(x == x.to_integral_value() for x in (expected, given.value))
+    if not expected or small:
+        return ""  # a small whole number is a multiple of another by chance
+    ratio = given.value / expected
+    near = [shown for factor, shown in SLIPS
+            if abs(ratio - factor) < (Decimal("0.01") * factor if given.error else Decimal("1e-9"))]  # fmt: skip
+    return near[0] if near else ""
 
 
 def matrix(part: Part, target: Target) -> Verdict:
-    true, given = target.value, part.grid()
+    true, given, scale = target.value, part.grid(), scale_of(target)
     if given.shape != true.shape:
         if 1 in given.shape and len(part.flat) == len(true):
             given = shaped(part.flat, true.shape)
-        elif given.shape == true.T.shape and _same(given, true.T):
+        elif given.shape == true.T.shape and _same(given, true.T, scale):
             return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
         else:
             return wrong_shape(given, true)
-    if _same(given, true):
+    if _same(given, true, scale):
         return right()
-    if true.rows == true.cols > 1 and _same(given, true.T):
+    if true.rows == true.cols > 1 and _same(given, true.T, scale):
         return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
-    return Verdict(WRONG, _matrix_slip(given, true))
+    wrong = [(i, j) for i in range(true.rows) for j in range(true.cols)
+             if not close(given.rows[i][j], true[i, j], scale)]  # fmt: skip
+    return Verdict(WRONG, _matrix_slip(given, true, wrong), hits=len(true) - len(wrong))
 
 
 def wrong_shape(given: Grid, true: Any) -> Verdict:
@@ -229,11 +211,11 @@ def wrong_shape(given: Grid, true: Any) -> Verdict:
     return Verdict(WRONG, tr("The answer is {given}, and a {true} matrix is asked for.", **shapes), misfits=1)
 
 
-def _same(given: Grid, true: sp.Matrix) -> bool:
-    return all(close(given.rows[i][j], true[i, j]) for i in range(true.rows) for j in range(true.cols))
+def _same(given: Grid, true: sp.Matrix, scale: Decimal) -> bool:
+    return all(close(given.rows[i][j], true[i, j], scale) for i in range(true.rows) for j in range(true.cols))
 
 
-def _matrix_slip(given: Grid, true: sp.Matrix) -> str:
+def _matrix_slip(given: Grid, true: sp.Matrix, wrong: list[tuple[int, int]]) -> str:
     a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
     if np.abs(a).max() > 0 and np.abs(b).max() > 0:
         ratio = float((a * b).sum() / (b * b).sum())
@@ -241,9 +223,8 @@ def _matrix_slip(given: Grid, true: sp.Matrix) -> str:
             if abs(ratio + 1) < 1e-9:
                 return tr("All signs are wrong.")
             return tr("Every entry is off by the factor {factor}.", factor=f"{ratio:.6g}")
-    if all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
+    if min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
         return tr("The columns are right up to their signs, but here the signs are given.")
-    wrong = [(i, j) for i in range(true.rows) for j in range(true.cols) if not close(given.rows[i][j], true[i, j])]
     if len(wrong) <= max(1, len(true) // 3):
         indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)
         return trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=indices)
@@ -265,7 +246,8 @@ def floats(grid: Grid) -> Array:
 
 def column_sign(given: Grid, place: int, true: Any) -> int:
     """1 or -1 if a column is the true one or its opposite, else 0."""
+    scale = max(abs(_decimal(entry)) for entry in true)
     for sign in (1, -1):
-        if all(close(given.rows[i][place], sign * true[i]) for i in range(true.rows)):
+        if all(close(given.rows[i][place], sign * true[i], scale) for i in range(true.rows)):
             return sign
     return 0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations, product
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.arithmetic import Grid
@@ -21,6 +23,7 @@ from eckart.worked.exercises.compare import (
     column_sign,
     floats,
     matrix,
+    number_slip,
     right,
     shaped,
     turned,
@@ -48,13 +51,45 @@ def axes(part: Part, target: Target) -> Verdict:
         for order in permutations(range(count))
         if all(fits[i][j] for i, j in enumerate(order))
     )
-    return right(matches) if matches else Verdict(*_column_slip(own, true, unit=False))
+    if matches:
+        return right(matches)
+    parallel = {j for i in range(count) for j in range(count) if fits[i][j]}
+    if parallel:
+        message = tr("{right} of {count} vectors are right.", right=len(parallel), count=count)
+        return Verdict(WRONG, message, hits=len(parallel))
+    return Verdict(WRONG, tr("The vectors are not right."))
+
+
+def inverse(part: Part, target: Target) -> Verdict:
+    """The inverse of a matrix of axes: its rows are known up to their lengths, which `are_inverse` compares."""
+    given = part.grid()
+    if given.shape != target.value.shape:
+        return wrong_shape(given, target.value)
+    verdict = axes(Part(((turned(given),),)), replace(target, value=target.value.T))
+    return verdict or Verdict(WRONG, tr("This is not the right matrix."))
+
+
+def are_inverse(matrix: Part, other: Part) -> bool:
+    """Whether the product of two matrices is the identity, as far as rounded decimals say."""
+    b = other.grid()
+    a = _as_columns(matrix, sp.zeros(*b.shape))
+    errors = [[float(x.error) for x in row] for row in (*a.rows, *b.rows)]
+    slack = 2 * np.max(errors) * (np.abs(floats(a)).sum(axis=1).max() + np.abs(floats(b)).sum(axis=0).max()) + 1e-9
+    return a.shape[1] == b.shape[0] and bool(np.abs(floats(a) @ floats(b) - np.eye(a.shape[0])).max() <= slack)
 
 
 def frame(part: Part, target: Target) -> Verdict:
     """A matrix with its signs, which may be given column by column: q1 = (1, 0), q2 = (0, 1)."""
     given = _as_columns(part, target.value)
-    return matrix(Part(((given,),)) if given.shape == target.value.shape else part, target)
+    own = Part(((given,),)) if given.shape == target.value.shape else part
+    verdict = matrix(own, target)
+    if not verdict and part.is_bare and turned(part.grid()).shape == target.value.shape:
+        verdict = matrix(Part(((turned(part.grid()),),)), target) or verdict  # the columns one by one
+    if not verdict and given.shape == target.value.shape:
+        a, b = floats(given), np.array(target.value.evalf().tolist(), dtype=float)
+        if all(_parallel(a[:, j], b[:, j]) and a[:, j] @ b[:, j] > 0 for j in range(b.shape[1])):
+            return Verdict(ALMOST, _length_slip(given, target.value, range(b.shape[1]), True))
+    return verdict
 
 
 def scores(part: Part, target: Target) -> Verdict:
@@ -68,17 +103,21 @@ def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
         given = turned(given)  # one row, written with semicolons
     if unit and given.shape == (true.rows, true.rows) and true.rows > true.cols and _is_orthogonal(floats(given)):
         given = Grid(tuple(row[: true.cols] for row in given.rows))  # the full SVD: the rest completes the basis
+    reorder = unit or bool(target.pairing)
+    in_rows = _matches(turned(given), true, reorder) if given.shape == true.T.shape and len(true) > 1 else frozenset()
     if given.shape != true.shape:
+        if in_rows:
+            return right(in_rows) if part.is_bare else _in_rows()
         if given.shape[0] == true.rows and given.shape[1] < true.cols:
             return _some_columns(given, target, unit)
-        if given.shape == true.T.shape and _matches(turned(given), true, unit):
-            return _in_rows()
         return wrong_shape(given, true)
-    if matches := _matches(given, true, unit or bool(target.pairing)):
-        return right(matches)
-    if true.rows == true.cols > 1 and _matches(turned(given), true, unit):
+    matches = _matches(given, true, reorder)
+    if matches or (part.is_bare and in_rows):
+        # Rows without brackets may be the rows of a matrix or vectors one by one.
+        return right(matches | in_rows if part.is_bare else matches)
+    if in_rows and true.cols > 1:
         return _in_rows()
-    return Verdict(*_column_slip(floats(given), np.array(true.evalf().tolist(), dtype=float), unit))
+    return _column_slip(given, true, unit)
 
 
 def _in_rows() -> Verdict:
@@ -115,23 +154,59 @@ def _some_columns(given: Grid, target: Target, unit: bool) -> Verdict:
     return Verdict(WRONG, tr("The vectors are not right."))
 
 
-def _column_slip(a: Array, b: Array, unit: bool) -> tuple[str, str]:
+def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
+    """What is the matter with columns that are not all right."""
+    a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
     count = b.shape[1]
     if len(b) == 1:
-        return WRONG, tr("This is not the right matrix.")
+        return _row_slip(given, true)
+    exact = {j for i in range(count) for j in range(count) if column_sign(given, i, true[:, j])}
     for order in permutations(range(count)):
         if all(_parallel(a[:, i], b[:, j]) for i, j in enumerate(order)):
-            if unit:
-                return ALMOST, tr("The directions are right, but the vectors are not normalised.")
-            if list(order) == sorted(order):
-                return ALMOST, tr("The directions are right, but the lengths are not.")
-            return ALMOST, tr("The vectors are right, but in another order.")
-    right = {j for i in range(count) for j in range(count) if _parallel(a[:, i], b[:, j])}
-    if right:
-        return WRONG, tr("{right} of {count} vectors are right.", right=len(right), count=count)
+            return Verdict(ALMOST, _length_slip(given, true, order, unit), hits=len(exact))
+        if all(_is_near(given, i, b[:, j]) or j in exact for i, j in enumerate(order)):
+            return Verdict(ALMOST, tr("Close, but not to the digits given: compute with more digits."), hits=len(exact))
+    if exact:
+        message = tr("{right} of {count} vectors are right.", right=len(exact), count=count)
+        return Verdict(WRONG, message, hits=len(exact))
     if unit and not np.allclose((a * a).sum(axis=0), 1, atol=0.02):
-        return WRONG, tr("The vectors are not right, and they are not of unit length.")
-    return WRONG, tr("The vectors are not right.")
+        return Verdict(WRONG, tr("The vectors are not right, and they are not of unit length."))
+    return Verdict(WRONG, tr("The vectors are not right."))
+
+
+def _row_slip(given: Grid, true: Any) -> Verdict:
+    """Scores of one row: numbers up to their signs."""
+    wrong = [j for j in range(true.cols) if not column_sign(given, j, true[:, j])]
+    if true.cols > 1:
+        places = ", ".join(str(j + 1) for j in wrong)
+        return Verdict(WRONG, trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong),
+                                  places=places), hits=true.cols - len(wrong))  # fmt: skip
+    return Verdict(WRONG, number_slip(replace(given.rows[0][0], value=abs(given.rows[0][0].value)), abs(true[0])))
+
+
+def _length_slip(given: Grid, true: Any, order: Sequence[int], unit: bool) -> str:
+    """Columns of the right directions: too inexact, of another length, or in another order."""
+    wrong = [i for i, j in enumerate(order) if not column_sign(given, i, true[:, j])]
+    b = np.array(true.evalf().tolist(), dtype=float)
+    if wrong and all(_is_near(given, i, b[:, order[i]]) for i in wrong):
+        return tr("Close, but not to the digits given: compute with more digits.")
+    if not wrong:
+        return tr("The vectors are right, but in another order.")
+    if not unit:
+        return tr("The directions are right, but the lengths are not.")
+    if len(wrong) < len(order):
+        return trn("The directions are right, but {n} vector is not normalised.",
+                   "The directions are right, but {n} vectors are not normalised.", len(wrong))  # fmt: skip
+    return tr("The directions are right, but the vectors are not normalised.")
+
+
+def _is_near(given: Grid, place: int, true: Array) -> bool:
+    """Whether decimals miss the true column, or its opposite, by little in every entry."""
+    column = [row[place] for row in given.rows]
+    if not any(x.error for x in column):
+        return False
+    own, slack = np.array([float(x.value) for x in column]), 0.02 * float(np.abs(true).max())
+    return any(bool(np.abs(own - sign * true).max() <= slack) for sign in (1, -1))
 
 
 def _parallel(a: Array, b: Array) -> bool:

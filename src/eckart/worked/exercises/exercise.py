@@ -191,8 +191,9 @@ def _asked(targets: tuple[Target, ...]) -> tuple[Equation, ...]:
             continue
         if not target.label:
             return ()
-        if target.form == "set":
-            shown.append(Equation("", f"{tr(target.label)}: {', '.join(map(str, target.value))}"))
+        if target.form in {"set", "edges"}:
+            values = [str(x) if target.form == "set" else "-".join(map(str, x)) for x in target.value]
+            shown.append(Equation("", f"{tr(target.label)}: {', '.join(values)}"))
         elif target.form in {"numbers", "list"}:
             names = (
                 [target.label]

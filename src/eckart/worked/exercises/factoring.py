@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from math import isqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -80,6 +81,12 @@ def _needs_fewer(problem: Problem, solution: Solution) -> bool:
     return k < len(squares) and bool(np.abs(shares - problem.arguments["share"]).min() > 1e-3)
 
 
+def _share(solution: Solution) -> Value:
+    """The part of the energy that the k singular values of the answer hold."""
+    squares = [sp.expand(value**2) for value in solution["singular_values"]]
+    return sum(squares[: int(solution["k"])]) / sum(squares)
+
+
 def _query(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     """Groups of columns that are rated together; at difficulty 2 rows mix them, at 3 one of three is dropped.
 
@@ -88,26 +95,41 @@ def _query(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     dropped = difficulty == 3 and cols > 3
     count = 3 if dropped else 2
     member = rng.integers(0, count, cols)
-    groups = [[int(member[j] == g) * int(rng.integers(1, 3)) for j in range(cols)] for g in range(count)]
-    if difficulty == 2 or (difficulty == 3 and not dropped):
+    groups = np.array([[int(member[j] == g) * int(rng.integers(1, 3)) for j in range(cols)] for g in range(count)])
+    mixed = difficulty == 2 or (difficulty == 3 and not dropped)
+    if mixed:
         left = rng.integers(0, 4, (rows, count))
     else:
         left = np.eye(count, dtype=int)[rng.integers(0, count, rows)] * rng.integers(1, 6, (rows, 1))
-    matrix = sp.Matrix(left.tolist()) * sp.Matrix(groups)
+    matrix = sp.Matrix(left.tolist()) * sp.Matrix(groups.tolist())
     q = [0] * cols
     q[int(rng.integers(cols))] = int(rng.integers(1, 6))
     arguments: dict[str, Value] = {"q": q} | ({"k": 2} if dropped else {})
-    return Problem(matrix, arguments, (Equation("q", sp.Matrix([q])),), values={"k": 2, "rank": count})
+    products = left.T @ left
+    clean = not mixed or (products[0, 1] != 0 and _has_whole_spectrum(products @ groups @ groups.T))
+    return Problem(matrix, arguments, (Equation("q", sp.Matrix([q])),), values={"k": 2, "rank": count, "clean": clean})
+
+
+def _has_whole_spectrum(m: Any) -> bool:
+    """Whether the eigenvalues of a whole 2 x 2 matrix are whole: its discriminant is a square.
+
+    The eigenvalues of A^T A other than 0 are those of L^T L G G^T, for A = L G with one row of G for each group.
+    """
+    discriminant = int((m[0, 0] - m[1, 1]) ** 2 + 4 * m[0, 1] * m[1, 0])
+    return isqrt(discriminant) ** 2 == discriminant
 
 
 def _is_good_query(problem: Problem) -> bool:
     a = problem.matrix
+    if not problem.values["clean"]:
+        return False
     values = np.linalg.svd(floats(a), compute_uv=False)
     return (
         bool(np.all(np.diff(values[: problem.values["rank"]]) < -0.01))
         and no_equal_rows(a)
         and a.rank() == problem.values["rank"] < a.cols
         and not any(a[:, j].is_zero_matrix for j in range(a.cols))
+        and not any(a[i, :].is_zero_matrix for i in range(a.rows))
     )
 
 
@@ -118,6 +140,11 @@ def _is_real_query(problem: Problem, solution: Solution) -> bool:
     gains = [back[j] for j in range(len(q)) if q[j] == 0 and back[j] > 1e-9]
     moved = any(abs(b - x) > 1e-9 for b, x in zip(back, q, strict=True))
     return bool(gains) and moved
+
+
+def _has_clean_concepts(problem: Problem, solution: Solution) -> bool:
+    """Concepts that are roots of fractions, with no root inside a root."""
+    return all(sp.expand(x * x).is_Rational for x in solution["concepts"])
 
 
 def _suggested(problem: Problem, solution: Solution) -> list[int]:
@@ -230,24 +257,31 @@ KINDS = {
         (6, 3),
         _energy,
         lambda p, s: (
-            Target(("k",), "number", s["k"], label="k"),
+            Target(("k",), "count", s["k"], label="k"),
             Target(("sigma", "s"), "numbers", list(s["singular_values"]), label="σ"),
+            Target((mark("share"),), "number", _share(s), optional=True),
         ),
         ((mark("fewer singular values suffice than there are"), _needs_fewer), _TABLE),
         _is_good_table,
     ),
     "query": Kind(
-        mark("Take the row $q$ to concept space ({k} concepts) and back. What would you suggest?"),
+        mark(
+            "Take the row $q$ to concept space ({k} concepts) and back: give $q V V^T$. Which columns where $q$ is 0 "
+            "would you suggest?"
+        ),
         ((4, 3), (4, 4), (5, 5)),
         (3, 3),
         (6, 6),
         _query,
         lambda p, s: (
-            Target((mark("back"), "qVVT"), "matrix", s["back"]),
-            Target((mark("suggest"), mark("columns"), mark("column")), "set", _suggested(p, s)),
+            Target((mark("back"), "qVVT"), "matrix", s["back"], label="q V V^T"),
+            Target((mark("suggest"), mark("columns"), mark("column")), "set", _suggested(p, s), label=mark("Columns")),
             Target(("qV", mark("concepts")), "scores", s["concepts"], optional=True),
         ),
-        ((mark("fewer concepts than columns, and the way back suggests a new column"), _is_real_query),),
+        (
+            (mark("fewer concepts than columns, and the way back suggests a new column"), _is_real_query),
+            (mark("the row in concept space has roots of fractions only"), _has_clean_concepts),
+        ),
         _is_good_query,
     ),
     "bounds": Kind(
@@ -257,7 +291,8 @@ KINDS = {
         _bounds,
         lambda p, s: (
             Target((f"A_{p.values['k']}", "A_k"), "matrix", s["approximation"]),
-            Target((mark("error"), "e"), "number", tidy_root(s["error_squared"])),
+            Target((mark("error"), "e", mark("Frobenius norm")), "number", tidy_root(s["error_squared"])),
+            Target((mark("spectral norm"),), "number", s["singular_values"][p.values["k"]], optional=True),
         ),
         (
             (
@@ -270,8 +305,8 @@ KINDS = {
     ),
     "cur": Kind(
         mark(
-            "Compute the probabilities, draw {r} columns and {r} rows with the numbers $u$ below, and compute the "
-            "product $C U R$ (with $U = W^+$) and its squared error."
+            "Draw {r} columns and {r} rows with the numbers $u$ below and probabilities proportional to squared norms. "
+            "Give the product $C U R$ (with $U = W^+$) and its squared error."
         ),
         ((3, 3), (4, 3), (4, 4)),
         (3, 3),
@@ -280,8 +315,8 @@ KINDS = {
         lambda p, s: (
             Target(("CUR",), "matrix", s["product"], label="C U R"),
             Target((mark("error"), "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2"),
-            Target(("p",), "list", list(s["p"]), optional=True),
-            Target(("q",), "list", list(s["q"]), optional=True),
+            Target(("p",), "probabilities", list(s["p"]), optional=True),
+            Target(("q",), "probabilities", list(s["q"]), optional=True),
             Target((mark("columns"),), "set", s["columns"], optional=True),
             Target((mark("rows"),), "set", s["rows"], optional=True),
         ),

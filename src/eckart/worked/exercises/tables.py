@@ -59,6 +59,23 @@ def _drops_some(problem: Problem, solution: Solution) -> bool:
     return k < len(shares) and bool(np.abs(shares - problem.arguments["share"]).min() > 1e-3)
 
 
+def _pca_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
+    covariances = (solution["cross_products"] / problem.matrix.rows,)
+    share = sum(solution["pve"][: int(solution["k"])])
+    return (
+        Target(("v", "V", "w", mark("components")), "directions", solution["components"], "components", signed=True),
+        Target(("t", "T", "z", mark("scores")), "scores", solution["scores"], "components", signed=True),
+        Target(("k",), "count", solution["k"]),
+        Target(("lambda", "l", mark("variances")), "numbers", list(solution["eigenvalues"]), "components",
+               also=_divided(problem, solution), optional=True),
+        Target((mark("share"),), "number", share, optional=True),
+        Target(("C", mark("covariance")), "matrix", solution["covariance"], optional=True, also=covariances),
+        Target(("S",), "matrix", solution["cross_products"], optional=True),
+        Target(("mu", mark("means")), "list", list(solution["means"]), optional=True),
+        Target(("PVE",), "list", list(solution["pve"]), optional=True),
+    )  # fmt: skip
+
+
 def _project(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     matrix = table(rng, rows, cols, centred=True)
     new = sp.Matrix(rng.integers(-3, 12, (1 if difficulty == 1 else 2, cols)).tolist())
@@ -223,24 +240,7 @@ KINDS = {
         _SIZES,
         *_LIMITS,
         _pca,
-        lambda p, s: (
-            Target(
-                ("lambda", "l", mark("variances")), "numbers", list(s["eigenvalues"]), "components", also=_divided(p, s)
-            ),
-            Target(("v", "V", "w"), "directions", s["components"], "components", signed=True),
-            Target(("t", "T", "z"), "scores", s["scores"], "components", signed=True),
-            Target(("k",), "number", s["k"]),
-            Target(
-                ("C", mark("covariance")),
-                "matrix",
-                s["covariance"],
-                optional=True,
-                also=(s["cross_products"] / p.matrix.rows,),
-            ),
-            Target(("S",), "matrix", s["cross_products"], optional=True),
-            Target(("mu", mark("means")), "list", list(s["means"]), optional=True),
-            Target(("PVE",), "list", list(s["pve"]), optional=True),
-        ),
+        _pca_targets,
         ((mark("the share is reached before all components are used"), _drops_some), _COVARIANCE),
         _is_good_table,
     ),
@@ -258,16 +258,23 @@ KINDS = {
     ),
     "project": Kind(
         mark(
-            "Find the first principal components of the table ({k}). Give the scores of the new rows and their "
-            "squared distances."
+            "Give the scores of the new rows on the first principal components of the table ({k}), and their squared "
+            "distances from the space of these components."
         ),
         _SIZES,
         *_LIMITS,
         _project,
         lambda p, s: (
-            Target(("Z'", "z", "Z", mark("scores")), "scores", s["scores"]),
+            Target(("Z'", "z", "Z", mark("scores")), "scores", s["scores"], "components", signed=True),
             Target(("d", mark("distances")), "list", list(s["distances"])),
-            Target(("V", "v", "w"), "directions", s["components"], optional=True),
+            Target(
+                ("V", "v", "w", mark("components")),
+                "directions",
+                s["components"],
+                "components",
+                signed=True,
+                optional=True,
+            ),
         ),
         ((mark("no new row lies at the centre or in the space of the components"), _leaves_the_line), _COVARIANCE),
         _is_good_table,
@@ -279,10 +286,16 @@ KINDS = {
         (6, 2),
         _correlation,
         lambda p, s: (
-            Target(("R",), "matrix", s["correlation"], also=(Target(("r",), "number", s["correlation"][0, 1]),)),
+            Target(
+                ("R",),
+                "matrix",
+                s["correlation"],
+                scale=1,
+                also=(Target(("r",), "number", s["correlation"][0, 1], scale=1),),
+            ),
             Target(("v", "V"), "directions", s["components"]),
             Target(("w", "W"), "directions", s["scaled_components"]),
-            Target(("C", "covariance"), "matrix", s["covariance"], optional=True),
+            Target(("C", mark("covariance")), "matrix", s["covariance"], optional=True),
         ),
         (
             (
@@ -293,14 +306,17 @@ KINDS = {
         _is_good_correlation,
     ),
     "select": Kind(
-        mark("Which columns ({count}) are most correlated with the target $y$? Give the correlations too."),
+        mark(
+            "Which columns ({count}) are most correlated with the target $y$, in absolute value? Give the correlations "
+            "of all columns too."
+        ),
         ((4, 2), (5, 3), (6, 4)),
         (4, 2),
         (8, 5),
         _select,
         lambda p, s: (
             Target((mark("columns"), "choice"), "set", s["chosen"], label=mark("Columns")),
-            Target(("r",), "list", list(s["correlations"]), label="r"),
+            Target(("r", mark("correlations")), "list", list(s["correlations"]), label="r", scale=1),
         ),
         (
             (
@@ -332,7 +348,10 @@ KINDS = {
         lambda p: bool(p.values["holes"]) and _is_good_table(p),
     ),
     "kernel_pca": Kind(
-        mark("Do kernel PCA with ${kernel}$: centred kernel matrix, two eigenvalues, scores."),
+        mark(
+            "Do kernel PCA with ${kernel}$: give the two largest eigenvalues of the centred kernel matrix and the "
+            "scores."
+        ),
         ((3, 2), (4, 2), (4, 2)),
         (3, 1),
         (5, 3),
@@ -352,12 +371,19 @@ KINDS = {
         allowed=mark("eigenvalues of five points in three columns are hardly ever fractions; take fewer of either"),
     ),
     "isomap": Kind(
-        mark("Do Isomap with one neighbour: edges, shortest paths, and one coordinate for every point."),
+        mark(
+            "Do Isomap with one neighbour: give the edges of the graph (such as 1-2), the matrix of shortest paths, "
+            "and one coordinate for every point."
+        ),
         ((4, 2), (5, 2), (6, 2)),
         (4, 2),
         (7, 2),
         _isomap,
-        lambda p, s: (Target(("D",), "matrix", s["paths"]), Target(("y", "Y"), "scores", s["coordinates"])),
+        lambda p, s: (
+            Target((mark("edges"), "E"), "edges", [tuple(edge) for edge in s["edges"]], label=mark("Edges")),
+            Target(("D", mark("paths")), "matrix", s["paths"], label="D"),
+            Target(("y", "Y", mark("coordinates")), "scores", s["coordinates"], label="y"),
+        ),
         (
             (
                 mark("every point has one nearest neighbour, and the graph joins all points in a chain with bends"),

@@ -11,6 +11,7 @@ import unicodedata
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
+from eckart.worked.exercises.words import without_units
 from eckart.worked.messages import tr
 
 _PLAIN = str.maketrans({
@@ -60,7 +61,10 @@ def plain(text: str) -> str:
     text = _functions(text)
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text)
     text = re.sub(rf"({_LITERAL})[^\S\n]*:[^\S\n]*(?=\d)", r"\1/", text).replace("**", "^")
-    text = re.sub(_AND, ",", text)
+    # `k = 1 (97.8 %)` has the share of the k that it gives; `√2 (≈ 1.41)` is an equality.
+    text = re.sub(r"(?<=[\w)\]}])\s*\(\s*[=≈~]?\s*(\d+(?:[.,]\d+)?\s*%)\s*\)", r"; share = \1;", text)
+    text = re.sub(r"(?<=[\w)\]}])\s*\(\s*[=≈~]\s*([^()=≈]*)\)", r" ≈ \1", text)
+    text = without_units(re.sub(_AND, ",", text))
     # Words after a comma or a number begin a part of their own: `values 3, 1, vectors (1, 1), (1, -1)`.
     return re.sub(r"(?:,\s*|(?<=[\d)\]}])[^\S\n]+)(?=(?:(?!sqrt|cbrt)[^\W\d_]{3,}\s+)+[-+(\[{\d.])", "; ", text)
 
@@ -71,7 +75,15 @@ def _norms_and_pairs(text: str) -> str:
     text = re.sub(norm, lambda m: "spectral norm" if m[1] == "_2" else "error", text)
     text = re.sub(r"\(\s*([^()\[\]{},;\n]+?)\s*[,;]\s*(\[[^\[\]\n]*\]|\([^()\n]*\))\s*\)", r"\1, \2", text)
     text = re.sub(r"\s*->\s*", ", ", text)
+    text = re.sub(rf"({_LITERAL})\s*:[^\S\n]+([^;:=≈\n()\[\]{{}}]*)", _pair, text)
     return re.sub(rf"({_LITERAL})(?::\s+|\s*:\s*(?=[(\[{{]))", r"\1, ", text)
+
+
+def _pair(found: re.Match[str]) -> str:
+    """`3: 0.6 0.8` as `3, (0.6 0.8)`: a number and a vector without brackets."""
+    vector = found[2].strip().rstrip(",")
+    several = len(re.findall(r"[^\s,]+", vector)) > 1 and not re.search(r"[^\W\d_]", re.sub("sqrt|cbrt", "", vector))
+    return f"{found[1]}, ({vector}){' ' if found[2] != vector else ''}" if several else found[0]
 
 
 def unwrapped(text: str) -> str:

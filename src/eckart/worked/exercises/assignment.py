@@ -1,0 +1,267 @@
+"""Which part of an answer is meant for which of the things that are asked for.
+
+Rows with names go where their names say; the others go where they fit. Of all ways to give the parts to the targets,
+the one counts that leaves the least unexplained, so that one wrong part is not blamed on another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+
+from eckart.worked.exercises.answers import Row, Target
+from eckart.worked.exercises.arithmetic import Entry, Grid, Typed
+from eckart.worked.exercises.compare import ALMOST, PARTIAL, RIGHT, WRONG, Part, Verdict, turned
+from eckart.worked.exercises.words import are_neutral
+from eckart.worked.messages import tr
+
+COLUMNS = {"directions", "axes", "frame", "scores"}
+_COST = {RIGHT: 0.0, ALMOST: 1.0, PARTIAL: 1.0, WRONG: 2.0}
+_MISFIT, _UNMATCHED, _UNKNOWN, _OPTIONAL, _ATOM, _HIT, _SUBSET = 1.5, 4.0, 0.3, 0.01, 2.0, 0.5, 1.6
+"""What is added to the cost: for the wrong size, for parts that go nowhere, for results on the way, for each further
+atom of a part of the wrong size; numbers that are right lower it. Parts under a name that is not asked for go nowhere
+at little cost. A number is part of a set by chance too often to be read so, if it can be something else."""
+
+Atom = tuple[Entry, ...]
+Compare = Callable[[Part, Target], Verdict]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some atoms of an answer, the target that they were given to (None: to no target), and the verdict on them."""
+
+    target: int | None
+    part: Part
+    verdict: Verdict
+    title: str = ""
+
+    @property
+    def right(self) -> bool:
+        return self.verdict.status == RIGHT
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """All pieces of an answer, and what they leave unexplained."""
+
+    pieces: tuple[Piece, ...] = ()
+    cost: float = 0.0
+
+    def and_then(self, rest: Assignment) -> Assignment:
+        return Assignment(self.pieces + rest.pieces, self.cost + rest.cost)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Atoms that stand together; the first may have to go to a certain target, all of them if `whole`."""
+
+    atoms: tuple[Atom, ...]
+    target: int | None = None
+    whole: bool = False
+    title: str = ""
+
+
+def assign(rows: Sequence[Row], targets: Sequence[Target], compare: Compare) -> Assignment:
+    """The best way to give the rows to the targets."""
+    groups = _groups(rows, targets)
+    taken = frozenset(group.target for group in groups if group.target is not None)
+    search = _search(groups, targets, compare)
+    found = search(0, 0, taken, False)
+    if any(piece.target is not None for piece in found.pieces):
+        return found
+    return search(0, 0, taken, True)  # parts of an unknown name are all there is: they are meant as the answer
+
+
+def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -> Callable[..., Assignment]:
+    sizes = [_largest(target) for target in targets]
+
+    @cache
+    def given(group: int, start: int, stop: int, target: int) -> Assignment:
+        part = Part(groups[group].atoms[start:stop])
+        judge = _too_many if len(part.flat) > sizes[target] else compare
+        verdict = judge(part, targets[target])
+        cost = _COST[verdict.status] + _MISFIT * verdict.misfits
+        cost += _SUBSET if verdict.status == PARTIAL and targets[target].form in {"set", "edges"} else 0
+        cost += _ATOM * (stop - start - 1) if verdict.misfits else 0
+        cost -= 0 if verdict else _HIT * verdict.hits / len(part.flat)
+        cost += _OPTIONAL if targets[target].optional else 0
+        return Assignment((Piece(target, part, verdict, groups[group].title if start == 0 else ""),), cost)
+
+    @cache
+    def best(group: int, start: int, used: frozenset[int], all_meant: bool) -> Assignment:
+        if group == len(groups):
+            return Assignment()
+        own = groups[group]
+        if start == len(own.atoms):
+            return best(group + 1, 0, used, all_meant)
+        fixed = own.target if start == 0 else None
+        choices = [fixed] if fixed is not None else [i for i in range(len(targets)) if i not in used]
+        stops = [len(own.atoms)] if own.whole else range(len(own.atoms), start, -1)
+        found = [
+            given(group, start, stop, target).and_then(best(group, stop, used | {target}, all_meant))
+            for target in choices
+            for stop in stops
+        ]
+        if fixed is None:
+            found += _nowhere(own, start, all_meant, lambda stop: best(group, stop, used, all_meant))
+        return min(found, key=lambda one: one.cost)
+
+    return best
+
+
+def _nowhere(own: _Group, start: int, all_meant: bool, rest: Callable[[int], Assignment]) -> list[Assignment]:
+    """Atoms that go to no target: one by one, or all of a name that is not asked for."""
+    verdict = Verdict(WRONG, "")
+    found = [Assignment((Piece(None, Part((own.atoms[start],)), verdict),), _UNMATCHED).and_then(rest(start + 1))]
+    if own.title and start == 0 and not all_meant:
+        piece = Piece(None, Part(own.atoms), verdict, own.title)
+        found.append(Assignment((piece,), _UNKNOWN).and_then(rest(len(own.atoms))))
+    return found
+
+
+def _too_many(part: Part, target: Target) -> Verdict:
+    """More numbers than the target can have, in any form: not worth a comparison."""
+    if target.form in {"number", "count"}:
+        message = tr("One number is asked for here, and the answer has {count}.", count=len(part.flat))
+    elif hasattr(target.value, "shape"):
+        shape = "{} x {}".format(*part.grid().shape)
+        true = "{} x {}".format(*target.value.shape)
+        message = tr("The answer is {given}, and a {true} matrix is asked for.", given=shape, true=true)
+    else:
+        message = tr("The answer has numbers that do not belong to it.")
+    return Verdict(WRONG, message, misfits=1)
+
+
+def _largest(target: Target) -> int:
+    """The most numbers that a part may have which is compared with a target."""
+    own = [target, *[other for other in target.also if isinstance(other, Target)]]
+    if {one.form for one in own} & {"set", "edges"}:
+        return 1000
+    rows, cols = max((one.value.shape for one in own if hasattr(one.value, "shape")), default=(0, 0))
+    lists = [len(one.value) for one in own if isinstance(one.value, list)]
+    most = max([1, *lists, rows * cols])
+    return max(most, rows * rows, (max(lists) + 1) ** 2 * 4 if lists else 0)  # a full SVD, a diagonal matrix
+
+
+def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
+    """Rows under one name belong together, and so do v1, v2, ... of one target; names may be repeated."""
+    loose: list[_Group] = []
+    indexed: dict[int, dict[int, Atom]] = {}
+    named: dict[int, list[tuple[Atom, ...]]] = {}
+    left: list[Atom] = []
+    place = 0
+    while place < len(rows):
+        stop = place + 1
+        while stop < len(rows) and (not rows[stop].title or _continues(rows[place].title, rows[stop].title, targets)):
+            stop += 1
+        atoms = tuple(atom for row in rows[place:stop] for atom in row.atoms())
+        title, place = rows[place].title, stop
+        found = find(title, targets)
+        title = "" if are_neutral(title) else title
+        if found is None:
+            loose.append(_Group(atoms, title=title))
+        elif found[1] and not _is_whole(atoms[0], targets[found[0]]):
+            # v1 = 0.6, 0.8 is a vector without brackets.
+            indexed.setdefault(found[0], {})[found[1]] = atoms[0]
+            left += atoms[1:]
+        else:
+            named.setdefault(found[0], []).append(_upright(atoms, title, targets[found[0]]))
+    groups = []
+    for target, bodies in named.items():
+        if target in indexed:
+            continue
+        if len(bodies) == 1:
+            groups.append(_Group(bodies[0], target))
+        elif all(_is_matrix(body[0], targets[target]) for body in bodies):
+            # Given twice, such as V and V^T: the first one is judged.
+            groups.append(_Group(bodies[0], target))
+            loose += [_Group(body, title=targets[target].shown) for body in bodies[1:]]
+        else:
+            # lambda = 3, (1, 1), lambda = 1, (1, -1): what follows the repeated name belongs together too.
+            groups.append(_Group(tuple(_vector(body[0], targets[target]) for body in bodies), target, whole=True))
+            left += [atom for body in bodies for atom in body[1:]]
+    for target, pieces in indexed.items():
+        ordered = [pieces[index] for index in sorted(pieces)]
+        groups.append(_Group(tuple(_vector(piece, targets[target]) for piece in ordered), target, whole=True))
+    return groups + loose + ([_Group(tuple(left))] if left else [])
+
+
+def _upright(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:
+    """The atoms, with the first matrix transposed if its name has a transpose, such as V^T for V."""
+    if title in target.names or not re.search(r"\^\(?[Tt]\)?$", title):
+        return atoms
+    size = next((stop for stop in range(1, len(atoms)) if isinstance(atoms[stop][0], Grid)), len(atoms))
+    return ((turned(Part(atoms[:size]).grid()),), *atoms[size:])
+
+
+def _continues(first: str, name: str, targets: Sequence[Target]) -> bool:
+    """Whether row1, row2, ... are rows of one thing, whatever it is called."""
+    bases = [re.sub(r"[\s_]*\d+$", "", one) for one in (first, name)]
+    return bases[0] == bases[1] and first != bases[0] and find(name, targets) is None
+
+
+def _vector(entries: Atom, target: Target) -> Atom:
+    plain = tuple(entry for entry in entries if isinstance(entry, Typed))
+    return (Grid((plain,)),) if target.form in COLUMNS and len(plain) == len(entries) > 1 else entries
+
+
+def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """The target of this name, and which column or entry of it (0: all): v2 is column 2 of v, lambda2 entry 2."""
+    wanted = _normal(name)
+    if not wanted:
+        return None
+    exact = [i for i, target in enumerate(targets) if name in target.names]
+    loose = [i for i, target in enumerate(targets) if wanted in _names(target)]
+    if exact or loose:
+        return (exact or loose)[0], 0
+    if squared := re.fullmatch(r"(.+)\^\(?\d\)?", name):
+        return find(squared[1], targets)  # d^2 is d, not d2
+    match = re.fullmatch(r"(.*\D)([1-9]\d?)", wanted)
+    if match:
+        for i, target in enumerate(targets):
+            if match[1] in _names(target) and int(match[2]) <= _count(target):
+                return i, int(match[2])
+    kept = " ".join(word for word in name.split() if not are_neutral(word))
+    if kept and kept != name:
+        return find(kept, targets)  # the rank of A is the rank
+    if re.search(r"\^\(?-", name):
+        return None  # V^-1 is not V
+    words = re.findall(r"[^\W\d_]+", name)
+    others = [word for i, word in enumerate(words) if word != name and (i == 0 or len(word) > 2)]
+    return next((found for word in others if (found := find(word, targets))), None)
+
+
+def _count(target: Target) -> int:
+    """How many columns or entries a target has; the scores t1, t2, ... may be those of rows."""
+    if target.form == "scores" or (target.form in COLUMNS and target.value.cols == 1):
+        return int(max(target.value.shape))
+    if target.form in COLUMNS:
+        return int(target.value.cols)
+    return len(target.value) if target.form in {"numbers", "list", "probabilities"} else 0
+
+
+def _is_whole(entries: Atom, target: Target) -> bool:
+    """Whether w1 = (0.6, 0.8) is all of a target that has one column, not its first entry."""
+    return target.form in COLUMNS and target.value.cols == 1 and sum(map(_size, entries)) > 1
+
+
+def _is_matrix(entries: Atom, target: Target) -> bool:
+    """Whether the first entry is a matrix of the size of the target."""
+    shape = getattr(target.value, "shape", (0, 0))
+    return min(shape) > 1 and isinstance(entries[0], Grid) and entries[0].shape == shape
+
+
+def _size(entry: Entry) -> int:
+    return prod(entry.shape) if isinstance(entry, Grid) else 1
+
+
+def _names(target: Target) -> set[str]:
+    """What a target may be called, in English and in the current language."""
+    return {_normal(name) for name in (*target.names, *map(tr, target.names))}
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[\s_^{}()']", "", name.lower())

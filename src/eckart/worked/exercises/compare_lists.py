@@ -1,0 +1,177 @@
+"""Several numbers of an answer against what they should be: in any order, in order, chosen numbers, edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import permutations
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.arithmetic import Typed
+from eckart.worked.exercises.compare import (
+    ALMOST,
+    PARTIAL,
+    SLIPS,
+    WRONG,
+    Part,
+    Verdict,
+    close,
+    number_slip,
+    right,
+    scale_of,
+)
+from eckart.worked.messages import tr, trn
+from eckart.worked.numerals import figure
+
+
+def _listed(part: Part) -> list[Typed]:
+    """The numbers of a part; of a diagonal matrix, square or as the middle of a full SVD, those on its diagonal."""
+    grid = part.grid()
+    rows, cols = grid.shape
+    crossing = [grid.rows[i][j].value for i in range(rows) for j in range(cols) if i != j]
+    if min(rows, cols) > 1 and not any(crossing):
+        return [grid.rows[i][i] for i in range(min(rows, cols))]
+    return part.flat
+
+
+def numbers(part: Part, target: Target) -> Verdict:
+    """Numbers in any order."""
+    left, scale = list(target.value), scale_of(target)
+    given = _listed(part)
+    wrong = []
+    for number in given:
+        match = next((place for place, value in enumerate(left) if close(number, value, scale)), None)
+        if match is None:
+            wrong.append(number)
+        else:
+            del left[match]
+    hits = len(given) - len(wrong)
+    if not wrong and not left:
+        orders = [tuple(order) for order in permutations(range(len(given)))]
+        fits = [all(close(x, target.value[j], scale) for x, j in zip(given, order, strict=True)) for order in orders]
+        return right(frozenset((order, ()) for order, fit in zip(orders, fits, strict=True) if fit))
+    if not wrong:
+        return Verdict(PARTIAL, trn("Right so far, but {n} number is missing.",
+                                    "Right so far, but {n} numbers are missing.", len(left)), hits=hits)  # fmt: skip
+    misfits = int(len(given) > len(target.value))
+    if not left:
+        return Verdict(WRONG, tr("The answer has numbers that do not belong to it."), misfits=misfits, hits=hits)
+    return Verdict(WRONG, _slip_of_many(wrong, left, len(target.value)), misfits=misfits, hits=hits)
+
+
+def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
+    """How many are right; a slip is named only if it explains every wrong number."""
+    if count == 1:
+        return number_slip(wrong[0], left[0])
+    if len(left) < count:
+        first = tr("{right} of {count} numbers are right.", right=count - len(left), count=count)
+        slip = number_slip(wrong[0], left[0]) if len(wrong) == len(left) == 1 else ""
+        return f"{first} {slip}" if slip and slip != tr("This is not the right number.") else first
+    return _shared_slip(wrong, left) or tr("None of the numbers is right.")
+
+
+def _shared_slip(wrong: list[Typed], left: list[Any]) -> str:
+    """What is the matter with all numbers at once, in any order."""
+    changes: list[tuple[str, Callable[[Any], Any]]] = [
+        (tr("All signs are wrong."), lambda x: -x),
+        (tr("These are the squares of the right numbers: take the roots."), lambda x: x**2),
+        (tr("These are the square roots of the right numbers."), lambda x: sp.sqrt(x) if x.is_positive else sp.nan),
+    ]
+    changes += [(tr("All numbers are off by the factor {factor}.", factor=shown),
+                 lambda x, f=shown: x * sp.Rational(f)) for _, shown in SLIPS]  # fmt: skip
+    for message, change in changes:
+        expected = [change(sp.sympify(value)) for value in left]
+        if len(wrong) == len(left) and sp.nan not in expected and _same_numbers(wrong, expected):
+            return message
+    return ""
+
+
+def _same_numbers(given: list[Typed], true: list[Any]) -> bool:
+    left = list(true)
+    for x in given:
+        match = next((place for place, value in enumerate(left) if close(x, value)), None)
+        if match is None:
+            return False
+        del left[match]
+    return not left
+
+
+def ordered(part: Part, target: Target) -> Verdict:
+    given, scale = _listed(part), scale_of(target)
+    if len(given) == len(target.value):
+        wrong = [i for i, (x, y) in enumerate(zip(given, target.value, strict=True)) if not close(x, y, scale)]
+        if not wrong:
+            return right()
+        if len(given) > 1 and _is_permuted(given, target.value):
+            return Verdict(ALMOST, tr("The numbers are right, but in another order."))
+        if len(wrong) < len(given):
+            return Verdict(WRONG, _places(wrong, given, target), hits=len(given) - len(wrong))
+    return numbers(part, target)
+
+
+def _is_permuted(given: list[Typed], true: list[Any]) -> bool:
+    """The same numbers in another order, by the strict comparison: roundings must not be mistaken for an exchange."""
+    return _same_numbers(given, list(true))
+
+
+def _places(wrong: list[int], given: list[Typed], target: Target) -> str:
+    """Which numbers of a list are wrong, and why if it is one."""
+    indices = ", ".join(str(i + 1) for i in wrong)
+    first = trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=indices)
+    if len(wrong) > 1 or target.form == "probabilities":
+        return first
+    slip = number_slip(given[wrong[0]], target.value[wrong[0]])
+    return first if slip == tr("This is not the right number.") else f"{first} {slip}"
+
+
+def probabilities(part: Part, target: Target) -> Verdict:
+    """Numbers in this order that add up to 1."""
+    verdict, given = ordered(part, target), _listed(part)
+    total = sum((x.value for x in given), Decimal(0))
+    slack = sum((x.error for x in given), Decimal("0.001"))
+    if verdict.status == WRONG and len(given) == len(target.value) and abs(total - 1) > slack:
+        message = tr("Probabilities add up to 1, and these add up to {total}.", total=figure(float(total)))
+        return Verdict(WRONG, message, hits=verdict.hits)
+    return verdict
+
+
+def chosen(part: Part, target: Target) -> Verdict:
+    given = [whole(x) for x in part.flat]
+    found, true = set(given), {int(x) for x in target.value}
+    if None in found:
+        return Verdict(WRONG, tr("Whole numbers are asked for here."), misfits=1)
+    if found == true and len(given) == len(found):
+        return right()
+    if found < true and found:
+        return Verdict(PARTIAL, tr("Right so far, but something is missing."), hits=len(found))
+    if found > true:
+        extra = ", ".join(str(x) for x in given if x not in true)
+        return Verdict(WRONG, tr("These do not belong to it: {names}.", names=extra), hits=len(true), misfits=1)
+    return Verdict(WRONG, tr("These are not the right ones."), misfits=int(len(given) > len(true)))
+
+
+def whole(x: Typed) -> int | None:
+    """The whole number that was typed, or None."""
+    return int(x.value) if x.value == x.value.to_integral_value() and not x.error else None
+
+
+def edges(part: Part, target: Target) -> Verdict:
+    """Pairs of points, in any order and from either end."""
+    given = [whole(x) for x in part.flat]
+    true = {frozenset(map(int, pair)) for pair in target.value}
+    if len(given) == len(true) and all(x is not None and 11 <= x <= 99 for x in given):
+        given = [int(digit) for x in given for digit in str(x)]  # 14, 23 for 1-4, 2-3
+    if None in given or len(given) % 2 or not given:
+        return Verdict(WRONG, tr("Pairs of points are asked for here, such as 1-2, 2-3."), misfits=1)
+    found = [frozenset(given[i : i + 2]) for i in range(0, len(given), 2)]
+    wrong = [given[i : i + 2] for i in range(0, len(given), 2) if frozenset(given[i : i + 2]) not in true]
+    if wrong:
+        shown = ", ".join(f"{a}-{b}" for a, b in wrong)
+        return Verdict(WRONG, tr("These do not belong to it: {names}.", names=shown), hits=len(found) - len(wrong),
+                       misfits=int(not true & set(found)))  # fmt: skip
+    if set(found) < true:
+        return Verdict(PARTIAL, tr("Right so far, but something is missing."), hits=len(found))
+    return right()

@@ -150,6 +150,10 @@ WIDTHS = {"median": 0.5, "local": 0.1}
 """gamma by name -> the quantile of the distances between rows that it comes from."""
 
 
+_WITH_WIDTH = ("rbf", "laplacian", "poly", "sigmoid")
+"""Kernels that have a gamma."""
+
+
 def make_kernel(
     kernel: str | Callable[..., float],
     rows: Matrix,
@@ -164,7 +168,7 @@ def make_kernel(
     if gamma is None:
         gamma = 1.0 / rows.shape[1]
     elif gamma in WIDTHS:
-        gamma = median_gamma(rows, kernel, WIDTHS[gamma])
+        gamma = median_gamma(rows, kernel, WIDTHS[gamma]) if kernel in _WITH_WIDTH else 1.0
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
         raise ParameterError(f"gamma={gamma!r} is not a width: give a non-negative number, 'local', 'median' or None.")
     return Kernel(kernel, float(gamma), float(degree), float(coef0))
@@ -180,15 +184,30 @@ def median_gamma(rows: Array, kernel: str = "rbf", quantile: float = 0.5) -> flo
     """
     sample = rows[:: -(-rows.shape[0] // 500)]
     sample = np.asarray(sample.toarray() if is_sparse(sample) else to_numpy(sample), np.float64)
+    exponent = int(np.frexp(np.abs(sample).max(initial=0.0))[1])
+    size = _typical_size(np.ldexp(sample, -exponent), kernel, quantile)
+    if size == 0.0:
+        return 1.0
+    with np.errstate(over="ignore", under="ignore"):
+        gamma = float(np.ldexp((0.5 if kernel == "rbf" else 1.0) / size, -exponent * (1 + (kernel != "laplacian"))))
+    if not np.finfo(np.float64).tiny <= gamma < np.inf:
+        raise InputError(
+            f"The rows are of size {float(np.ldexp(1.0, exponent - 1)):.1g}, and the gamma that fits them is outside "
+            "the range of float64. Multiply the data by a constant first, or give gamma.",
+            argument="gamma",
+        )
+    return gamma
+
+
+def _typical_size(sample: np.ndarray, kernel: str, quantile: float) -> float:
+    """What gamma is the inverse of, up to a factor: a quantile of distances, or the mean squared length of a row."""
     if kernel in ("poly", "sigmoid"):
-        size = float(np.mean(np.einsum("ij,ij->i", sample, sample)))
-        return 1.0 / size if size > 0 else 1.0
+        return float(np.mean(np.einsum("ij,ij->i", sample, sample)))
     from scipy.spatial.distance import pdist
 
     apart = pdist(sample, "cityblock" if kernel == "laplacian" else "sqeuclidean")
     median = float(np.quantile(apart, quantile)) if apart.size else 0.0
-    median = median or (float(np.median(apart)) if apart.size else 0.0)
-    return (1.0 if kernel == "laplacian" else 0.5) / median if median > 0 else 1.0
+    return median or (float(np.median(apart)) if apart.size else 0.0)
 
 
 def project(decomposition: Decomposition[KernelPCADetails], data: object) -> Array:

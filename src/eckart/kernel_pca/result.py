@@ -12,19 +12,42 @@ from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, namespa
 from eckart.engine.certify import angle_bound, explained, summary_of, ties
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
+from eckart.errors import InputError
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.options import KernelSettings
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 _LARGEST = 1e140
-"""Values of a kernel whose squares and sums stay within the range of float64."""
+"""Values of a kernel whose squares and sums stay within the range of float64; no less than the inverse, likewise."""
+_LEAST_WHOLE = 1e-290
+"""LAPACK scales a matrix itself; subtracting means needs no squares."""
 
 
-def refuse_overflow(diagonal: Array) -> None:
+def refuse_out_of_range(diagonal: Array, name: str, *, whole: bool = False) -> None:
+    """Refuse a kernel whose values, or their squares, float64 cannot represent; `whole`: LAPACK gets all of it."""
     xp = namespace(diagonal)
     if not bool(xp.all(xp.isfinite(diagonal))) or float(xp.max(diagonal)) > _LARGEST:
         raise np.linalg.LinAlgError("the kernel, or the squares of its values, are not finite")
+    largest = float(xp.max(xp.abs(diagonal)))
+    if 0.0 < largest < (_LEAST_WHOLE if whole else 1.0 / _LARGEST):
+        scaled = "the kernel" if name == "precomputed" else "the data"
+        raise InputError(
+            f"The values of kernel {name!r} are {largest:.2g} at most on its diagonal: their squares are below the "
+            f"range of float64. Multiply {scaled} by a constant first."
+        )
+
+
+def overflow_message(name: str) -> str:
+    if name == "precomputed":
+        return (
+            "The values of the precomputed kernel are too large: their squares are beyond the range of float64. "
+            "Multiply the kernel by a constant first, such as 1e-100."
+        )
+    return (
+        f"Overflow in kernel {name!r}: its values, or their squares, are beyond the range of float64, although the "
+        "data are not. Scale the data down, or choose a smaller degree or gamma."
+    )
 
 
 def cut(solution: Solution, values: np.ndarray) -> Solution:

@@ -42,7 +42,7 @@ class Recommendation:
 
 
 def _without_choice(d: Decomposition) -> Recommendation | None:
-    """What there is to say if there is no number to choose: no component, no variance, one direction. None otherwise."""
+    """The answer if there is no number to choose: no component, no variance, or one direction. None otherwise."""
     if d.k == 0:
         return Recommendation(None, None, "", "There is no component.", 0)
     if d.norm == 0.0:

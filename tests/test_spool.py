@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import eckart as ek
 from eckart.errors import FileError
-from eckart.spool import Spool, remove_stale
+from eckart.spool import Spool, remove_stale, spool_folder
 
 
 def test_a_folder_lives_as_long_as_its_object(tmp_path):
@@ -214,3 +214,15 @@ def test_a_signal_at_any_moment_leaves_no_folder(tmp_path):
             process.send_signal(signal.SIGTERM)
             assert process.wait(60) == -15
         assert not list(place.iterdir())
+
+
+def test_no_temporary_folder_at_all(monkeypatch):
+    """Python looks for one by writing to each; the data are not to blame."""
+
+    def none(*_):
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.delenv("ECKART_SPOOL", raising=False)
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    with pytest.raises(FileError, match="Set ECKART_SPOOL"):
+        spool_folder()

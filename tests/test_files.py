@@ -16,7 +16,7 @@ import pytest
 
 import eckart as ek
 from eckart.errors import EckartError, FileError, ModelFileError, ParameterError
-from eckart.files import is_replaceable, new_folder, own_input
+from eckart.files import is_replaceable, new_file, new_folder, own_input
 from eckart.io.convert import convert
 
 DATA = np.random.default_rng(1).standard_normal((60, 4))
@@ -202,8 +202,10 @@ def test_a_read_only_file_system_is_named(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    d = ek.decompose(DATA, k=1)
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr(Path, "unlink", refuse)
-    with pytest.raises(ModelFileError, match=r"m\.eckart cannot be written: Read-only file system"):
-        d.save(tmp_path / "m.eckart")
+    with (
+        pytest.raises(FileError, match=r"m\.eckart cannot be written: Read-only file system"),
+        new_file(tmp_path / "m.eckart", overwrite=False),
+    ):
+        pass

@@ -59,7 +59,8 @@ class Dialect:
         text = {
             "integer": str(rng.randint(-999, 999)), "long": str(rng.randint(-(2**62), 2**62)), "plain": repr(value),
             "fixed": f"{value:.{rng.randint(1, 6)}f}", "signed": f"{value:+.3f}",
-            "zeros": f"{rng.randint(0, 99999):06d}", "exponent": f"{value * 10 ** rng.randint(-20, 20):.{rng.randint(1, 17)}e}",
+            "zeros": f"{rng.randint(0, 99999):06d}",
+            "exponent": f"{value * 10 ** rng.randint(-20, 20):.{rng.randint(1, 17)}e}",
         }[kind]  # fmt: skip
         return text.replace(".", self.decimal), float(text)
 

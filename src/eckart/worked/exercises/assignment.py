@@ -215,6 +215,7 @@ def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
         return None
     exact = [i for i, target in enumerate(targets) if name in target.names]
     loose = [i for i, target in enumerate(targets) if wanted in _names(target)]
+    loose = loose or [i for i, target in enumerate(targets) if any(_alike(wanted, one) for one in _names(target))]
     if exact or loose:
         return (exact or loose)[0], 0
     if squared := re.fullmatch(r"(.+)\^\(?\d\)?", name):
@@ -261,6 +262,12 @@ def _size(entry: Entry) -> int:
 def _names(target: Target) -> set[str]:
     """What a target may be called, in English and in the current language."""
     return {_normal(name) for name in (*target.names, *map(tr, target.names))}
+
+
+def _alike(a: str, b: str) -> bool:
+    """Whether two words differ in their endings only: distance and distances, autovalore and autovalori."""
+    stem = max(4, len(a) - 2, len(b) - 2)
+    return a.isalpha() and len(a) >= stem and a[:stem] == b[:stem]
 
 
 def _normal(name: str) -> str:

@@ -28,6 +28,8 @@ Integers: TypeAlias = NDArray[np.integer[Any]]
 
 def is_sparse(data: object) -> bool:
     """Whether `data` is a scipy.sparse matrix or array, without importing scipy.sparse for it."""
+    if isinstance(data, np.ndarray):
+        return False
     # While another thread is still importing it, no sparse matrix can exist.
     known = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
     return bool(known is not None and known(data))
@@ -115,7 +117,12 @@ def astype(array: Array, dtype: object) -> Array:
 
 def dtype_name(array: Array) -> str:
     """'float32', 'int64', ... whatever the library."""
-    return str(array.dtype).rpartition(".")[2]
+    return _name_of(array.dtype) if isinstance(array, np.ndarray) else str(array.dtype).rpartition(".")[2]
+
+
+@lru_cache(maxsize=64)
+def _name_of(dtype: np.dtype) -> str:
+    return str(dtype).rpartition(".")[2]  # NumPy makes the name anew on every call
 
 
 def empty_rows(rows: int, columns: int, prototype: Array, dtype: str = "float64") -> Array:

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-@contextlib.contextmanager
-def callback_with_bar(method: Method, options: Keywords) -> Iterator[None]:
+def callback_with_bar(method: Method, options: Keywords) -> contextlib.AbstractContextManager[None]:
     """Replace the option `progress` by a callback that moves a bar."""
-    if not options.pop("progress", False):
-        yield
-        return
+    return _moving_bar(method, options) if options.pop("progress", False) else _NO_BAR
+
+
+_NO_BAR = contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _moving_bar(method: Method, options: Keywords) -> Iterator[None]:
     if "callback" not in method.streams:
         raise ParameterError(f"method={method.name!r} makes no passes that could be counted: leave progress= out.")
     with progress_bar(True, options.get("callback")) as callback:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -382,3 +384,21 @@ class TestPlanAndExample:
 
     def test_no_such_example(self) -> None:
         assert "ratings" in refused("example", "nope")
+
+
+def test_a_command_imports_its_own_module_only() -> None:
+    code = "import sys; sys.argv = ['eckart', 'example', '--help']; import eckart.cli\n"
+    code += "try: eckart.cli.main()\nfinally: print([name for name in sys.modules if name.startswith('eckart.cli.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(re.findall(r"eckart\.cli\.(\w+)", done.stdout.splitlines()[-1]))
+    assert "example" in loaded
+    assert not loaded & {"reporting", "fitting", "worked", "exercise", "search", "select"}
+
+
+def test_every_command_of_the_help_can_be_loaded() -> None:
+    listed = re.findall(r"^  ([a-z-]+)  ", run("--help").stdout.partition("Commands:")[2], flags=re.MULTILINE)
+    assert {"report", "pca", "kernel-pca", "worked", "errata"} <= set(listed)
+    for name in listed:
+        done = run(name, "--help")
+        assert done.exit_code == 0
+        assert f"eckart {name}" in done.stdout or f"main {name}" in done.stdout

@@ -100,7 +100,17 @@ def test_a_tolerance_that_draws_do_not_reach_is_said():
     with pytest.warns(AccuracyWarning, match="was not reached: 120 drawn columns"):
         d = ek.decompose(A, "cur", error=0.02, select="norm")
     assert d.details.relative_error > 0.02
+    assert not d.certificate.proved
+    assert "0.02 is not proved" in d.certificate.summary
     assert ek.decompose(A, "cur", error=0.02).details.relative_error <= 0.02
+
+
+def test_an_error_below_rounding_is_not_called_proved():
+    """All columns leave nothing but rounding, which nobody can prove to be as small as this."""
+    with pytest.warns(AccuracyWarning, match="Request a larger error"):
+        d = ek.decompose(falling(50, 30, 1.2, seed=3), "cur", error=1e-14)
+    assert not d.certificate.proved
+    assert ek.decompose(falling(50, 30, 1.2, seed=3), "cur", error=1e-9).certificate.proved
 
 
 def test_a_share_is_an_error():

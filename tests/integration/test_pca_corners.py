@@ -68,3 +68,24 @@ def test_scale_with_divisor_n(weights):
     np.testing.assert_allclose(d.explained_variance_ratio.sum(), 1.0, rtol=1e-12)
     with pytest.raises(ParameterError, match="ddof"):
         ek.decompose(X, scale=True, ddof=2)
+
+
+@pytest.mark.parametrize(("seed", "method"), [(21, "svd"), (371, "svd"), (5, "pca")])
+def test_values_of_float32_with_divisor_n_are_rounded_once(seed, method):
+    """Half a unit of float32 from the value of the exact table: a factor applied to rounded values would add more."""
+    rng = np.random.default_rng(seed)
+    table = (rng.standard_normal((19, 70)) + 10.0 ** rng.uniform(0, 5)).astype(np.float32)
+    exact = table.astype(np.longdouble)
+    exact = exact - exact.mean(axis=0) * (method == "pca")
+    exact = exact / np.sqrt((exact**2).mean(axis=0))
+    wanted = np.linalg.svd(exact.astype(float), compute_uv=False)[:3]
+    d = ek.decompose(table, method, k=3, scale=True, ddof=0)
+    assert (np.abs(d.values / wanted - 1.0) < 2.0**-24 * 1.001).all()
+    product = exact.T @ (exact @ d.right) - d.right * d.values.astype(np.longdouble) ** 2
+    assert (np.sqrt((product**2).sum(axis=0)) / wanted[0] ** 2 <= d.certificate.residuals).all()
+
+
+def test_correlations_do_not_depend_on_the_divisor():
+    d = ek.decompose(X, scale=True, ddof=0, left=True)
+    wanted = np.corrcoef(X.T, d.left.T)[:4, 4:]
+    np.testing.assert_allclose([row[1:] for row in ek.tables.correlations(d).rows], wanted, atol=1e-12)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 import eckart as ek
+from eckart.errors import ParameterError
 from eckart.io import columns
 from eckart.io.columns import keep
 
@@ -44,3 +46,10 @@ def test_sparse_rows_in_pieces(tmp_path, monkeypatch):
     chosen = keep(source, [5, 0, 39])
     np.testing.assert_array_equal(chosen.read(7, 80).toarray(), data.toarray()[7:80, [5, 0, 39]])
     assert source.most < 30
+
+
+@pytest.mark.parametrize("column", [True, np.False_, 1.5, None])
+def test_only_names_and_positions_choose_columns(column):
+    """True is not the second column: a list of truth values is meant as a mask."""
+    with pytest.raises(ParameterError, match="neither a name nor a position"):
+        ek.open_data(np.ones((4, 3)), columns=[column, 0])

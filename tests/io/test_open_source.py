@@ -220,3 +220,11 @@ def test_many_chunks_and_row_groups(tmp_path: Path) -> None:
     source = open_source(tmp_path / "t.parquet")
     np.testing.assert_array_equal(source.matrix, values)
     assert source.metadata.labels["word"] == tuple(words)
+
+
+def test_a_stream_that_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with (tmp_path / "t.csv").open("rb") as stream:
+        pass
+    with pytest.raises(FileError, match="closed file"):
+        open_source(stream)

@@ -17,7 +17,7 @@ import eckart as ek
 from eckart.errors import FileError, MemoryBudgetError, ParameterError
 from eckart.io.convert import convert
 from eckart.io.open_rows import open_rows
-from eckart.io.rows import edges_for, largest_block
+from eckart.io.rows import PiecedRows, edges_for, largest_block
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.standard_normal((500, 6)) * np.arange(1, 7)
@@ -344,3 +344,15 @@ def test_a_text_that_expands_much_is_read_in_blocks(tmp_path):
     assert hasattr(source, "read")
     last = source.shape[0]
     np.testing.assert_array_equal(source.read(last - 2, last), [[1.25, 2.5], [2.25, 1.5]])
+
+
+def test_pieces_that_a_range_overlaps():
+    class Pieces(PiecedRows):
+        edges = (0, 3, 4, 9)
+
+    pieces = np.split(np.arange(9), Pieces.edges[1:-1])
+    for start, stop in itertools.combinations(range(10), 2):
+        out = np.full(stop - start, -1)
+        for piece, rows, inside in Pieces().overlapping(start, stop):
+            out[rows] = pieces[piece][inside]
+        assert out.tolist() == list(range(start, stop))

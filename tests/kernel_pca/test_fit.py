@@ -433,3 +433,62 @@ def test_missing_values_in_tensors_are_named():
     tensor[4, 1] = float("nan")
     with pytest.raises(InputError, match="row 5, column 2"):
         ek.decompose(tensor, "kernel_pca", k=2)
+
+
+def _kernel(scale):
+    points = np.random.default_rng(0).standard_normal((40, 6)) * [5, 4, 3, 2, 1, 0.5]
+    kernel = points @ points.T * scale
+    return (kernel + kernel.T) / 2.0
+
+
+@pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
+@pytest.mark.parametrize("scale", [1e-100, 1.0, 1e100])
+def test_precomputed_kernels_of_any_size(scale, solver):
+    """The bounds hold the eigenvalues of the same kernel at size 1."""
+    options = {"kernel": "precomputed", "solver": solver, "k": 3, "approximation_error": 1e-3}
+    d = ek.decompose(_kernel(scale), "kernel_pca", **options)
+    centre = np.eye(40) - 1 / 40
+    wanted = np.sqrt(np.linalg.eigvalsh(centre @ _kernel(1.0) @ centre)[:-4:-1])
+    assert (d.certificate.lower / scale**0.5 <= wanted * (1 + 1e-12)).all()
+    assert (wanted * (1 - 1e-12) <= d.certificate.upper / scale**0.5).all()
+
+
+@pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
+@pytest.mark.parametrize("scale", [1e-320, 1e-295, 1e150])
+def test_precomputed_kernels_out_of_range_are_refused(scale, solver):
+    with pytest.raises(InputError, match="Multiply the kernel by a constant"):
+        ek.decompose(_kernel(scale), "kernel_pca", kernel="precomputed", solver=solver, k=3)
+
+
+@pytest.mark.parametrize("solver", ["lanczos", "cholesky"])
+def test_precomputed_kernels_whose_squares_vanish_are_refused(solver):
+    with pytest.raises(InputError, match="below the range of float64"):
+        ek.decompose(_kernel(1e-170), "kernel_pca", kernel="precomputed", solver=solver, k=3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
+def test_tiny_rows_need_no_width_where_the_kernel_has_none(kernel, solver):
+    points = np.random.default_rng(0).standard_normal((40, 6)) * [5, 4, 3, 2, 1, 0.5]
+    d = ek.decompose(points * 1e-160, "kernel_pca", kernel=kernel, solver=solver, k=3)
+    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    rows, unit = (points / lengths, 1.0) if kernel == "cosine" else (points, 1e-160)
+    wanted = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[:3]
+    np.testing.assert_allclose(d.values / unit, wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-100, 1e100, 1e140])
+def test_the_width_of_extreme_rows(scale):
+    """gamma is that of the rows at size 1 over the square of the scale."""
+    points = np.random.default_rng(0).standard_normal((60, 3))
+    options = {"kernel": "rbf", "gamma": "median", "k": 2}
+    d = ek.decompose(points * scale, "kernel_pca", **options)
+    np.testing.assert_allclose(d.values, ek.decompose(points, "kernel_pca", **options).values, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e170])
+def test_a_width_out_of_range_is_refused(scale):
+    """Squares of distances vanish, or overflow: not a reason to take 1, or 0, for gamma."""
+    points = np.random.default_rng(0).standard_normal((60, 3)) * scale
+    with pytest.raises(InputError, match="Multiply the data by a constant"):
+        ek.decompose(points, "kernel_pca", kernel="rbf", gamma="median", k=2)

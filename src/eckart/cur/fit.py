@@ -197,14 +197,23 @@ def _smallest_rank(
         if high > components.found.k:
             components = certified_components(opened, wanted, given, k=high, error=None, **options)
     found = tried[_first(meets, low, high)]
-    if not meets(found.k):
-        warnings.warn(
-            f"An error of {target:.3g} was not reached: {found.asked[0]} drawn columns and {found.asked[1]} rows leave "
-            f"{found.error:.3g}. Use select='pivot', which reaches every error, or allow a larger error.",
-            AccuracyWarning,
-            stacklevel=4,
-        )
+    if not found.error + found.rounding <= target * (1.0 + 1e-12):
+        found = replace(found, missed=target)
+        warnings.warn(_missed(found, wanted, target, reached=meets(found.k)), AccuracyWarning, stacklevel=4)
     return components, found
+
+
+def _missed(found: Found, wanted: CURSettings, target: float, *, reached: bool) -> str:
+    """Why the target is not proved to be reached."""
+    drawn = "drawn " if wanted.select in ("norm", "leverage") else ""
+    taken = f"{found.asked[0]} {drawn}columns and {found.asked[1]} rows leave {found.error:.3g}"
+    if reached:
+        return (
+            f"Whether an error of {target:.3g} is reached is not known: {taken}, with a rounding error of up to "
+            f"{found.rounding:.2g}. Request a larger error, or give k."
+        )
+    remedy = "Use select='pivot', which reaches every error that rounding allows, or request" if drawn else "Request"
+    return f"An error of {target:.3g} was not reached: {taken}. {remedy} a larger error."
 
 
 def _first(meets: Callable[[int], bool], low: int, high: int) -> int:

@@ -117,6 +117,8 @@ class Found:
     asked: tuple[int, int]
     rank: tuple[int, int]
     """Independent columns, independent rows."""
+    missed: float | None = None
+    """The relative error that was asked for, where it is not proved to be reached."""
 
 
 def certified_components(

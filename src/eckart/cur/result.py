@@ -239,7 +239,7 @@ def _certificate(components: RankComponents, found: Found, lengths: np.ndarray, 
         failure_probability=proof.failure_probability,
         rounding=proof.rounding,
         tolerance=proof.tolerance,
-        proved=proof.proved,
+        proved=proof.proved and found.missed is None,
         passes=passes,
         summary=_summary(components, found),
     )
@@ -251,7 +251,8 @@ def _summary(components: RankComponents, found: Found) -> str:
     taken = f"{columns} column{'s' if columns > 1 else ''} and {rows} row{'s' if rows > 1 else ''}"
     best = f"{percent(high, 4)}" if high - low < 1e-6 else f"{percent(low, 4)} to {percent(high, 4)}"
     ratio = f" ({found.error / high:.3f} times that)" if high > 1e-12 else ""
+    missed = "" if found.missed is None else f" The requested error of {found.missed:.3g} is not proved."
     return (
         f"{taken} leave an error of {percent(found.error, 4)} of the norm; the best approximation of rank "
-        f"{found.k} leaves {best}{ratio}."
+        f"{found.k} leaves {best}{ratio}.{missed}"
     )

@@ -40,7 +40,8 @@ def assemble(
 ) -> Decomposition[SVDDetails]:
     """The decomposition in the units, the dtype and the library of the data."""
     values = np.sqrt(solution.values)
-    sides = both_sides(problem, solution, values, keep_left=keep_left)
+    smallest = settings.which == "smallest"
+    sides = both_sides(problem, solution, values, keep_left=keep_left, smallest=smallest)
     right, left = sides.right, sides.left
     signs = signs_of(right)
     dtype, moments = opened.matrix.dtype, problem.moments
@@ -55,7 +56,7 @@ def assemble(
 
     rows, columns = opened.matrix.shape
     scaled = unit(values)
-    _check_range(scaled, dtype)
+    check_range(scaled, dtype, "singular values")
     return Decomposition(
         method=settings.method,
         values=device(scaled),
@@ -98,14 +99,15 @@ def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows
     )
 
 
-def _check_range(values: np.ndarray, dtype: object) -> None:
+def check_range(values: np.ndarray, dtype: object, name: str) -> None:
+    """Refuse values that the dtype of the data cannot represent."""
     single = _is_single(dtype)
-    largest = float(values.max(initial=0.0))  # NaN where one of them is
+    largest = float(np.maximum.reduce(values, initial=0.0))  # NaN where one of them is
     if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
         kind = "float32" if single else "float64"
         raise NotFiniteError(
-            f"The singular values overflow {kind}: the largest is about {largest:.3g}. "
-            f"{'Convert the data to float64, or scale' if single else 'Scale'} them down first."
+            f"The {name} overflow {kind}: the largest is about {largest:.3g}. "
+            f"{'Convert the data to float64, or scale them' if single else 'Scale the data'} down first."
         )
 
 
@@ -144,19 +146,26 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
     rounding. A vector rounded to its dtype is moved by `unit` / 2, which G - s^2 multiplies by s_1^2 at most; s itself
     is rounded as well.
     """
-    largest = solution.largest_bound
-    if largest == 0.0:
+    low, high = _square_of_largest(solution, problem) if smallest else (solution.largest, solution.largest_bound)
+    if high == 0.0:
         return np.zeros(len(solution.values))
-    found = solution.residuals / largest
+    found = solution.residuals / high
     if problem.transposed and solution.long_vectors is None:
-        reach = problem.total if smallest else largest
-        found = found * np.sqrt(reach / np.maximum(solution.lower[: len(found)], 1e-300))
-    return np.asarray(np.minimum(found + moved, 1.0) + 2.0 * unit) * _ratio(largest, solution)
+        found = found * np.sqrt(high / np.maximum(solution.lower[: len(found)], 1e-300))
+    stated = np.asarray(np.minimum(found + moved, 1.0) + 2.0 * unit) * (high / max(low, 1e-300))
+    # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 where bounds are wide.
+    least = low if smallest else float(np.maximum.reduce(solution.lower, initial=0.0))
+    most = max(solution.largest / least, 1.0) if least > 0.0 else np.inf
+    return np.minimum(stated, most * (1.0 + 4.0 * unit))
 
 
-def _ratio(largest: float, solution: Solution) -> float:
-    """Residuals are stated relative to the largest computed value."""
-    return largest / max(solution.largest, 1e-300)
+def _square_of_largest(solution: Solution, problem: Problem) -> tuple[float, float]:
+    """Bounds of s_1^2 where only the smallest values are wanted: ||B||_F^2 / n <= s_1^2 <= ||B||_F^2."""
+    if solution.spectrum is not None:
+        largest, error = float(solution.spectrum.max(initial=0.0)), solution.rounding + solution.spectrum_error
+        return max(largest - error, 0.0), largest + error
+    total, error = problem.total, problem.total_error()
+    return max(total - error, 0.0) / problem.shape[1], total + error
 
 
 def _unit_of(dtype: object) -> float:
@@ -179,8 +188,8 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     k = len(solution.values)
     transposed = unit * k**0.5
     lost = 2.0 * transposed * euclidean(solution.residuals) + transposed**2 * solution.largest_bound
-    low = float(min(1.0, max(0.0, (float(solution.lower[:k].sum()) - lost) / (total + error))))
-    high = float(solution.upper[:k].sum()) / (total - error) if total > error else 1.0
+    low = float(min(1.0, max(0.0, (float(np.add.reduce(solution.lower[:k])) - lost) / (total + error))))
+    high = float(np.add.reduce(solution.upper[:k])) / (total - error) if total > error else 1.0
     return low, float(min(1.0, max(low, high)))
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from eckart.arrays import Array, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
 from eckart.engine.backends.symmetric import SymmetricMatrix, by_all, leading_pairs
 from eckart.engine.certificate import residual_bounds
@@ -60,7 +60,7 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
     if problem.precision != "float64" and (full or not _saves_time_in_float32(problem, request)):
         problem.sharpen()
     gram = _formed(problem)
-    check_finite(float(gram.sum()) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram)))
+    check_finite(float(np.add.reduce(gram, axis=None) if is_numpy(gram) else namespace(gram).sum(gram)))
     if problem.precision != "float64":
         measured = _solve_measured(problem, gram, request)
         if measured is not None:

@@ -118,16 +118,18 @@ def unprepared(data: Matrix) -> Opened | None:
 
     Small sparse matrices come as arrays: LAPACK is done with them before an iteration has begun.
     """
-    if is_sparse(data) and data.ndim == 2 and data.shape[0] * data.shape[1] <= _SMALL_DENSE:
+    known = type(data) is np.ndarray  # the question for sparse matrices takes longer
+    if not known and is_sparse(data) and data.ndim == 2 and data.shape[0] * data.shape[1] <= _SMALL_DENSE:
         check_sparse(data)
         data = data.toarray(order="C")
         data = data.astype(np.float64) if data.dtype.kind in "biu" else data
     if type(data) is not np.ndarray or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
         return None
     precision = "float32" if data.dtype == np.float32 else "float64"
-    return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), Metadata(name="X"))
+    return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), _UNNAMED)
 
 
+_UNNAMED = Metadata(name="X")
 _BLOCK_BYTES = (2**16, 2**26)
 _SMALL_DENSE = 2**17
 """Entries of a sparse matrix that is small enough to be worked on as a dense one: a megabyte."""

@@ -162,7 +162,7 @@ def _make(d: Decomposition, dtype: np.dtype, whitening: object) -> Projector:
     if _amplified(mean, right, deviation, _AMPLIFIED[dtype.char]):
         return Projector(factor, None, mean.astype(dtype))
     # The offset is that of the factor in use, so that rows at the mean have scores of zero.
-    return Projector(factor, (mean @ factor.astype(np.float64)).astype(dtype), None)
+    return Projector(factor, (mean @ factor.astype(np.float64, copy=False)).astype(dtype, copy=False), None)
 
 
 def _amplified(mean: np.ndarray, right: np.ndarray, deviation: np.ndarray, most: float) -> bool:

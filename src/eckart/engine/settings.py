@@ -38,6 +38,7 @@ class Settings:
     tolerance: float | None
     memory: int | None
     max_passes: int
+    ddof: int = 1
 
     def accuracy(self, precision: str, short: int) -> float:
         """The tolerance that was requested, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
@@ -69,6 +70,7 @@ def check_settings(
     tol: float | None,
     memory: str | int | None,
     max_passes: int,
+    ddof: int = 1,
 ) -> Settings:
     """Refuse what is out of range; `short` is the shorter side of the matrix."""
     check_choice("method", method, METHODS)
@@ -78,6 +80,8 @@ def check_settings(
     if target_ratio is not None and which == "smallest":
         raise ParameterError(f"A share of the variance needs the largest components. With {SMALLEST} give k.")
     check_count("max_passes", max_passes, None)
+    if ddof not in (0, 1):
+        raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, so ddof is 0 or 1.")
     everything = None if target_ratio is not None else short
     return Settings(
         method=method,
@@ -90,6 +94,7 @@ def check_settings(
         tolerance=check_tolerance(tol),
         memory=memory_bytes(memory),
         max_passes=max_passes,
+        ddof=int(ddof),
     )
 
 

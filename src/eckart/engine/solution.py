@@ -60,17 +60,17 @@ class Solution:
     @cached_property
     def largest(self) -> float:
         """The largest value; 0 where there is none."""
-        return float(self.values.max(initial=0.0))
+        return float(np.maximum.reduce(self.values, initial=0.0))
 
     @cached_property
     def least(self) -> float:
         """The least of the wanted values; infinite where there is none."""
-        return float(self.values.min(initial=np.inf))
+        return float(np.minimum.reduce(self.values, initial=np.inf))
 
     @cached_property
     def largest_bound(self) -> float:
         """The largest of the upper bounds."""
-        return float(self.upper.max(initial=0.0))
+        return float(np.maximum.reduce(self.upper, initial=0.0))
 
 
 RATIO_SLACK = 2.0**-45

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
@@ -24,7 +24,6 @@ from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose_for, choose_resident
 from eckart.engine.direct import solve_direct
-from eckart.engine.divisor import check_ddof, with_divisor_n
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
@@ -41,6 +40,7 @@ from eckart.engine.settings import (
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
+from eckart.engine.standardize.tall import Tall
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning
 from eckart.formatting import counted
@@ -79,14 +79,13 @@ def find_components(
 ) -> Decomposition[SVDDetails]:
     """The leading components, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
-    check_ddof(ddof)
     plain = not (left or scale or stream or checkpoint or executor or device or sample_weight is not None)
     plain = plain and which == "largest" and missing == "error" and solver in ("auto", "gram") and memory is None
     given = data if missing == "error" else unmasked(data)
     opened = (unprepared(data) if plain else None) or _open(given, memory, stream, checkpoint, executor, device)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
-        which=which, solver=solver, tol=tol, memory=memory, max_passes=max_passes,
+        ddof=ddof, which=which, solver=solver, tol=tol, memory=memory, max_passes=max_passes,
     )  # fmt: skip
     if plain and is_resident(opened):
         if (found := _find_resident(opened, settings, rng)) is not None:
@@ -106,19 +105,13 @@ def find_components(
     with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         _find_workers(opened, executor)
         problem = _problem(opened, settings, weights)
-        solution = _solve(problem, request, choice, random, opened)
+        problem, solution = _solve(problem, request, choice, random, opened)
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
     if weights is not None:  # squared roots of weights are rounded
         result = replace(result, weight=float(np.sum(weights)))
     _warn_if_unconverged(result, solution)
     result = result if filled is None else with_imputation(result, filled, weights)
-    return _as_requested(result, divisor_n=scale and not ddof, on_host=device is not None)
-
-
-def _as_requested(result: Decomposition[SVDDetails], *, divisor_n: bool, on_host: bool) -> Decomposition[SVDDetails]:
-    """With scales and arrays as the caller wants them."""
-    result = with_divisor_n(result) if divisor_n else result
-    return result.on_host() if on_host else result
+    return result if device is None else result.on_host()
 
 
 def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposition[SVDDetails] | None:
@@ -150,7 +143,7 @@ def plan_components(data: object, method: Method = "pca", **options: object) -> 
     given = {**known, **options}
     opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
     reading = ("stream", "checkpoint", "callback", "executor", "device")
-    run_only = ("sample_weight", "ddof", "left", "rng", "missing", *reading)
+    run_only = ("sample_weight", "left", "rng", "missing", *reading)
     asked = {name: value for name, value in given.items() if name not in run_only}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     others = ("scale", "left", "sample_weight", "stream", "checkpoint", "executor", "device")
@@ -224,7 +217,9 @@ def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> 
     shift = None
     if settings.center and not matrix.sparse:
         shift = _near_mean(opened, scale=settings.scale)
-    return standardize(matrix, center=settings.center, scale=settings.scale, shift=shift, exponent=opened.exponent)
+    return standardize(
+        matrix, center=settings.center, scale=settings.scale, shift=shift, exponent=opened.exponent, ddof=settings.ddof
+    )
 
 
 def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
@@ -244,14 +239,17 @@ def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
     return mean if needed and np.isfinite(np.sum(squares)) else None
 
 
-def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened) -> Solution:
+def _solve(
+    problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
+) -> tuple[Problem, Solution]:
+    """The solution, and the problem that it is a solution of."""
     try:
         if choice.solver == "direct":
             solution = solve_direct(problem, request)
         elif choice.solver == "gram":
             solution = solve_gram(problem, request)
         else:
-            solution = _lanczos_or_gram(problem, request, choice, rng)
+            problem, solution = _lanczos_or_gram(problem, request, choice, rng, opened)
         finite = np.isfinite(problem.total) and np.isfinite(solution.values).all()
     except (np.linalg.LinAlgError, ValueError):
         # LAPACK and SciPy give up on NaN and infinity in their own words; say ours if that was the cause.
@@ -260,19 +258,33 @@ def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Ge
         finite = False
     if not finite:
         refuse_not_finite(stored(opened), opened.metadata.column_names)
-    return solution
+    return problem, solution
 
 
-def _lanczos_or_gram(problem: Problem, request: Request, choice: Choice, rng: np.random.Generator) -> Solution:
+def _lanczos_or_gram(
+    problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
+) -> tuple[Problem, Solution]:
     """Block Lanczos; where it was on trial and turns out to cost more than the Gram matrix, that."""
     worth = None if choice.trial is None else choice.trial.worth
     try:
-        return solve_lanczos(
+        return problem, solve_lanczos(
             problem, request, block=choice.block, capacity=choice.capacity, probes=choice.probes, most=choice.most,
             rng=rng, worth=worth,
         )  # fmt: skip
     except NotWorthError:
-        return solve_gram(problem, request)
+        return _gram_after_trial(problem, request, opened)
+
+
+def _gram_after_trial(problem: Problem, request: Request, opened: Opened) -> tuple[Problem, Solution]:
+    """By the Gram matrix, without preparation if the rows are dense NumPy rows, neither scaled nor weighted."""
+    rows = opened.matrix
+    if isinstance(problem, Tall) and not problem.scale and problem.weights is None and is_resident(opened):
+        measured = rows.precision == "float32" and worth_measuring(rows.shape, request)
+        if not measured and rows.matrix.dtype.char in "fd":
+            resident = ResidentTall(rows, center=problem.center)
+            with suppress(OutOfRangeError):
+                return resident, solve_gram(resident, request)
+    return problem, solve_gram(problem, request)
 
 
 def _total(opened: Opened) -> float:

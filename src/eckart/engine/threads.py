@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -17,7 +18,7 @@ def threads() -> int:
     """Threads to use: what BLAS would use, so that one setting (OMP_NUM_THREADS, threadpoolctl) controls all."""
     if _users:
         return _count  # BLAS is held at one thread so that ours can run
-    counts = [library.get_num_threads() for library in _libraries()]
+    counts = [get() for get, _ in _libraries()]
     return max(1, min(counts, default=available_cores()))
 
 
@@ -39,11 +40,11 @@ class one_blas_thread:
         with _lock:
             if _users == 0:
                 libraries = _libraries()
-                _before = [library.get_num_threads() for library in libraries]
+                _before = [get() for get, _ in libraries]
                 _count = max(1, min(_before, default=available_cores()))
-                for library, count in zip(libraries, _before, strict=True):
+                for (_get, set_), count in zip(libraries, _before, strict=True):
                     if count != 1:
-                        library.set_num_threads(1)
+                        set_(1)
             _users += 1
 
     def __exit__(self, *_: object) -> None:
@@ -52,16 +53,26 @@ class one_blas_thread:
             _users -= 1
             if _users:
                 return
-            for library, count in zip(_libraries(), _before, strict=True):
+            for (_get, set_), count in zip(_libraries(), _before, strict=True):
                 if count != 1:
-                    library.set_num_threads(count)
+                    set_(count)
 
 
 @lru_cache(maxsize=1)
-def _libraries() -> list[Any]:
-    """The BLAS libraries of this process."""
+def _libraries() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
+    """(get, set) the number of threads of each BLAS library of this process."""
     # Made after NumPy and SciPy have loaded their BLAS; looking for libraries costs milliseconds, hence the cache.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
+    return [_calls(library) for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
+
+
+def _calls(library: Any) -> tuple[Callable[[], int], Callable[[int], None]]:
+    """OpenBLAS's own functions, where threadpoolctl gives them away: it looks them up by name on every call."""
+    if library.internal_api == "openblas" and library.threading_layer == "pthreads":
+        find: Callable[[str], Any] = getattr(library, "_get_symbol", lambda _name: None)
+        get, set_ = find("openblas_get_num_threads"), find("openblas_set_num_threads")
+        if get is not None and set_ is not None:
+            return get, set_
+    return library.get_num_threads, library.set_num_threads

@@ -16,6 +16,11 @@ from eckart.engine.threads import one_blas_thread
 _SMALL = 0.1
 """Singular values below this share of the largest have long vectors that need another orthogonalisation."""
 
+_UNKNOWN = 0.01
+"""Long vectors that rounding may have moved by more than this are not B v / s any longer."""
+_NULL = 1e-10
+"""Eigenvalues of B^T B above this share of the largest have eigenvectors that its rounding leaves alone."""
+
 
 @dataclass(frozen=True)
 class Sides:
@@ -26,7 +31,7 @@ class Sides:
     moved: np.ndarray
 
 
-def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep_left: bool) -> Sides:
+def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep_left: bool, smallest: bool) -> Sides:
     """Right and left vectors from those of the short side: the long ones are B v / s, in one more pass."""
     short, long = solution.vectors, solution.long_vectors
     still = np.zeros(len(values))
@@ -34,6 +39,8 @@ def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep
         moved = still
         if long is None:
             long, moved = _long_vectors(problem, short, values, measure=keep_left)
+            if solution.solver == "gram" and smallest and (moved >= _UNKNOWN).any():
+                long, moved = _with_null_vectors(problem, long, moved)
         return Sides(long, short if keep_left else None, moved)
     if keep_left and long is None:
         long, _ = _long_vectors(problem, short, values, measure=True)
@@ -50,16 +57,43 @@ def _long_vectors(problem: Problem, short: Array, values: np.ndarray, *, measure
     rounding = gamma(problem.shape[1] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
     moved = np.minimum(rounding / np.maximum(values, 1e-300), 1.0)
     with one_blas_thread():
-        vectors, rotated = _normalized(product, values)
+        vectors, rotated = _normalized(product, values, _largest(problem, values))
     return vectors, moved + rotated
 
 
-def _normalized(product: Array, values: np.ndarray) -> tuple[Array, np.ndarray]:
-    """Orthonormal columns from the products B v, and by how much each was turned."""
+def _with_null_vectors(problem: Problem, vectors: Array, moved: np.ndarray) -> tuple[Array, np.ndarray]:
+    """The vectors with those of zero values replaced: orthonormal, and orthogonal to the range of B.
+
+    B v / s is rounding where s is zero, and has a part along the leading vectors. That part goes with the projector
+    I - B G^+ B^T, G = B^T B; what its own rounding leaves goes with the second application.
+    """
+    operator, host = problem.exact(), to_numpy(vectors).copy()
+    unknown = moved >= _UNKNOWN
+    with one_blas_thread():
+        values, short = np.linalg.eigh(to_numpy(operator.gram()))
+        kept = values > _NULL * max(float(values[-1]), 0.0)
+        inverse = (short[:, kept] / values[kept]) @ short[:, kept].T
+    for _ in range(2):
+        inner_products = to_numpy(operator.rmatmat(from_numpy(np.ascontiguousarray(host[:, unknown]), vectors)))
+        along = to_numpy(operator.matmat(from_numpy(np.ascontiguousarray(inverse @ inner_products), vectors)))
+        with one_blas_thread():
+            host[:, unknown] -= along
+            known = np.concatenate([host[:, ~unknown], host[:, unknown]], axis=1)
+            basis = np.linalg.qr(known)[0]
+            host[:, unknown] = basis[:, int(np.sum(~unknown)) :]
+    return from_numpy(host, vectors), moved
+
+
+def _largest(problem: Problem, values: np.ndarray) -> float:
+    """The largest value that was found, or a lower bound of s_1 where only small ones were: ||B||_F^2 <= n s_1^2."""
+    return max(float(values.max(initial=0.0)), float(np.sqrt(problem.total / problem.shape[1])))
+
+
+def _normalized(product: Array, values: np.ndarray, largest: float) -> tuple[Array, np.ndarray]:
+    """Orthonormal columns from the products B v, and by how much each was turned; `largest` is about s_1."""
     xp = namespace(product)
     squares = np.einsum("ij,ij->j", product, product) if is_numpy(product) else xp.sum(product * product, axis=0)
     lengths = xp.sqrt(squares)
-    largest = float(values.max(initial=0.0))
     good = to_numpy(lengths) > 1e-15 * largest
     product = product / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
     if good.all() and float(values.min(initial=largest)) > _SMALL * largest:

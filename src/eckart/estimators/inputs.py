@@ -126,7 +126,7 @@ def take_scores(X: Array, estimator: object = None) -> Array:
 
 def take_weights(sample_weight: object) -> Array:
     """Row weights on the host, one number for a row, wherever they were."""
-    return to_numpy(sample_weight) if is_array(sample_weight) else sample_weight
+    return to_numpy(sample_weight) if sample_weight is not None and is_array(sample_weight) else sample_weight
 
 
 def _take_source(estimator: BaseEstimator, source: Source | RowSource, *, reset: bool) -> Matrix:

@@ -116,7 +116,8 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
         raise ParameterError(f"A {type(stream).__name__} is neither a path nor an open file. Give a path as text.")
     label = getattr(stream, "name", None)
     name = shown(label) if isinstance(label, str) else "the input"
-    content = stream.read()
+    with reading(name):
+        content = stream.read()
     if not isinstance(content, bytes):
         raise FileError(f"{name} is open as text. Open it in binary mode ('rb'), so that its encoding can be detected.")
     if not content:

@@ -111,6 +111,11 @@ def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:
                 _refuse_column(source, column, names)
             found.append(where[column])
             continue
+        if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
+            raise ParameterError(
+                f"columns: {column!r} is neither a name nor a position. Give names, or positions counted from 0; "
+                "give a mask with mask=."
+            )
         place = int(column)
         if not -len(names) <= place < len(names):
             raise ParameterError(f"columns: {source.metadata.name} has {len(names)} columns, and no position {place}.")

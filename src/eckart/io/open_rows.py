@@ -24,7 +24,7 @@ from eckart.io.bytes import OpenedFile, open_path, shown
 from eckart.io.entries.spooled import SpooledRows, spooled_rows
 from eckart.io.entries.triplets import market_entries, table_entries
 from eckart.io.guard import reading
-from eckart.io.open_source import open_source
+from eckart.io.open_source import FORMATS, open_source
 from eckart.io.read_options import ReadOptions
 from eckart.io.roles import MOST_NAMES
 from eckart.io.rows import FileState, MemoryRows, NpyRows
@@ -33,30 +33,45 @@ from eckart.io.text.layout import TextOptions
 from eckart.io.text.rows import text_rows
 from eckart.notes import Note
 
+_DEFAULTS = ReadOptions()
+
 
 def open_table(
     path: str | os.PathLike[str],
     *,
     memory: int | None = None,
     stream: bool | None = None,
-    options: ReadOptions | None = None,
+    options: ReadOptions = _DEFAULTS,
 ) -> Source | RowSource:
     """All of a file that fits comfortably into memory, else its rows, block by block; `stream` decides it."""
-    o = options or ReadOptions()
+    if (table := _as_table(path, options, memory)) is not None:
+        return table
     by_rows = only_by_rows(path) or stream
-    if o.format is not None or (not by_rows and _surely_small(path, memory)):
-        return _whole(path, o, memory)
+    if options.format is not None or (not by_rows and _surely_small(path, memory)):
+        return _whole(path, options, memory)
     if by_rows is False:
-        return _whole(path, o, None)
-    rows = open_rows(path, key=o.place, memory=memory, options=o.text)
+        return _whole(path, options, None)
+    rows = open_rows(path, key=options.place, memory=memory, options=options.text)
     if rows is not None:
-        return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, o, None)
-    return _whole(path, o, None if stream is False else memory)
+        return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, options, None)
+    return _whole(path, options, None if stream is False else memory)
 
 
 def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:
     # What was sorted on disk is read from there: parsing it again would take several times the memory of the numbers.
     return isinstance(rows, SpooledRows) or too_large(rows, memory)
+
+
+def _as_table(path: str | os.PathLike[str], o: ReadOptions, memory: int | None) -> RowSource | None:
+    """A folder or pattern of Parquet files that is to be read as a table, whatever its columns; None for the rest."""
+    place = os.fsdecode(os.fspath(path))
+    if o.format is None or FORMATS.get(f".{o.format.lower().removeprefix('.')}") != "parquet":
+        return None
+    if not _is_pattern(place) and not _is_folder(place):
+        return None
+    found = _matching(place) if _is_pattern(place) else _in_folder(place)
+    with reading(shown(place)):
+        return _several_parquet(found, PurePath(place).name, o.row_names, memory, entries=False)
 
 
 def _whole(path: str | os.PathLike[str], o: ReadOptions, memory: int | None) -> Source:
@@ -73,15 +88,20 @@ def open_paths(paths: Sequence[str], options: ReadOptions, *, memory: int | None
         return open_table(found[0], memory=memory, options=options)
     name = f"{len(found)} files"
     if all(PurePath(path.lower()).suffix in _PARQUET for path in found):
-        return _several_parquet(found, name, options.row_names, memory)
+        return _several_parquet(found, name, options.row_names, memory, entries=options.format is None)
     share = None if memory is None else memory // len(found)
     sources = [open_table(path, memory=share, options=options) for path in found]
     stacked: Source | RowSource = stacked_sources(sources, found, name)
     return stacked
 
 
-def _several_parquet(paths: list[str], name: str, row_names: str | None, memory: int | None = None) -> RowSource:
-    """Parquet files of one schema; the keys of hive folders become labels."""
+def _several_parquet(
+    paths: list[str], name: str, row_names: str | None, memory: int | None = None, *, entries: bool = True
+) -> RowSource:
+    """Parquet files of one schema; the keys of hive folders become labels. Entries are those of one sparse matrix."""
+    found = _sorted_rows(paths, name, table_entries(*paths), memory, (ENTRIES_NOTE,)) if entries else None
+    if found is not None:
+        return found
     rows = parquet_rows(paths, name, row_names, memory)
     if rows.shape[0] > MOST_NAMES:
         return rows
@@ -193,11 +213,11 @@ def _npy(opened: OpenedFile, path: str, name: str, _memory: int | None, _names: 
 
 
 def _market(_opened: OpenedFile, path: str, name: str, memory: int | None, _names: str | None) -> RowSource | None:
-    return _sorted_rows(path, market_entries(path), memory)
+    return _sorted_rows([path], name, market_entries(path), memory)
 
 
 def _parquet(_opened: OpenedFile, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource:
-    entries = _sorted_rows(path, table_entries(path), memory, (ENTRIES_NOTE,))
+    entries = _sorted_rows([path], name, table_entries(path), memory, (ENTRIES_NOTE,))
     return entries or parquet_rows([path], name, row_names, memory)
 
 
@@ -205,12 +225,14 @@ def _arrow(_opened: OpenedFile, path: str, name: str, memory: int | None, row_na
     return arrow_rows(path, name, memory, row_names)
 
 
-def _sorted_rows(path: str, found: Any, memory: int | None, notes: tuple[Note, ...] = ()) -> RowSource | None:
+def _sorted_rows(
+    paths: Sequence[str], name: str, found: Any, memory: int | None, notes: tuple[Note, ...] = ()
+) -> RowSource | None:
     """Entries in any order are sorted by rows first, in a temporary file."""
     if found is None:
         return None
     shape, blocks = found
-    return spooled_rows(path, shape, blocks, notes=notes, memory=memory)
+    return spooled_rows(paths, name, shape, blocks, notes=notes, memory=memory)
 
 
 def _is_pattern(place: str) -> bool:

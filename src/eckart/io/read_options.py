@@ -68,7 +68,7 @@ NAMES = frozenset(field.name for field in fields(ReadOptions))
 
 def split_options(options: Keywords) -> tuple[ReadOptions | None, Keywords]:
     """(reading options, the others); None where no reading option is given."""
-    if not any(name in NAMES for name in options):
+    if NAMES.isdisjoint(options):
         return None, options
     reading = {name: value for name, value in options.items() if name in NAMES}
     others = {name: value for name, value in options.items() if name not in NAMES}

@@ -6,17 +6,19 @@ What is missing, K - F^T F, is positive semi-definite and its trace is known: it
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, astype, device, dtype_name, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, astype, device, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends.orthogonal import flip_signs
 from eckart.engine.backends.select import backend_of
 from eckart.engine.certify import summary_of
 from eckart.engine.digest import array_generator
 from eckart.engine.solution import Solution
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError
 from eckart.formatting import percent
 from eckart.kernel_pca.centered import off_mean
@@ -39,7 +41,7 @@ from eckart.kernel_pca.result import (
     certify,
     inverse_or_zero,
     moved,
-    refuse_overflow,
+    refuse_out_of_range,
 )  # fmt: skip
 from eckart.kernel_pca.rounding import kernel_error
 from eckart.result import Certificate, Decomposition, Plan
@@ -65,12 +67,23 @@ def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Pl
 
     Where the rounding of a factor in float32 takes the error beyond what was requested, the factor is made in float64.
     """
-    if settings.approximation_error >= _SINGLE and float(to_numpy(kernel.diagonal(rows)).max()) < _LARGE:
-        found = _approximate(rows, kernel, settings, plan, "float32")
-        pivots = found.details.pivots
-        if _accurate(found, settings) or (pivots is not None and len(pivots) >= rank_limit(found.rows, settings)):
-            return found
-    return _approximate(rows, kernel, settings, plan, "float64")
+    # With more threads BLAS adds up in another order: the last bits would depend on their number.
+    with one_blas_thread():
+        if settings.approximation_error >= _SINGLE and _in_single(rows, kernel):
+            found = _approximate(rows, kernel, settings, plan, "float32")
+            pivots = found.details.pivots
+            if _accurate(found, settings) or (pivots is not None and len(pivots) >= rank_limit(found.rows, settings)):
+                return found
+        return _approximate(rows, kernel, settings, plan, "float64")
+
+
+def _in_single(rows: Any, kernel: Kernel) -> bool:
+    """Whether float32 represents the rows, the width and the values of the kernel."""
+    largest = float(to_numpy(kernel.diagonal(rows)).max())
+    numbers = rows.data if is_sparse(rows) else rows
+    xp = namespace(numbers)
+    size = float(xp.max(xp.abs(numbers))) if 0 not in numbers.shape else 0.0
+    return all(number == 0.0 or 1.0 / _LARGE < number < _LARGE for number in (largest, size, kernel.gamma))
 
 
 def _accurate(found: Decomposition[KernelPCADetails], settings: KernelSettings) -> bool:
@@ -81,7 +94,7 @@ def _approximate(
     rows: object, kernel: Kernel, settings: KernelSettings, plan: Plan, precision: str
 ) -> Decomposition[KernelPCADetails]:
     matrix = KernelMatrix(kernel, rows, keep=False)
-    refuse_overflow(matrix.diagonal)
+    refuse_out_of_range(matrix.diagonal, kernel.name)
     if precision == "float64":
         matrix.sharpen()
     made = pivoted_cholesky(

@@ -16,6 +16,7 @@ from eckart.engine.choose import block_width
 from eckart.engine.digest import array_generator
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Request, Solution
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.formatting import counted, percent
 from eckart.kernel_pca.approximate import approximate, rank_limit
@@ -30,7 +31,8 @@ from eckart.kernel_pca.result import (
     certify,
     cut,
     inverse_or_zero,
-    refuse_overflow,
+    overflow_message,
+    refuse_out_of_range,
 )  # fmt: skip
 from eckart.notes import Note
 from eckart.result import Decomposition, Plan
@@ -56,16 +58,14 @@ def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
     settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
     plan = choose(rows.shape, kernel, settings)
     try:
-        with np.errstate(over="ignore", invalid="ignore"):
+        # With more threads BLAS would add up in another order.
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             if plan.solver == "cholesky":
                 result = approximate(rows, kernel, settings, plan)
             else:
                 result = _exact(rows, kernel, settings, plan)
     except np.linalg.LinAlgError as error:
-        raise InputError(
-            f"Overflow in kernel {kernel.name!r}: its values are beyond the range of float64, although the data are "
-            "not. Scale the data down, or choose a smaller degree or gamma."
-        ) from error
+        raise InputError(overflow_message(kernel.name)) from error
     return replace(
         result, row_names=opened.metadata.row_names, column_names=opened.metadata.column_names,
         notes=(*opened.metadata.notes, *notes, *result.notes),
@@ -176,8 +176,8 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
     request = Request(k, settings.target_ratio, tolerance=tolerance, max_passes=settings.max_passes)
+    refuse_out_of_range(matrix.diagonal, kernel.name, whole=plan.solver == "direct")
     if plan.solver == "direct":
-        refuse_overflow(matrix.diagonal)
         found = solve_whole(matrix, request, positive=kernel.positive)
     else:
         found = solve_few(

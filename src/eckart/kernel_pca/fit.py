@@ -7,7 +7,6 @@ score of a point is k(x, support) dual - offset: its kernel with the support, ce
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -35,14 +34,15 @@ from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.parallel import each
-from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.formatting import counted, percent
+from eckart.errors import InputError, ParameterError
+from eckart.formatting import counted
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.exact import solve
 from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
 from eckart.kernel_pca.linear import linear_components, linear_rows, project_linear
-from eckart.kernel_pca.options import KernelSettings, check_kernel, table
+from eckart.kernel_pca.options import check_kernel, table
 from eckart.kernel_pca.preimage import Expansion, preimages
+from eckart.kernel_pca.result import warn_if_unconverged
 from eckart.kernel_pca.streamed import median_rows, solve_blocks
 from eckart.notes import Note
 from eckart.options import Seed, memory_bytes
@@ -103,7 +103,7 @@ def decompose(
         some = median_rows(opened) if gamma in WIDTHS else _Columns(opened.matrix.shape)
         chosen = make_kernel(kernel, some, gamma, degree, coef0, kernel_params)
         result = solve_blocks(opened, chosen, settings)
-        _warn_if_unconverged(result, settings)
+        warn_if_unconverged(result, settings)
         return result
     rows, notes = _at_hand(opened, kernel)
     chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
@@ -112,7 +112,7 @@ def decompose(
     else:
         result = solve(opened, rows, chosen, settings)
     result = _with_correlations(replace(result, notes=(*result.notes, *notes)), rows, chosen)
-    _warn_if_unconverged(result, settings)
+    warn_if_unconverged(result, settings)
     return result if left else replace(result, left=None)
 
 
@@ -150,6 +150,10 @@ WIDTHS = {"median": 0.5, "local": 0.1}
 """gamma by name -> the quantile of the distances between rows that it comes from."""
 
 
+_WITH_WIDTH = ("rbf", "laplacian", "poly", "sigmoid")
+"""Kernels that have a gamma."""
+
+
 def make_kernel(
     kernel: str | Callable[..., float],
     rows: Matrix,
@@ -164,7 +168,7 @@ def make_kernel(
     if gamma is None:
         gamma = 1.0 / rows.shape[1]
     elif gamma in WIDTHS:
-        gamma = median_gamma(rows, kernel, WIDTHS[gamma])
+        gamma = median_gamma(rows, kernel, WIDTHS[gamma]) if kernel in _WITH_WIDTH else 1.0
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
         raise ParameterError(f"gamma={gamma!r} is not a width: give a non-negative number, 'local', 'median' or None.")
     return Kernel(kernel, float(gamma), float(degree), float(coef0))
@@ -180,15 +184,30 @@ def median_gamma(rows: Array, kernel: str = "rbf", quantile: float = 0.5) -> flo
     """
     sample = rows[:: -(-rows.shape[0] // 500)]
     sample = np.asarray(sample.toarray() if is_sparse(sample) else to_numpy(sample), np.float64)
+    exponent = int(np.frexp(np.abs(sample).max(initial=0.0))[1])
+    size = _typical_size(np.ldexp(sample, -exponent), kernel, quantile)
+    if size == 0.0:
+        return 1.0
+    with np.errstate(over="ignore", under="ignore"):
+        gamma = float(np.ldexp((0.5 if kernel == "rbf" else 1.0) / size, -exponent * (1 + (kernel != "laplacian"))))
+    if not np.finfo(np.float64).tiny <= gamma < np.inf:
+        raise InputError(
+            f"The rows are of size {float(np.ldexp(1.0, exponent - 1)):.1g}, and the gamma that fits them is outside "
+            "the range of float64. Multiply the data by a constant first, or give gamma.",
+            argument="gamma",
+        )
+    return gamma
+
+
+def _typical_size(sample: np.ndarray, kernel: str, quantile: float) -> float:
+    """What gamma is the inverse of, up to a factor: a quantile of distances, or the mean squared length of a row."""
     if kernel in ("poly", "sigmoid"):
-        size = float(np.mean(np.einsum("ij,ij->i", sample, sample)))
-        return 1.0 / size if size > 0 else 1.0
+        return float(np.mean(np.einsum("ij,ij->i", sample, sample)))
     from scipy.spatial.distance import pdist
 
     apart = pdist(sample, "cityblock" if kernel == "laplacian" else "sqeuclidean")
     median = float(np.quantile(apart, quantile)) if apart.size else 0.0
-    median = median or (float(np.median(apart)) if apart.size else 0.0)
-    return (1.0 if kernel == "laplacian" else 0.5) / median if median > 0 else 1.0
+    return median or (float(np.median(apart)) if apart.size else 0.0)
 
 
 def project(decomposition: Decomposition[KernelPCADetails], data: object) -> Array:
@@ -354,35 +373,3 @@ def _column_squares(columns: Array) -> Array:
         return np.asarray(np.einsum("ij,ij->j", columns, columns))
     columns = doubles(columns)
     return namespace(columns).sum(columns * columns, axis=0)
-
-
-def _proved(d: Decomposition[KernelPCADetails]) -> bool:
-    return d.certificate is not None and d.certificate.proved
-
-
-def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSettings) -> None:
-    details = d.details
-    missing, rank = details.approximation_error, 0 if details.dual is None else details.dual.shape[0]
-    if missing > settings.approximation_error:
-        warnings.warn(
-            f"{percent(missing, 2)} of the trace of the kernel is missing from its approximation of rank "
-            f"{rank}, and {percent(settings.approximation_error, 2)} was requested. Allow a higher "
-            "max_rank or more memory. The certificate remains valid.",
-            AccuracyWarning,
-            stacklevel=4,
-        )
-    elif details.pivots is not None and settings.target_ratio is not None and not _proved(d):
-        warnings.warn(
-            f"The requested share, {percent(settings.target_ratio, 2)}, is within the error of the approximated "
-            f"kernel, so {counted(d.k, 'component')} may be too few or too many. Lower approximation_error, or give k.",
-            AccuracyWarning,
-            stacklevel=4,
-        )
-    share = details.negative_share
-    if share > settings.significant:
-        warnings.warn(
-            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, so "
-            "it is not an inner product. The components are those of its positive part.",
-            DataWarning,
-            stacklevel=4,
-        )

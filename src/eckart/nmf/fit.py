@@ -178,18 +178,20 @@ def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outco
     Entry by entry where that costs no more than an iteration, or where the short form has lost too many digits.
     """
     left, right = outcome.left, outcome.right
-    short = not table.observed and settings.squares
-    if short and table.dense:
-        return exact_squares(table.matrix, left, right, table.squared_norm)
-    if short and is_numpy(left):
-        loss, rounding = stored_squares(table.matrix, left, right)
-    elif settings.beta == 1.0 and not table.observed and is_numpy(left):
+    if settings.beta == 1.0 and not table.observed and is_numpy(left):
         return exact_divergence(table.matrix, left, right, of_data_alone(table.matrix)[0])
-    else:
+    if table.observed or not settings.squares:
         loss, rounding = _expanded_loss(table, settings, problem, outcome)
-    if short and loss < 0.5 * _EXACT_BELOW[_steps(table)] * table.squared_norm:
-        return exact_squares(table.matrix, left, right, table.squared_norm)
-    return max(loss, 0.0), rounding
+        return max(loss, 0.0), rounding
+    if not table.dense:
+        if is_numpy(left):
+            loss, rounding = stored_squares(table.matrix, left, right)
+        else:
+            loss, rounding = _expanded_loss(table, settings, problem, outcome)
+        lost = loss < 0.5 * _EXACT_BELOW[_steps(table)] * table.squared_norm
+        if not lost:
+            return max(loss, 0.0), rounding
+    return exact_squares(table.matrix, left, right, table.squared_norm)
 
 
 def _steps(table: NonnegativeTable) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from eckart.nmf.details import NMFDetails
-from eckart.nmf.statistics import SufficientStatistics, statistics_of, updated_parts
+from eckart.nmf.statistics import SufficientStatistics, check_squares, statistics_of, updated_parts
 from eckart.result import Decomposition
 
 
@@ -30,6 +30,7 @@ class Stream:
         """Parts (k x columns) after the rows of `data`, whose coordinates are `rows`."""
         new = statistics_of(data, np.asarray(rows, dtype=np.float64), self.parts, self.beta)
         self.seen = new if self.seen is None else self.seen + new
+        check_squares(self.seen.norm, zeros=not np.any(rows))
         self.parts = updated_parts(self.seen, self.parts, self.beta)
         return self.parts.astype(rows.dtype)
 

@@ -13,6 +13,8 @@ from eckart.nmf.problem import Penalties, Penalty
 from eckart.nmf.start import FILLED
 from eckart.options import check_choice, check_count, is_number
 
+_LARGEST_POWER = 400.0
+"""A penalty of 2^400, on data of size 1, leaves nothing but zeros; products with it stay in range."""
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 STARTS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom")
 
@@ -37,8 +39,8 @@ class Settings:
         The data are 2^exponent times what was given, of which the `share` of the exponent goes into W.
         """
         rows, columns = shape
-        lasso = float(np.exp2(exponent * (self.beta - share))) * self.l1_ratio
-        ridge = float(np.exp2(exponent * (self.beta - 2.0 * share))) * (1.0 - self.l1_ratio)
+        lasso = _power_of_two(exponent * (self.beta - share)) * self.l1_ratio
+        ridge = _power_of_two(exponent * (self.beta - 2.0 * share)) * (1.0 - self.l1_ratio)
         return Penalties(
             Penalty(columns * self.alpha_W * lasso, columns * self.alpha_W * ridge),
             Penalty(rows * self.alpha_H * lasso, rows * self.alpha_H * ridge),
@@ -47,6 +49,11 @@ class Settings:
     @property
     def squares(self) -> bool:
         return self.beta == 2.0
+
+
+def _power_of_two(exponent: float) -> float:
+    """2^exponent as a factor of penalties: infinity times a penalty of 0 would not be a number."""
+    return float(np.exp2(min(exponent, _LARGEST_POWER)))
 
 
 def check_settings(

@@ -18,6 +18,8 @@ from eckart.aliases import Keywords
 from eckart.arrays import Array, Matrix, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.blocks.reading import ProgressCallback, in_memory
+from eckart.engine.certify import check_range
+from eckart.engine.exponent import times_power_of_two
 from eckart.engine.settings import generator
 from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
@@ -112,7 +114,7 @@ def factorise(
         fitted = fit(table, settings, random, W=W, H=H, callback=each)
         root = 2.0 ** (-table.exponent / 2)
         rows, columns = (_given_back(factor * root, table) for factor in (fitted.outcome.left, fitted.outcome.right))
-        result = _assemble(table, settings, fitted, rows, columns, seed, keep_left=keep_left)
+        result = _assemble(table, settings, fitted, rows, seed, keep_left=keep_left)
     return result, rows, transposed(columns)
 
 
@@ -134,11 +136,10 @@ def coordinates(data: object, H: Array, options: CoordinateOptions) -> Array:
             "Give the same columns in the same order."
         )
     settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **asdict(options))
-    factor = 2.0**table.exponent
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
         # H stays as it is, so all of the scale of the data goes to W, and so do the penalties.
         left = rows_for(table, settings, transposed(_like(H, table.prototype, table.working)))
-        return _given_back(left / factor, table)
+        return _given_back(times_power_of_two(left, -table.exponent) if table.exponent else left, table)
 
 
 def reconstruct(d: Decomposition, scores: Array) -> Array:
@@ -192,21 +193,24 @@ def _assemble(
     settings: Settings,
     fitted: Fitted,
     rows: Array,
-    columns: Array,
     seed: int | None,
     *,
     keep_left: bool,
 ) -> Decomposition[NMFDetails]:
-    widths, lengths = _lengths(rows), _lengths(columns)
     shape, outcome = table.matrix.shape, fitted.outcome
+    # Of the scaled table: squares of entries of about 1e154 are beyond the range of numbers.
+    widths, lengths = _lengths(outcome.left), _lengths(outcome.right)
+    norm = float(np.ldexp(np.sqrt(table.squared_norm), -table.exponent))
+    values = np.ldexp(widths * lengths, -table.exponent)
+    check_range(np.append(values, norm), table.dtype, "component lengths")
     return Decomposition(
         method="nmf",
-        values=_like(widths * lengths, rows),
-        right=_unit(columns, lengths),
-        left=_unit(rows, widths) if keep_left else None,
+        values=_like(values, rows),
+        right=_given_back(_unit(outcome.right, lengths), table),
+        left=_given_back(_unit(outcome.left, widths), table) if keep_left else None,
         rows=shape[0],
         columns=shape[1],
-        norm=float(np.ldexp(np.sqrt(table.squared_norm), -table.exponent)),
+        norm=norm,
         weight=float(shape[0]),
         row_names=table.metadata.row_names,
         column_names=table.metadata.column_names,
@@ -216,7 +220,7 @@ def _assemble(
             solver=settings.solver, passes=outcome.iterations, steps=outcome.iterations, seed=seed, threads=threads()
         ),
         details=NMFDetails(
-            lengths=lengths,
+            lengths=np.ldexp(lengths, -table.exponent // 2),
             options=options_of(settings),
             history=_as_given(np.array(outcome.history), table, settings),
             error=float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5)),

@@ -66,6 +66,10 @@ def _bounds_wanted(table: NonnegativeTable, settings: Settings) -> bool:
     return settings.squares and settings.solver == "auto" and not table.observed
 
 
+def _is_on_host(given: Matrix) -> bool:
+    return is_numpy(given) or is_sparse(given)
+
+
 def _quiet_svd(given: Matrix, k: int, solver: str, *, left: bool) -> Decomposition[SVDDetails]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
@@ -81,7 +85,7 @@ def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVec
     rows, columns = table.matrix.shape
     k = _count(table, settings)
     given = table.as_given()
-    if not is_numpy(given) and not is_sparse(given):
+    if not _is_on_host(given):
         found = _quiet_svd(given, k, _solver(table), left=True)
         return SingularVectors(found.left, found.values, found.right, found.certificate)
     dense = is_numpy(given) or rows * columns <= _SMALL_DENSE

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.arrays import Matrix
+from eckart.errors import InputError
 from eckart.nmf.entries import FLOOR, given_values, pieces_of
 from eckart.nmf.problem import Penalty
 from eckart.nmf.quadratic import pairwise_products
@@ -15,6 +16,8 @@ from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.nmf.tiles import Stored, tiles_of
 
 _SWEEPS = 10
+_LEAST_SQUARES = 1e-250
+"""Sums of squares between this and its inverse: products of them with few more numbers stay in range."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +71,31 @@ def derivatives_of_table(
 
     With W held, the divergence of column j has the Hessian sum_i (x_ij / (W H)_ij^2) w_i w_i^T: a sum over rows.
     """
-    scale = 2.0**-table.exponent
-    matrix = table.matrix if not table.exponent else table.matrix * scale
+    norm = squares_of(table)
+    matrix = table.matrix if not table.exponent else table.matrix * 2.0**-table.exponent
     gram, sums = rows.T @ rows, rows.sum(axis=0)
-    norm = table.squared_norm * scale * scale
     if beta == 2.0:
         cross = np.asarray((matrix.T @ rows).T, dtype=np.float64)
         return SufficientStatistics(gram, cross, sums, rows.shape[0], norm, 0.0, 0.0), None
     cross, fitted, triangles = _divergence_sums(matrix, rows, parts, hessians=hessians)
     own = sum(float(np.sum(v * np.log(np.where(v > 0, v, 1.0)) - v)) for v in given_values(matrix))
     return SufficientStatistics(gram, cross, sums, rows.shape[0], norm, own, fitted), triangles
+
+
+def squares_of(table: NonnegativeTable) -> float:
+    """Sum of squares in the units of the data; infinite beyond the range."""
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.ldexp(table.squared_norm, -2 * table.exponent))
+
+
+def check_squares(squares: float, *, zeros: bool) -> None:
+    """Refuse rows whose sums of squares have left the range of float64; `zeros`: all entries are zero."""
+    if not zeros and not _LEAST_SQUARES < squares < 1.0 / _LEAST_SQUARES:
+        raise InputError(
+            "NMF in blocks adds up squares in the units of the data, and those of these rows are "
+            f"{'below' if squares <= _LEAST_SQUARES else 'beyond'} the range of float64. Multiply the data by a "
+            "constant first, or fit all rows in memory."
+        )
 
 
 def updated_parts(seen: SufficientStatistics, parts: np.ndarray, beta: float) -> np.ndarray:

@@ -27,7 +27,7 @@ from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import FactorUpdate, Penalties
 from eckart.nmf.squares import SHARE, solve_given
 from eckart.nmf.start import FILLED, from_singular_vectors, random_start
-from eckart.nmf.statistics import SufficientStatistics, derivatives_of_table
+from eckart.nmf.statistics import SufficientStatistics, check_squares, derivatives_of_table, squares_of
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.result import Certificate
 
@@ -56,7 +56,8 @@ class PartsTask:
             # squares, which are cheap, the error stated is exactly that of the rows returned.
             loose = self.kind == "sums" and not self.settings.squares
             settings = replace(self.settings, tol=10.0 * self.settings.tol) if loose else self.settings
-            left = rows_for(table, settings, np.ascontiguousarray(self.parts.T)) / 2.0**table.exponent
+            left = rows_for(table, settings, np.ascontiguousarray(self.parts.T))
+            left = np.ldexp(left, -table.exponent)
             if self.kind == "rows":
                 return [left]
             if self.kind == "error":
@@ -82,12 +83,12 @@ class TotalsTask:
 
     def __call__(self, block: object, start: int, stop: int) -> list[np.ndarray]:
         table = _table(block, self.name, start, stop)
-        scale = 2.0**-table.exponent
+        squares, scale = squares_of(table), 2.0**-table.exponent
         total = table.mean * scale * (stop - start) * self.right.shape[0]
         left = np.asarray(table.operator().matmat(self.right)) * scale
         left = left / np.where(self.values > 0, self.values, 1.0)
         halves = [np.sum(np.square(np.maximum(sign * left, 0.0)), axis=0) for sign in (1.0, -1.0)]
-        return [np.array([total, table.squared_norm * scale * scale]), *halves]
+        return [np.array([total, squares]), *halves]
 
     @property
     def key(self) -> str:
@@ -184,6 +185,7 @@ def fit_blocks(
     right = np.zeros((matrix.shape[1], 1)) if svd is None else svd[1]
     values = np.ones(1) if svd is None else svd[0]
     (total, squares), *halves = matrix.total(TotalsTask(right, values, matrix.source.metadata.name))
+    check_squares(float(squares), zeros=float(total) == 0.0)
     mean = float(total) / (matrix.shape[0] * matrix.shape[1])
     runs: list[Streamed] = []
     for run in range(settings.n_runs):
@@ -224,12 +226,21 @@ def rows_of(matrix: Any, settings: Settings, right: np.ndarray) -> np.ndarray:
     return found
 
 
-def certificate_of(streamed: Streamed, settings: Settings, passes: int) -> Certificate | None:
-    """Squares: what was explained, and what no factorisation with k parts can exceed."""
+def _rounding(streamed: Streamed) -> float:
+    """Of |A|^2 - 2 <W^T A, H> + <W^T W H, H>, relative to |A|^2: sums of products without a sign, in any order."""
+    right = streamed.outcome.right
+    return 4.0 * (streamed.seen.rows + sum(right.shape) + 16) * float(np.finfo(np.float64).eps)
+
+
+def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: float) -> Certificate | None:
+    """Squares: what was explained, and what no factorisation with k parts can exceed.
+
+    `moved` bounds how far rounding to the dtype of the data moves W H, relative to the data.
+    """
     norm = streamed.seen.norm
     if not settings.squares or norm == 0.0:
         return None
-    captured = max(0.0, 1.0 - 2.0 * streamed.loss / norm)
+    captured = max(0.0, 1.0 - float(np.sqrt(2.0 * streamed.loss / norm + _rounding(streamed)) + moved) ** 2)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
     summary = f"{percent(captured, 2)} of the sum of squares is explained by {counted(settings.k, 'component')}"
     if streamed.svd is not None:

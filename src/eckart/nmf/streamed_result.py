@@ -70,12 +70,15 @@ def _assembled(
     widths, lengths = np.sqrt(seen.squares), np.linalg.norm(outcome.right, axis=0)
     dtype = matrix.dtype
     passes = matrix.passes
+    values = widths * lengths
+    # Three factors are rounded, each by half a unit: |W H| moves by no more than 3/2 units of the sum of the lengths.
+    moved = 2.0 * float(np.finfo(dtype).eps) * float(values.sum()) / max(float(np.sqrt(seen.norm)), 1e-300)
     return Decomposition(
-        method="nmf", values=(widths * lengths).astype(dtype),
+        method="nmf", values=values.astype(dtype),
         right=(outcome.right / np.where(lengths > 0, lengths, 1)).astype(dtype),
         left=None if left is None else (left / np.where(widths > 0, widths, 1)).astype(dtype),
         rows=rows, columns=columns, norm=float(np.sqrt(seen.norm)), weight=float(rows),
-        column_names=opened.metadata.column_names, certificate=certificate_of(streamed, settings, passes),
+        column_names=opened.metadata.column_names, certificate=certificate_of(streamed, settings, passes, moved),
         plan=_plan(matrix, settings), notes=tuple(opened.metadata.notes),
         info=SolveInfo(solver="auto", passes=passes, steps=outcome.iterations, seed=seed, threads=threads()),
         details=NMFDetails(

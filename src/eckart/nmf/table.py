@@ -211,18 +211,18 @@ def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
         return 0.0
     low, high = _range(values, masked=masked)
     gaps = masked and dense
+    if gaps and np.isnan(high):  # no entry is known
+        return 0.0
     if not np.isfinite([low, high]).all():
-        if gaps and np.isnan(high):  # no entry is known
-            return 0.0
         refuse_not_finite(_without_gaps(matrix) if gaps else matrix, metadata.column_names)
     if low < 0.0:
         _refuse_negative(matrix, low, metadata)
-    return low if dense or masked or _is_full(matrix) else 0.0
+    return low if masked or _is_full(matrix) else 0.0
 
 
 def _is_full(matrix: Matrix) -> bool:
-    """Whether every entry of a sparse matrix is stored."""
-    return bool(matrix.nnz == math.prod(matrix.shape))
+    """Whether every entry is stored."""
+    return is_array(matrix) or bool(matrix.nnz == math.prod(matrix.shape))
 
 
 def _without_gaps(matrix: Array) -> Array:

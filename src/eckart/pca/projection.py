@@ -16,6 +16,8 @@ from eckart.estimators.to_onnx import ToOnnx
 from eckart.pca.onnx_export import linear_onnx
 from eckart.result import Decomposition
 
+_UNIT = float(np.finfo(np.float64).eps)
+
 
 class Projection(ToOnnx, InvertibleEstimator):
     """scores = (X - mean) / scale right, and back: X ~ (scores right^T) scale + mean."""
@@ -104,7 +106,7 @@ def _left_over(d: Decomposition, directions: float) -> float:
     # The lower bound of the share is short of the share itself by the rounding of k values.
     rounding = d.certificate.rounding * d.k
     dropped = 1.0 - (d.certificate.explained[0] + rounding)
-    if dropped <= rounding + 4 * float(np.finfo(np.float64).eps) * d.k**0.5:
+    if dropped <= rounding + 4 * _UNIT * d.k**0.5:
         return 0.0
     deviation = float(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5
     return float(deviation * deviation)  # Python's numbers overflow to infinity without a warning

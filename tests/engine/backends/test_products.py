@@ -93,3 +93,28 @@ def test_sums_in_float64_on_a_card(monkeypatch: pytest.MonkeyPatch, transposed: 
     np.testing.assert_allclose(to_numpy(found.squares), (shifted**2).sum(axis=0), **close)
     np.testing.assert_allclose(to_numpy(found.product), shifted.T @ (shifted @ right), **close)
     np.testing.assert_allclose(to_numpy(rows.gram()), shifted.T @ shifted, **close)
+
+
+@pytest.mark.parametrize("shape", [(300, 5), (9000, 40), (4100, 260), (1300, 700), (90, 900)])
+@pytest.mark.parametrize("width", [None, 1, 30])
+def test_roundings_are_counted_for_the_blocks_in_use(
+    shape: tuple[int, int], width: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a segment, those within a block and one for each block; then one for each segment."""
+    segments: list[list[int]] = []
+
+    def recorded(self: RowBlocks, *given: int) -> Any:
+        blocks = list(original(self, *given))
+        segments.append([len(block) for _, block in blocks])
+        return iter(blocks)
+
+    original = RowBlocks.blocks
+    monkeypatch.setattr(RowBlocks, "blocks", recorded)
+    rows = RowBlocks(np.ones(shape))
+    for gram, product in ((True, rows.gram), (False, rows.normal)):
+        if width is None and not gram:
+            continue
+        segments.clear()
+        product(None if width is None else np.ones((shape[1], min(width, shape[1]))))
+        count = max(map(max, segments)) + max(map(len, segments)) + len(segments) + (0 if gram else shape[1])
+        assert count <= rows.additions(gram=gram)

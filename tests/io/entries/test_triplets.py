@@ -11,6 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 from pyarrow import parquet
 
+import eckart as ek
 from eckart.errors import FileError
 from eckart.io.convert import convert
 from eckart.io.open_rows import open_rows
@@ -65,3 +66,35 @@ def test_the_line_of_a_wrong_entry_in_a_later_piece(tmp_path, monkeypatch):
     (tmp_path / "a.mtx").write_text("\n".join(lines) + "\n")
     with pytest.raises(FileError, match="line 78: the place"):
         open_rows(tmp_path / "a.mtx")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_parts_of_one_table_are_one_sparse_matrix(tmp_path, stream):
+    """As programs write ratings in parts. One file has one meaning, also where a pattern matches it alone."""
+    matrix = sp.random_array((70, 9), density=0.7, rng=np.random.default_rng(12), format="coo")
+    for part in range(3):
+        some = slice(part, None, 3)
+        columns = {"user": matrix.row[some], "item": matrix.col[some], "rating": matrix.data[some]}
+        parquet.write_table(pa.table(columns), tmp_path / f"part-{part}.parquet")
+    names = [str(tmp_path / f"part-{part}.parquet") for part in range(3)]
+    for source in (tmp_path, str(tmp_path / "*.parquet"), names):
+        rows = ek.open_data(source, stream=stream)
+        np.testing.assert_array_equal(rows.read(0, 70).toarray(), matrix.toarray())
+        assert any("entries of a sparse matrix" in note for note in rows.metadata.notes)
+        table = ek.open_data(source, format="parquet", stream=stream)
+        assert table.metadata.column_names == ("user", "item", "rating")
+        assert table.shape == (matrix.nnz, 3)
+    alone = [ek.open_data(place, stream=stream) for place in (names[0], [names[0]], str(tmp_path / "*-0.parquet"))]
+    assert len({source.shape for source in alone}) == 1
+    assert all(source.sparse for source in alone)
+
+
+def test_parts_that_change_under_a_checkpoint_have_another_fingerprint(tmp_path):
+    for part in range(2):
+        parquet.write_table(
+            pa.table({"row": [part, 5], "col": [1, 0], "value": [1.0, 2.0]}), tmp_path / f"{part}.parquet"
+        )
+    before = open_rows(tmp_path).fingerprint()
+    assert open_rows(tmp_path).fingerprint() == before
+    parquet.write_table(pa.table({"row": [1, 5], "col": [1, 0], "value": [1.0, 2.5]}), tmp_path / "1.parquet")
+    assert open_rows(tmp_path).fingerprint()["content"] != before["content"]

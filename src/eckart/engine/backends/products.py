@@ -28,7 +28,9 @@ _BLOCK_BYTES = 2**20
 _BLOCK_ROWS, _CONVERTED_ROWS = 512, 128
 """Rows of a block at least; fewer where it is a copy, which has to stay in cache until it is multiplied."""
 _PIECE_BYTES = 2**20
-_SERIAL_WORK = 1_000_000
+_SERIAL_WORK, _SHARED_WORK = 1_000_000, 4_000_000
+"""Fewest multiplications for which rows are cut into segments, and for which threads share them: handing segments out
+takes 0.2 ms, which is half of the time of this many."""
 _ACCUMULATOR_BYTES = 2**28
 
 
@@ -264,7 +266,7 @@ class DenseProducts:
         return list(itertools.pairwise(edges))
 
     def _workers(self, width: int) -> int | None:
-        return 1 if self.rows.shape[0] * self.rows.shape[1] * width < _SERIAL_WORK else self.rows.workers
+        return 1 if self.rows.shape[0] * self.rows.shape[1] * width < _SHARED_WORK else self.rows.workers
 
 
 def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ _SMALL = 64
 _FEW = (512, 6, 4)
 """A sixth of all pairs are cheaper by `SymmetricMatrix._few` than all by divide and conquer (LAPACK's driver evd); a
 quarter from size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
+_MANY = 10
+"""Where this many times the wanted pairs are at least all, finding all values first takes less time than MRRR."""
 _BLOCK = 64
 """Columns that LAPACK reduces and applies at a time."""
 _SUBSET_OF_VALUES = 1024
@@ -97,8 +100,14 @@ def pairs(matrix: np.ndarray, prototype: Array | None = None) -> tuple[np.ndarra
 
 
 def _every(matrix: np.ndarray, chosen: slice) -> tuple[np.ndarray, np.ndarray]:
-    values, vectors = _here(np.linalg.eigh, matrix)
+    values, vectors = _here(_all_of_small if len(matrix) <= _SMALL else np.linalg.eigh, matrix)
     return values[chosen], vectors[:, chosen]
+
+
+def _all_of_small(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`numpy.linalg.eigh` without its checks, which take longer than the eigenvalues of a few columns."""
+    values, vectors, failed = lapack.dsyevd(matrix, lower=1)
+    return np.linalg.eigh(matrix) if failed else (values, vectors)
 
 
 def worth_moving(kind: str, size: int, prototype: Array | None) -> bool:
@@ -152,24 +161,59 @@ def _reduced(matrix: np.ndarray) -> _Reduced:
 def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
     reflectors, diagonal, off, lengths = reduced
     first = 0 if smallest else len(diagonal) - count
-    found = _by_mrrr(diagonal, off, first, count)
-    if found is None or _left_out(diagonal, off, found[0], smallest=smallest):
-        try:
-            found = linalg.eigh_tridiagonal(
-                diagonal, off, select="i", select_range=(first, first + count - 1), check_finite=False,
-                lapack_driver="stebz",
-            )  # fmt: skip
-        except np.linalg.LinAlgError:
-            return None
-    values, basis = found
-    if len(values) != count or _left_out(diagonal, off, values, smallest=smallest):
+    found = _by_inverse_iteration(diagonal, off, first, count) if len(diagonal) <= _MANY * count else None
+    if found is None:
+        found = _by_mrrr_or_bisection(diagonal, off, first, count, smallest=smallest)
+    if found is None:
         return None
+    values, basis = found
     # Q begins with one row and column of the identity, and its reflectors with the second row: a view from there on, of
     # which the last row is not used.
     size = len(diagonal)
     below = reflectors.ravel(order="K")[1 : 1 + size * (size - 1)].reshape((size, size - 1), order="F")
     basis[1:] = lapack.dormqr("L", "N", below, lengths, basis[1:], _BLOCK * count)[0]
     return values, basis
+
+
+def _by_inverse_iteration(
+    diagonal: np.ndarray, off: np.ndarray, first: int, count: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Pairs of a tridiagonal matrix: all values by QR iteration, none can be left out, and vectors one by one.
+
+    None where T falls apart, so that vectors of equal values come out alike; MRRR takes it apart first.
+    """
+    size = len(diagonal)
+    values, failed = lapack.dsterf(diagonal, off)
+    if failed:
+        return None
+    values = values[first : first + count]
+    basis, failed = lapack.dstein(diagonal, off, values, *_one_block(size))
+    return None if failed else _accurate(diagonal, off, values, basis)
+
+
+@lru_cache(maxsize=64)
+def _one_block(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """For dstein: the block of each value, and where blocks end."""
+    ends = np.zeros(size, np.int32)
+    ends[0] = size
+    return np.ones(size, np.int32), ends
+
+
+def _by_mrrr_or_bisection(
+    diagonal: np.ndarray, off: np.ndarray, first: int, count: int, *, smallest: bool
+) -> tuple[np.ndarray, np.ndarray] | None:
+    found = _by_mrrr(diagonal, off, first, count)
+    if found is not None and not _left_out(diagonal, off, found[0], smallest=smallest):
+        return found
+    try:
+        values, basis = linalg.eigh_tridiagonal(
+            diagonal, off, select="i", select_range=(first, first + count - 1), check_finite=False,
+            lapack_driver="stebz",
+        )  # fmt: skip
+    except np.linalg.LinAlgError:
+        return None
+    whole = len(values) == count and not _left_out(diagonal, off, values, smallest=smallest)
+    return (values, basis) if whole else None
 
 
 def _left_out(diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, *, smallest: bool) -> bool:
@@ -189,12 +233,18 @@ def _left_out(diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, *, smal
 
 def _by_mrrr(diagonal: np.ndarray, off: np.ndarray, first: int, count: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Pairs of a tridiagonal matrix; None where they are not as accurate as those of other drivers."""
-    size = len(diagonal)
     # dstemr overwrites the second diagonal, and takes it with one entry more.
     found, values, basis, failed = lapack.dstemr(diagonal, np.append(off, 0.0), 2, 0.0, 0.0, first + 1, first + count)
     if failed or found != count:
         return None
-    values, basis = values[:count], basis[:, :count]
+    return _accurate(diagonal, off, values[:count], basis[:, :count])
+
+
+def _accurate(
+    diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, basis: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The pairs, orthonormal to rounding; None where they or their residuals T z - l z are too far off."""
+    size, count = basis.shape
     loss = basis.T @ basis
     loss.flat[:: count + 1] -= 1.0
     lost = float(np.abs(loss).max())

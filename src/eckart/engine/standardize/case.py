@@ -40,10 +40,10 @@ class Case:
     transposed = False
 
     def __init__(
-        self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
+        self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0, ddof: int = 1
     ) -> None:
         self.center, self.scale = center, scale
-        self._units = Units(exponent, 0 if scale else exponent)
+        self._units = Units(exponent, 0 if scale else exponent, ddof)
         self._given = given
         # Every precision that meets c must subtract the same number.
         self._shift = None if shift is None else astype(shift, getattr(namespace(given.prototype), given.precision))
@@ -161,7 +161,7 @@ class Case:
         if np.all(exponents == self._units.exponent):
             return False
         self._given = self._given.in_powers(exponents)
-        self._units = Units(exponents, self._units.unit if self.scale else unit)
+        self._units = replace(self._units, exponent=exponents, unit=self._units.unit if self.scale else unit)
         if self._shift is not None:
             sample = self._given.sample()  # in the units of before, small columns may have lost all digits
             self._shift = astype(namespace(sample).mean(sample, axis=0), self._shift.dtype)

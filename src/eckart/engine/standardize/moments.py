@@ -13,7 +13,7 @@ changes the Gram matrix of the centred matrix B by W delta delta^T only, because
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +44,8 @@ class Moments:
     """All of these are in units of 2^-exponent: one for all columns, or one for each."""
     unit: int = 0
     """B is in units of 2^-unit: 0 where columns are scaled."""
+    ddof: int = 1
+    """Standard deviations have the divisor W - ddof."""
 
     def restored(self, numbers: np.ndarray) -> np.ndarray:
         """A number for each column, in the units of the data."""
@@ -63,6 +65,8 @@ class Moments:
     @cached_property
     def varying_total(self) -> float:
         """||D||_F^2 without the columns whose entries are all equal: they add nothing to `total`, rounded or not."""
+        if not len(self.constant):
+            return self.raw_total
         raw = self.in_units(self.raw)
         return float(np.sum(raw) - np.sum(raw[self.constant])) if len(self.constant) < len(raw) else 0.0
 
@@ -80,7 +84,7 @@ class Moments:
     @property
     def unscaled(self) -> np.ndarray:
         """Indices of the columns with nothing to scale."""
-        deviation = np.sqrt(self.squares / max(self.weight - 1.0, 1.0))
+        deviation = np.sqrt(self.squares / divisor(self.weight, self.ddof))
         return np.flatnonzero(_in_last_bit(deviation, 0.0 if self.mean is None else self.mean))
 
     @property
@@ -89,7 +93,7 @@ class Moments:
         error = gamma(self.additions + ENTRY) * self.raw
         lost = self.squares <= 10.0 * error
         lost[self.constant] = False
-        deviation = np.sqrt((self.squares + error) / max(self.weight - 1.0, 1.0))
+        deviation = np.sqrt((self.squares + error) / divisor(self.weight, self.ddof))
         return np.flatnonzero(lost & ~_in_last_bit(deviation, 0.0 if self.mean is None else self.mean))
 
     @property
@@ -139,6 +143,7 @@ def describe(
         additions=additions,
         exponent=units.exponent,
         unit=units.unit,
+        ddof=units.ddof,
     )
 
 
@@ -151,10 +156,17 @@ class Units:
 
     exponent: Exponent = 0
     unit: int = 0
+    ddof: int = 1
+    """A scaled column is in units of its standard deviation, with the divisor W - ddof."""
 
     def of(self, columns: slice) -> Units:
         """Those of some columns."""
-        return self if isinstance(self.exponent, int) else Units(self.exponent[columns], self.unit)
+        return self if isinstance(self.exponent, int) else replace(self, exponent=self.exponent[columns])
+
+
+def divisor(weight: float, ddof: int) -> float:
+    """W - 1, at least 1, as in R and pandas; W with ddof=0, as in FactoMineR and prince."""
+    return max(weight - 1.0, 1.0) if ddof else weight
 
 
 def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float, units: Units) -> np.ndarray:
@@ -163,7 +175,7 @@ def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float, units: 
     Such noise keeps its variance, and is not scaled up: B is defined by the scales that are returned. Columns that do
     not vary are zero in B, whatever they are divided by: a large number, so that rounding leaves nothing of them.
     """
-    deviation = np.sqrt(squares / max(weight - 1.0, 1.0))
+    deviation = np.sqrt(squares / divisor(weight, units.ddof))
     unscaled = np.ldexp(1.0, np.clip(np.asarray(units.exponent) - units.unit, -1022, 1022))
     kept = np.where(squares > 0.0, unscaled, np.maximum(np.abs(mean), 1.0) * _VANISHING)
     return np.asarray(np.where(_in_last_bit(deviation, mean), kept, np.ldexp(deviation, -units.unit)))

@@ -151,11 +151,18 @@ class Problem(Protocol):
 
 
 def standardize(
-    base: RowBlocks | StackedBlocks, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
+    base: RowBlocks | StackedBlocks,
+    *,
+    center: bool,
+    scale: bool,
+    shift: Array | None = None,
+    exponent: int = 0,
+    ddof: int = 1,
 ) -> Problem:
     """The problem of a matrix, which is 2^exponent times the data.
 
-    `shift` is a row near the column means, if those are large relative to the spread.
+    `shift` is a row near the column means, if those are large relative to the spread. Scales are standard deviations
+    with the divisor n - ddof.
     """
     from eckart.engine.standardize.case import Case
     from eckart.engine.standardize.sparse import SparseTall, SparseWide
@@ -165,7 +172,9 @@ def standardize(
 
     rows, columns = base.shape
     if base.sparse:
-        return (SparseWide if columns > rows else SparseTall)(base, center=center, scale=scale, exponent=exponent)
+        sparse: type[Case] = SparseWide if columns > rows else SparseTall
+        return sparse(base, center=center, scale=scale, exponent=exponent, ddof=ddof)
     wide: type[Case] = Wide if base.resident else StreamedWide
     tall: type[Case] = Tall if base.resident else StreamedTall
-    return (wide if columns > rows else tall)(base, center=center, scale=scale, shift=shift, exponent=exponent)
+    dense = wide if columns > rows else tall
+    return dense(base, center=center, scale=scale, shift=shift, exponent=exponent, ddof=ddof)

@@ -23,6 +23,7 @@ ENTRY = 8
 
 DEVIATIONS = 4.0
 """Number of standard deviations allowed for."""
+_UNSHARED = 8192
 _SUMMED_APART = 384
 """BLAS adds up this many products in registers, and then those sums."""
 
@@ -57,5 +58,6 @@ def deviation_of_sum(count: int) -> float:
 
 
 def euclidean(vector: np.ndarray) -> float:
-    """Length of a vector, without BLAS, whose threads take longer to wake than this takes."""
-    return math.sqrt(float((vector * vector).sum()))
+    """Length of a vector or matrix, without waking threads: BLAS shares out vectors of more than 10,000 numbers."""
+    short = vector.ndim == 1 and len(vector) <= _UNSHARED
+    return math.sqrt(float(vector.dot(vector) if short else (vector * vector).sum()))

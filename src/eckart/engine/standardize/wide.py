@@ -25,9 +25,9 @@ class Wide(Case):
     transposed = True
 
     def __init__(
-        self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
+        self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0, ddof: int = 1
     ) -> None:
-        super().__init__(given, center=center, scale=scale, shift=shift, exponent=exponent)
+        super().__init__(given, center=center, scale=scale, shift=shift, exponent=exponent, ddof=ddof)
         self._gram_after = shift is None and center and not scale and given.weight_roots is None
 
     @property

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 _BLOCK = 24
 """Bytes of a Block: offset (int64), length of the metadata (int32, padded to 8), length of the body (int64)."""
@@ -26,6 +26,17 @@ class Bytes(Protocol):
     def __getitem__(self, index: slice, /) -> bytes: ...
 
 
+_DICTIONARIES, _BATCHES = 2, 3
+"""Fields of the footer."""
+
+
+class Span(NamedTuple):
+    """Bytes of a file."""
+
+    start: int
+    stop: int
+
+
 @dataclass(frozen=True)
 class BatchHead:
     rows: int
@@ -34,11 +45,29 @@ class BatchHead:
 
 def batch_heads(file: Bytes) -> list[BatchHead]:
     """One for each record batch of an Arrow file, from its footer."""
-    length = _integer(file, len(file) - 10, "<i")
-    footer = _Table.at_root(file, len(file) - 10 - length)
-    blocks = footer.vector(3)
-    count = _integer(file, blocks, "<I") if blocks else 0
-    return [_head(file, _integer(file, blocks + 4 + _BLOCK * i, "<q")) for i in range(count)]
+    return [_head(file, span.start) for span in _blocks(file, _BATCHES)]
+
+
+def metadata_spans(file: Bytes) -> list[Span]:
+    """Where an Arrow file has no values: its beginning, the metadata of dictionaries and batches, and the footer."""
+    return [Span(0, 8), *_blocks(file, _DICTIONARIES), *_blocks(file, _BATCHES), Span(_footer(file), len(file))]
+
+
+def _footer(file: Bytes) -> int:
+    return len(file) - 10 - _integer(file, len(file) - 10, "<i")
+
+
+def _blocks(file: Bytes, field: int) -> list[Span]:
+    """The metadata of the dictionaries or batches that the footer lists."""
+    place = _Table.at_root(file, _footer(file)).vector(field)
+    count = _integer(file, place, "<I") if place else 0
+    found = []
+    for block in range(place + 4, place + 4 + _BLOCK * count, _BLOCK):
+        start, size = _integer(file, block, "<q"), _integer(file, block + 8, "<i")
+        if not 0 <= start <= start + size <= len(file):
+            raise ValueError("a record batch lies outside the file")
+        found.append(Span(start, start + size))
+    return found
 
 
 def _head(file: Bytes, place: int) -> BatchHead:

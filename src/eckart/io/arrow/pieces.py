@@ -1,25 +1,20 @@
-"""Rows from inside a row group or record batch, without decoding all of it where the format allows that.
+"""Rows from inside a Parquet row group, without decoding all of it where the format allows that.
 
 A Parquet row group is decoded page by page from its beginning; going back means beginning again. One page of every
 column is in memory then. Of many columns that may be all of the row group, which is then decoded a few columns at a
-time, from its beginning for every block. An uncompressed Arrow batch lies in the file column by column, so any of its
-rows can be read directly. A compressed batch is decoded whole.
+time, from its beginning for every block. Arrow batches: `batches`.
 """
 
 from __future__ import annotations
 
-import mmap
-import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.environment import SMALL, check_piece, free_memory
 from eckart.errors import FileError
 from eckart.io.arrow.columns import matrix_of
-from eckart.io.arrow.footer import batch_heads
 from eckart.io.arrow.parquet import selection, taken
 from eckart.io.rows import FileState
 
@@ -141,118 +136,3 @@ class ParquetPieces:
             group, self._group = self._group, -1
             raise FileError(f"row group {group + 1} ends after {self._place:,} rows. Write the file again.")
         return pa.Table.from_batches([batch])
-
-
-class ArrowPieces:
-    """The columns `wanted` of an Arrow file, by record batches."""
-
-    path: str
-    wanted: list[int]
-
-    def __init__(self, state: FileState, wanted: Sequence[int]) -> None:
-        import pyarrow as pa
-        from pyarrow import ipc
-
-        self.path, self.wanted = state.path, list(wanted)
-        with Path(state.path).open("rb") as stream:
-            self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        self._buffer = pa.py_buffer(self._map)
-        self._whole = ipc.open_file(self._buffer)  # what is not compressed is not copied
-        self.schema = self._whole.schema
-        options = ipc.IpcReadOptions(included_fields=sorted(wanted), use_threads=False)
-        self._some = ipc.open_file(self._buffer, options=options)  # of what is compressed, only `wanted` is decoded
-        self._heads = batch_heads(self._map)
-        self._kept: tuple[int, dict[int, pa.Array]] | None = None
-
-    def counts(self) -> list[int]:
-        """The rows of the batches, as the metadata have them; every other read compares them with the batch."""
-        for group, head in enumerate(self._heads):
-            if not head.rows and self._some.get_batch(group).num_rows:  # or it raises: the metadata are damaged
-                raise ValueError(f"batch {group + 1} has rows that its metadata do not count")
-        return [head.rows for head in self._heads]
-
-    def is_packed(self) -> bool:
-        """Whether batches are compressed, so that one can only be read whole."""
-        return any(head.packed for head in self._heads)
-
-    def read(self, group: int, first: int, count: int) -> Iterator[dict[int, pa.Array]]:
-        columns = self._columns(group)
-        if all(map(self._in_file, columns.values())):
-            with Path(self.path).open("rb", buffering=0) as stream:
-                rows = {j: self._stored(stream, column, first, count) for j, column in columns.items()}
-        else:
-            rows = {j: column.slice(first, count) for j, column in columns.items()}
-        yield rows
-        self._release()
-
-    def _columns(self, group: int) -> dict[int, pa.Array]:
-        if self._kept is None or self._kept[0] != group:
-            self._kept = None
-            found = self._decoded(group) if self._heads[group].packed else self._mapped(group)
-            for column in found.values():
-                self._validate(column)
-                if len(column) != self._heads[group].rows:
-                    raise ValueError(f"{self._heads[group].rows} rows are declared, but a column has {len(column)}")
-            self._kept = (group, found)
-        return self._kept[1]
-
-    def _decoded(self, group: int) -> dict[int, pa.Array]:
-        return dict(zip(sorted(self.wanted), self._some.get_batch(group).columns, strict=True))
-
-    def _mapped(self, group: int) -> dict[int, pa.Array]:
-        import pyarrow as pa
-
-        try:
-            batch = self._whole.get_batch(group)
-        except pa.ArrowException:  # a column that is not wanted may be damaged
-            return self._decoded(group)
-        return {j: batch.column(j) for j in self.wanted}
-
-    def _validate(self, column: pa.Array) -> None:
-        """What validate(full=True) checks; of a mapped column the numbers need not be touched for that."""
-        import pyarrow as pa
-
-        mapped = self._in_file(column)
-        column.validate(full=not mapped)
-        bitmap = column.buffers()[0] if mapped else None
-        if bitmap is not None:
-            bits = pa.Array.from_buffers(pa.bool_(), len(column), [None, bitmap], offset=column.offset)
-            if len(column) - bits.true_count != column.null_count:
-                raise ValueError(f"{column.null_count} missing values are declared, but the number stored differs")
-
-    def _in_file(self, array: pa.Array) -> bool:
-        start = self._buffer.address
-        buffers = [buffer for buffer in array.buffers() if buffer is not None]
-        return _is_fixed(array.type) and all(
-            start <= buffer.address and buffer.address + buffer.size <= start + self._buffer.size for buffer in buffers
-        )
-
-    def _stored(self, stream: BinaryIO, array: pa.Array, first: int, count: int) -> pa.Array:
-        """Rows of one column, read from its place in the file: the pages of the map are not touched."""
-        import pyarrow as pa
-
-        place = array.offset + first
-        start = place - place % 8  # bits are packed by eight
-        buffers: list[pa.Buffer | None] = []
-        for buffer, bits in zip(array.buffers(), (1, array.type.bit_width), strict=True):
-            if buffer is None:
-                buffers.append(None)
-                continue
-            begin, end = start * bits // 8, -(-(place + count) * bits // 8)
-            if end > buffer.size:
-                raise FileError("a column is shorter than its batch. Write the file again.")
-            content = os.pread(stream.fileno(), end - begin, buffer.address - self._buffer.address + begin)
-            if len(content) != end - begin:
-                raise FileError("the file ends early. Copy it again.")
-            buffers.append(pa.py_buffer(content))
-        return pa.Array.from_buffers(array.type, count, buffers, offset=place - start)
-
-    def _release(self) -> None:
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self._map.madvise(mmap.MADV_DONTNEED)
-
-
-def _is_fixed(kind: object) -> bool:
-    from pyarrow import types
-
-    return types.is_primitive(kind) and not types.is_temporal(kind)

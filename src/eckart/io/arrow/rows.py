@@ -16,13 +16,14 @@ from eckart.engine.blocks.source import Metadata
 from eckart.environment import MAX_EXPANSION, check_piece
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
+from eckart.io.arrow.batches import ArrowPieces
 from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.parquet import check_layout
-from eckart.io.arrow.pieces import ArrowPieces, ParquetPieces
+from eckart.io.arrow.pieces import ParquetPieces
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
-from eckart.io.roles import MOST_NAMES, listed, refuse_empty
+from eckart.io.roles import MOST_NAMES, listed, quoted, refuse_empty
 from eckart.io.rows import FileState, PiecedRows
 from eckart.notes import Note
 
@@ -117,7 +118,8 @@ def parquet_rows(
             schema = file.schema
         elif not schema.equals(file.schema, check_metadata=False):
             raise FileError(
-                f"{shown(state.path)} has different columns from {shown(states[0].path)}; all need the same."
+                f"{shown(state.path)} has different columns from {shown(states[0].path)}; all files need the same "
+                f"names and types. {_difference(schema, file.schema)}"
             )
         found = file.counts()
         pieces += [(number, group) for group in range(len(found))]
@@ -127,6 +129,18 @@ def parquet_rows(
         with reading(shown(state.path), kind="Parquet file"):
             ParquetPieces(state, roles.numbers, memory).check_sizes(PurePath(state.path).name, memory)
     return replace(_assembled(states, pieces, counts, roles, name, parquet=True), memory=memory)
+
+
+def _difference(first: Any, second: Any) -> str:
+    """The first column in which two schemas differ."""
+    for one, other in itertools.zip_longest(first, second):
+        if one is None or other is None:
+            return f"Only one of them has the column {quoted((one or other).name)}."
+        if one.name != other.name:
+            return f"One has the column {quoted(one.name)} where the other has {quoted(other.name)}."
+        if one.type != other.type:
+            return f"The column {quoted(one.name)} is {one.type} in one and {other.type} in the other."
+    return "Some columns allow missing values in only one of them."
 
 
 def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str | None = "auto") -> ArrowRows | None:
@@ -139,9 +153,9 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
         file = ArrowPieces(state, ())
         counts = file.counts()
         roles = roles_of(file.schema, name, row_names)
-        if roles.numbers and counts and ArrowPieces(state, roles.numbers).is_packed():
-            size = max(counts) * sum(kind.bit_width for kind in roles.types) // 8
-            check_piece(size, name, f"one compressed record batch of {max(counts):,} rows", memory)
+        if roles.numbers and counts:
+            size = max(counts) * ArrowPieces(state, roles.numbers).decoded_bits() // 8
+            check_piece(size, name, f"one record batch of {max(counts):,} rows", memory)
     pieces = [(0, i) for i in range(len(counts))]
     return _assembled((state,), pieces, counts, roles, name, parquet=False)
 

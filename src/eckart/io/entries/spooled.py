@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,22 +30,22 @@ _NOTE = Note(
 
 @dataclass(frozen=True)
 class SpooledRows(TemporaryRows[NpzRows]):
-    """The rows of `original`, a file of entries, read from a sorted copy in a temporary folder."""
+    """The rows of `originals`, files of entries, read from a sorted copy in a temporary folder."""
 
-    original: FileState
+    originals: tuple[FileState, ...]
 
     def pointers(self) -> Iterator[np.ndarray]:
         return self.rows.pointers()
 
     def fingerprint(self) -> JsonObject:
-        """Of the file that was given: the sorted copy is another one in every run."""
-        return fingerprint([self.original], shape=list(self.shape))
+        """Of the files that were given: the sorted copy is another one in every run."""
+        return fingerprint(self.originals, shape=list(self.shape))
 
     def for_workers(self) -> tuple[NpzRows, Spool | None]:
         """The sorted copy where the workers of a cluster can read it, and the folder that has to live as long."""
         if stated_folder() is not None:
             return self.rows, self.spool
-        copy, folder = Path(self.rows.state.path), Path(self.original.path).parent
+        copy, folder = Path(self.rows.state.path), Path(self.originals[0].path).parent
         try:
             spool = Spool(folder)
             target = spool.folder / copy.name
@@ -65,7 +65,8 @@ class SpooledRows(TemporaryRows[NpzRows]):
 
 
 def spooled_rows(
-    path: str,
+    paths: Sequence[str],
+    name: str,
     shape: tuple[int, int],
     blocks: Callable[[], Iterator[Entries]],
     *,
@@ -73,8 +74,7 @@ def spooled_rows(
     memory: int | None = None,
 ) -> SpooledRows:
     """Sort entries by rows in a folder that is removed with the source."""
-    original, spool = FileState.of(path), Spool()
-    name = Path(path).name
+    originals, spool = tuple(map(FileState.of, paths)), Spool()
     target = str(spool.folder / f"{name}.npz")
     try:
         write_csr(target, shape, blocks, overwrite=True, name=name, memory=memory)
@@ -83,6 +83,7 @@ def spooled_rows(
         spool.remove()
         raise
     assert rows is not None
-    original.check(name, 0, shape[0])  # it was read twice, and both had to be the same
+    for original in originals:
+        original.check(Path(original.path).name, 0, shape[0])  # it was read twice, and both had to be the same
     metadata = Metadata(name, notes=notes, parsing_notes=(*notes, _NOTE))
-    return SpooledRows(replace(rows, metadata=metadata), spool, metadata, original)
+    return SpooledRows(replace(rows, metadata=metadata), spool, metadata, originals)

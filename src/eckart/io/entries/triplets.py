@@ -80,33 +80,18 @@ def _lines(opened: OpenedFile, start: int) -> Iterator[tuple[bytes, int]]:
     yield bytes(rest).replace(b"\r\n", b"\n"), line
 
 
-def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
-    """The same for a Parquet table of (row, column, value), counted from 0; None for any other table.
+def table_entries(*paths: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
+    """The same for Parquet tables of (row, column, value), counted from 0; None for any other table.
 
-    The schema decides: three columns, the first two whole numbers called as in `_WORDS`, the third a number.
+    Several files are the parts of one table: row 5 is the same row in each of them.
     """
-    from pyarrow import parquet, types
-
-    name = shown(path)
-    with reading(name, kind="Parquet file"):
-        file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-        fields = list(file.schema_arrow)
-    if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):
+    if not all(map(_has_entries, paths)):
         return None
-    if any(field.name.lower() not in words for field, words in zip(fields[:2], _WORDS, strict=True)):
-        return None
-    if kind_of(fields[2].type) not in ("number", "truth"):
-        return None
+    name = shown(paths[0]) if len(paths) == 1 else f"{shown(paths[0])} and {len(paths) - 1} more"
 
     def blocks() -> Iterator[Entries]:
-        with reading(name, kind="Parquet file"):
-            seen = 0
-            for batch in file.iter_batches(_BATCH, use_threads=False):
-                if len(batch):
-                    yield _table_block(batch, name, seen)
-                seen += len(batch)
-            if seen != file.metadata.num_rows:
-                raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Write it again.")
+        for path in paths:
+            yield from _table_blocks(path)
 
     rows = columns = count = 0
     for row, column, _ in blocks():
@@ -120,6 +105,33 @@ def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Ent
     if rows == 0:
         raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
     return (rows, columns), blocks
+
+
+def _has_entries(path: str) -> bool:
+    """The schema decides: three columns, the first two whole numbers called as in `_WORDS`, the third a number."""
+    from pyarrow import parquet, types
+
+    open_path(path, MAX_EXPANSION)  # a pipe in a folder would be waited for
+    with reading(shown(path), kind="Parquet file"):
+        fields = list(parquet.ParquetFile(path).schema_arrow)
+    if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):
+        return False
+    named = all(field.name.lower() in words for field, words in zip(fields[:2], _WORDS, strict=True))
+    return named and kind_of(fields[2].type) in ("number", "truth")
+
+
+def _table_blocks(path: str) -> Iterator[Entries]:
+    from pyarrow import parquet
+
+    name = shown(path)
+    with reading(name, kind="Parquet file"):
+        file, seen = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False), 0
+        for batch in file.iter_batches(_BATCH, use_threads=False):
+            if len(batch):
+                yield _table_block(batch, name, seen)
+            seen += len(batch)
+        if seen != file.metadata.num_rows:
+            raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Write it again.")
 
 
 def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:

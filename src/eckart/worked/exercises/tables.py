@@ -125,10 +125,11 @@ def _missing(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     if not holes:
         return Problem(matrix, values={"holes": []})
     i, j = holes[int(rng.integers(len(holes)))]
-    cells = [[("?" if (a, b) == (i, j) else matrix[a, b]) for b in range(cols)] for a in range(rows)]
+    cells = matrix.tolist()
+    cells[i][j] = "?"
     heads = tuple(f"x_{b + 1}" for b in range(cols))
-    shown = (Shown(heads, tuple(tuple(row) for row in cells)),)
-    text = "; ".join(" ".join(str(cell) for cell in row) for row in cells)
+    shown = (Shown(heads, tuple(map(tuple, cells))),)
+    text = "; ".join(" ".join(map(str, row)) for row in cells)
     return Problem(matrix, {"given": text, "k": 1, "iterations": 50}, shown, {"holes": [(i, j)]})
 
 

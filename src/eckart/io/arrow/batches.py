@@ -1,0 +1,183 @@
+"""Rows from inside the record batches of an Arrow file, without reading all of a batch where the format allows that.
+
+An uncompressed batch lies in the file column by column, so any rows of a column of fixed width can be read directly.
+What is compressed, and columns of other types, are decoded for a whole batch.
+
+Where the columns are is found by Arrow in a copy of the file in memory that has its metadata only. A map of the file
+itself would do as well, but a file that is cut off while it is mapped ends the process (SIGBUS).
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from eckart.errors import FileError
+from eckart.io.arrow.footer import Span, batch_heads, metadata_spans
+from eckart.io.rows import FileState
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
+"""MAP_NORESERVE: pages that are never written need no memory, however many there are."""
+
+
+class ArrowPieces:
+    """The columns `wanted` of an Arrow file, by record batches."""
+
+    path: str
+    wanted: list[int]
+
+    def __init__(self, state: FileState, wanted: Sequence[int]) -> None:
+        import pyarrow as pa
+        from pyarrow import ipc
+
+        self.path, self.wanted = state.path, sorted(wanted)
+        with Path(state.path).open("rb", buffering=0) as stream:
+            stored = _Bytes(stream, state.size)
+            self._heads = batch_heads(stored)
+            self._layout = pa.py_buffer(_copied(stored, metadata_spans(stored)))
+        self.schema = ipc.open_file(pa.OSFile(state.path)).schema
+        self._kept: tuple[int, dict[int, pa.Array]] | None = None
+        self._readers: dict[tuple[int, ...], Any] = {}
+        self._places: Any = None
+
+    def counts(self) -> list[int]:
+        """The rows of the batches, as the metadata have them; every other read compares them with the batch."""
+        for group, head in enumerate(self._heads):
+            if not head.rows and self._reader(tuple(self.wanted)).get_batch(group).num_rows:  # or it raises
+                raise ValueError(f"batch {group + 1} has rows that its metadata do not count")
+        return [head.rows for head in self._heads]
+
+    def decoded_bits(self) -> int:
+        """Bits in each row of the columns that are decoded for a whole batch."""
+        packed = any(head.packed for head in self._heads)
+        types = [self.schema.field(j).type for j in self.wanted]
+        return sum(kind.bit_width for kind in types if packed or not _is_fixed(kind))
+
+    def read(self, group: int, first: int, count: int) -> Iterator[dict[int, pa.Array]]:
+        columns = self._columns(group)
+        with Path(self.path).open("rb", buffering=0) as stream:
+            yield {
+                j: self._stored(stream, column, first, count) if self._in_file(column) else column.slice(first, count)
+                for j, column in columns.items()
+            }
+
+    def _columns(self, group: int) -> dict[int, pa.Array]:
+        if self._kept is None or self._kept[0] != group:
+            self._kept = None
+            found = {} if self._heads[group].packed else self._laid_out(group)
+            others = tuple(j for j in self.wanted if j not in found)
+            if others:
+                found |= dict(zip(others, self._reader(others).get_batch(group).columns, strict=True))
+            for column in found.values():
+                self._validate(column)
+                if len(column) != self._heads[group].rows:
+                    raise ValueError(f"{self._heads[group].rows} rows are declared, but a column has {len(column)}")
+            self._kept = (group, found)
+        return self._kept[1]
+
+    def _reader(self, columns: tuple[int, ...]) -> Any:
+        """Reads these columns, or all if there are none, and copies them from the file."""
+        import pyarrow as pa
+        from pyarrow import ipc
+
+        if columns not in self._readers:
+            options = ipc.IpcReadOptions(included_fields=list(columns), use_threads=False)
+            self._readers = {columns: ipc.open_file(pa.OSFile(self.path), options=options)}
+        return self._readers[columns]
+
+    def _laid_out(self, group: int) -> dict[int, pa.Array]:
+        """Columns of fixed width as they lie in the file; their values are not there, only their places."""
+        import pyarrow as pa
+        from pyarrow import ipc
+
+        try:
+            if self._places is None:
+                self._places = ipc.open_file(self._layout)
+            batch = self._places.get_batch(group)
+        except pa.ArrowException:  # a column that is not wanted may be damaged
+            return {}
+        columns = {j: batch.column(j) for j in self.wanted if _is_fixed(self.schema.field(j).type)}
+        return {j: column for j, column in columns.items() if self._in_file(column)}
+
+    def _validate(self, column: pa.Array) -> None:
+        """What validate(full=True) checks; of a column in the file the numbers need not be read for that."""
+        import pyarrow as pa
+
+        if not self._in_file(column):
+            column.validate(full=True)
+            return
+        column.validate()
+        if column.buffers()[0] is None:
+            return
+        with Path(self.path).open("rb", buffering=0) as stream:
+            bitmap = self._bits(stream, column.buffers()[0], 1, column.offset, len(column))
+        bits = pa.Array.from_buffers(pa.bool_(), len(column), [None, bitmap], offset=column.offset % 8)
+        if len(column) - bits.true_count != column.null_count:
+            raise ValueError(f"{column.null_count} missing values are declared, but the number stored differs")
+
+    def _in_file(self, array: pa.Array) -> bool:
+        start = self._layout.address
+        buffers = [buffer for buffer in array.buffers() if buffer is not None]
+        return _is_fixed(array.type) and all(
+            start <= buffer.address and buffer.address + buffer.size <= start + self._layout.size for buffer in buffers
+        )
+
+    def _stored(self, stream: BinaryIO, array: pa.Array, first: int, count: int) -> pa.Array:
+        """Rows of one column, read from its place in the file."""
+        import pyarrow as pa
+
+        place = array.offset + first
+        buffers = [
+            None if buffer is None else self._bits(stream, buffer, bits, place, count)
+            for buffer, bits in zip(array.buffers(), (1, array.type.bit_width), strict=True)
+        ]
+        return pa.Array.from_buffers(array.type, count, buffers, offset=place % 8)
+
+    def _bits(self, stream: BinaryIO, buffer: pa.Buffer, bits: int, place: int, count: int) -> pa.Buffer:
+        """Elements of so many bits, from a multiple of eight on: bits are packed by eight."""
+        import pyarrow as pa
+
+        begin, end = (place - place % 8) * bits // 8, -(-(place + count) * bits // 8)
+        if end > buffer.size:
+            raise FileError("a column is shorter than its batch. Write the file again.")
+        content = os.pread(stream.fileno(), end - begin, buffer.address - self._layout.address + begin)
+        if len(content) != end - begin:
+            raise FileError("the file ends early. Copy it again.")
+        return pa.py_buffer(content)
+
+
+class _Bytes:
+    """A file that slices into bytes, like a map of it."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream, self._size = stream, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, span: slice) -> bytes:
+        start, stop, _ = span.indices(self._size)
+        return os.pread(self._stream.fileno(), max(stop - start, 0), start)
+
+
+def _copied(stored: _Bytes, spans: Sequence[Span]) -> mmap.mmap:
+    """Memory of the size of the file with these parts of it; the rest is zeros, and takes none."""
+    flags = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE}
+    copy = mmap.mmap(-1, len(stored), **flags)
+    for span in spans:
+        content = stored[span.start : span.stop]
+        copy[span.start : span.start + len(content)] = content
+    return copy
+
+
+def _is_fixed(kind: object) -> bool:
+    from pyarrow import types
+
+    return types.is_primitive(kind) and not types.is_temporal(kind)

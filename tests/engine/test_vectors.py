@@ -1,0 +1,24 @@
+"""Long-side vectors: orthonormal where B v / s is nothing but rounding, and in the null space there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eckart as ek
+
+
+@pytest.mark.parametrize("solver", ["direct", "gram"])
+@pytest.mark.parametrize("rank", [1, 5, 25, 31])
+def test_null_vectors_of_wide_tables(solver: str, rank: int) -> None:
+    rng = np.random.default_rng(rank)
+    table = rng.standard_normal((31, rank)) @ rng.standard_normal((rank, 64)) + 3.0
+    d = ek.decompose(table, k=6, which="smallest", solver=solver, left=True)
+    centred = table - table.mean(axis=0)
+    largest = np.linalg.norm(centred, 2)
+    for vectors in (d.right, d.left):
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-13)
+    np.testing.assert_allclose(np.linalg.norm(centred @ d.right, axis=0), d.values, atol=1e-13 * largest)
+    residuals = np.linalg.norm(centred.T @ (centred @ d.right) - d.right * d.values**2, axis=0) / largest**2
+    assert (residuals <= d.certificate.residuals + 5e-15).all()
+    assert (d.certificate.residuals <= 1.0 + 1e-12).all()

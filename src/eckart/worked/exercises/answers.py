@@ -215,7 +215,7 @@ def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
     """Answers that are read in one way throughout, then those that change the way from part to part."""
     parts = [_parts(rows) for rows in read]
     found: list[list[Row]] = []
-    for rows in (*map(_joined, parts), *_recombined(parts)):
+    for rows in (*map(_joined, parts), *_part_by_part(parts)):
         if rows and rows not in found:
             found.append(rows)
     return found
@@ -226,7 +226,7 @@ def _joined(parts: Sequence[list[Row] | None]) -> list[Row]:
     return [] if None in parts else [row for part in parts if part is not None for row in part]
 
 
-def _recombined(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
+def _part_by_part(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
     """Every way to take each part from one of the readings, unless they are too many."""
     if not any(parts) or len({len(rows) for rows in parts}) > 1:
         return []

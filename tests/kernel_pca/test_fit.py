@@ -454,16 +454,10 @@ def test_precomputed_kernels_of_any_size(scale, solver):
 
 
 @pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
-@pytest.mark.parametrize("scale", [1e-320, 1e-295, 1e150])
+@pytest.mark.parametrize("scale", [1e-320, 1e-170, 1e150])
 def test_precomputed_kernels_out_of_range_are_refused(scale, solver):
     with pytest.raises(InputError, match="Multiply the kernel by a constant"):
         ek.decompose(_kernel(scale), "kernel_pca", kernel="precomputed", solver=solver, k=3)
-
-
-@pytest.mark.parametrize("solver", ["lanczos", "cholesky"])
-def test_precomputed_kernels_whose_squares_vanish_are_refused(solver):
-    with pytest.raises(InputError, match="below the range of float64"):
-        ek.decompose(_kernel(1e-170), "kernel_pca", kernel="precomputed", solver=solver, k=3)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "cosine"])

@@ -69,9 +69,7 @@ _evaluation_options = gathered("evaluation", EvaluationOptions, [
 @click.command(short_help="Search documents by concept.")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
-@click.option(
-    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="Number of documents."
-)
+@click.option("-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of documents.")
 @_collection_options
 @click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this one instead of searching.")
 @click.option("--topics", is_flag=True, help="List the top words of each concept instead of searching.")

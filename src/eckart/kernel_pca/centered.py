@@ -7,6 +7,7 @@ what keeping it cost, and gives the row means that new points are centred with.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -111,7 +112,7 @@ def solve_whole(matrix: Symmetric, request: Request, *, positive: bool = False) 
 def _norm(whole: Array) -> float:
     """||A||_F."""
     if isinstance(whole, np.ndarray):
-        return float(np.einsum("ij,ij->", whole, whole)) ** 0.5  # BLAS would wake its threads for this
+        return math.sqrt(float(np.einsum("ij,ij->", whole, whole)))  # BLAS would wake its threads for this
     xp = namespace(whole)
     return float(xp.sqrt(xp.sum(whole * whole)))
 

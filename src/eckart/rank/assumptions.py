@@ -36,16 +36,18 @@ def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evide
 def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | None, int | None]:
     """The table with noise of equal variance, if its noise is unequal, and its number of components.
 
-    Asked where rules that allow for unequal noise find components. More than `sign_flip` finds are not accepted: asking
-    twice would double the error rate.
+    Asked where a rule finds components. More than the tests find that allow for this noise are not accepted: asking
+    twice would double the error rate. `permutation` allows for unequal columns only.
     """
     said = {v.rule: v.k for v in choice.verdicts if v.rule in TESTS and v.k is not None}
-    most = max(said.get("sign_flip", max(said.values(), default=0)), choice.apart or 0)
+    if e.free_rows < e.columns and "sign_flip" in said:
+        said = {"sign_flip": said["sign_flip"]}
+    most = max([*said.values(), choice.apart or 0])
     if not most or not said or min(e.rows, e.columns) > _MOST_COLUMNS or e.rows * e.columns > SMALL:
         return None, None
     changed = equalised(e, most)
     k = None if changed is None else sequential(changed, flipped, e.rng(18), "tables with random signs")[0]
-    return changed, k if k is not None and k <= said.get("sign_flip", most) else None
+    return changed, k if k is not None and k <= max(said.values()) else None
 
 
 def _alike(choice: RankChoice, e: Evidence) -> bool:

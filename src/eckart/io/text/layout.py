@@ -216,9 +216,12 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     numeric = [j for j, column in enumerate(columns) if _is_numeric(column, decimal)]
     if not numeric:
         return any(words)
-    if _names_above(first, words, columns, numeric, len(body)):
-        return True
-    return _is_scale([[row[j] for j in numeric if j < len(row)] for row in (first, *body)], decimal)
+    named = _names_above(first, words, columns, numeric, len(body))
+    return named or _is_scale([_chosen(row, numeric) for row in (first, *body)], decimal)
+
+
+def _chosen(row: list[str], indices: list[int]) -> list[str]:
+    return [row[j] for j in indices if j < len(row)]
 
 
 def _present(rows: list[list[str]], j: int) -> list[str]:

@@ -183,7 +183,7 @@ def _spellings(text: str) -> Iterator[str]:
     yield text
     if edges := _edges(text):
         yield edges
-    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed, text)
+    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed_number, text)
     if mixed != text:
         yield mixed
     if re.search(r"\d,\d", text):
@@ -206,7 +206,7 @@ def _edges(text: str) -> str:
     return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
 
 
-def _mixed(match: re.Match[str]) -> str:
+def _mixed_number(match: re.Match[str]) -> str:
     """2 1/3 as (2+1/3); 2 4/3 is not a mixed number."""
     return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]
 
@@ -215,7 +215,7 @@ def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
     """Answers that are read in one way throughout, then those that change the way from part to part."""
     parts = [_parts(rows) for rows in read]
     found: list[list[Row]] = []
-    for rows in (*map(_joined, parts), *_mixed(parts)):
+    for rows in (*map(_joined, parts), *_part_by_part(parts)):
         if rows and rows not in found:
             found.append(rows)
     return found
@@ -226,7 +226,7 @@ def _joined(parts: Sequence[list[Row] | None]) -> list[Row]:
     return [] if None in parts else [row for part in parts if part is not None for row in part]
 
 
-def _mixed(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
+def _part_by_part(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
     """Every way to take each part from one of the readings, unless they are too many."""
     if not any(parts) or len({len(rows) for rows in parts}) > 1:
         return []

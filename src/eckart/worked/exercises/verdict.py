@@ -130,7 +130,7 @@ def _missing_parts(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]
 
 
 def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
-    """What is said of paired parts in different orders or with different signs, or ""."""
+    """The message on paired parts in different orders or with different signs, or ""."""
     slip = common(together) if len(together) > 1 else ""
     if slip == "order":
         names = ", ".join(target.shown for target, _ in together)

@@ -183,7 +183,7 @@ def _spellings(text: str) -> Iterator[str]:
     yield text
     if edges := _edges(text):
         yield edges
-    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed, text)
+    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed_number, text)
     if mixed != text:
         yield mixed
     if re.search(r"\d,\d", text):
@@ -206,7 +206,7 @@ def _edges(text: str) -> str:
     return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
 
 
-def _mixed(match: re.Match[str]) -> str:
+def _mixed_number(match: re.Match[str]) -> str:
     """2 1/3 as (2+1/3); 2 4/3 is not a mixed number."""
     return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]
 

@@ -19,7 +19,7 @@ from eckart.worked.exercises.words import are_neutral
 from eckart.worked.messages import tr
 
 COLUMNS = {"directions", "axes", "frame", "scores"}
-_COST = {RIGHT: 0.0, ALMOST: 1.0, PARTIAL: 1.0, WRONG: 2.0}
+_COST = {RIGHT: -0.25, ALMOST: 1.0, PARTIAL: 1.0, WRONG: 2.0}
 _MISFIT, _UNMATCHED, _UNKNOWN, _OPTIONAL, _ATOM, _HIT, _SUBSET = 1.5, 4.0, 0.3, 0.01, 2.0, 0.5, 1.6
 """What is added to the cost: for the wrong size, for parts that go nowhere, for results on the way, for each further
 atom of a part of the wrong size; numbers that are right lower it. Parts under a name that is not asked for go nowhere
@@ -230,7 +230,8 @@ def _named(name: str, targets: Sequence[Target]) -> int | None:
     wanted = _normal(name)
     exact = [i for i, target in enumerate(targets) if name in target.names]
     loose = [i for i, target in enumerate(targets) if wanted in _names(target)]
-    return next(iter(exact + loose), None)
+    alike = [i for i, target in enumerate(targets) if any(_alike(wanted, one) for one in _names(target))]
+    return next(iter(exact + loose + alike), None)
 
 
 def _indexed(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
@@ -282,6 +283,12 @@ def _size(entry: Entry) -> int:
 def _names(target: Target) -> set[str]:
     """What a target may be called, in English and in the current language."""
     return {_normal(name) for name in (*target.names, *map(tr, target.names))}
+
+
+def _alike(a: str, b: str) -> bool:
+    """Whether two words differ in their endings only: distance and distances, autovalore and autovalori."""
+    stem = max(4, len(a) - 2, len(b) - 2)
+    return a.isalpha() and len(a) >= stem and a[:stem] == b[:stem]
 
 
 def _normal(name: str) -> str:

@@ -27,6 +27,7 @@ CASES = [
     ("diagonalize", 1, "[1 3; 4 -2]; [9 0; 0 -5]; 1/14*[2 3; 4 -1]; [1473 1272; 3392 5713]", "Right."),
     ("diagonalize", 1, "V=[1 3; 4 -2]; D=diag(9,-5); V^-1 = [2 3; 4 -1]; A^4 = [1473 1272; 3392 5713]",
      "V^-1 is not the inverse of the V that you give: their product is not the identity."),
+    ("diagonalize", 1, "V: [1 3; 4 -2]; D: diag(9,-5); V^-1: 1/14*[2 3; 4 -1]; A^4: [1473 1272; 3392 5713]", "Right."),
     ("bounds", 1, "[-3 -9; -3 -9]; 2√5; 2√5", "Right."),
     ("project", 2, "(2,3)/√13; -√13, -7/√13; 13, 484/13", "Right."),
     ("project", 2, "(2,3)/√13; √13, 7/√13; 13, 484/13",

@@ -176,7 +176,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
     request = Request(k, settings.target_ratio, tolerance=tolerance, max_passes=settings.max_passes)
-    refuse_out_of_range(matrix.diagonal, kernel.name, whole=plan.solver == "direct")
+    refuse_out_of_range(matrix.diagonal, kernel.name)
     if plan.solver == "direct":
         found = solve_whole(matrix, request, positive=kernel.positive)
     else:

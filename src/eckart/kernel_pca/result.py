@@ -22,17 +22,15 @@ from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 _LARGEST = 1e140
 """Values of a kernel whose squares and sums stay within the range of float64; no less than the inverse, likewise."""
-_LEAST_WHOLE = 1e-290
-"""LAPACK scales a matrix itself; subtracting means needs no squares."""
 
 
-def refuse_out_of_range(diagonal: Array, name: str, *, whole: bool = False) -> None:
-    """Refuse a kernel whose values, or their squares, float64 cannot represent; `whole`: LAPACK gets all of it."""
+def refuse_out_of_range(diagonal: Array, name: str) -> None:
+    """Refuse a kernel whose values, or their squares, float64 cannot represent."""
     xp = namespace(diagonal)
     if not bool(xp.all(xp.isfinite(diagonal))) or float(xp.max(diagonal)) > _LARGEST:
         raise np.linalg.LinAlgError("the kernel, or the squares of its values, are not finite")
     largest = float(xp.max(xp.abs(diagonal)))
-    if 0.0 < largest < (_LEAST_WHOLE if whole else 1.0 / _LARGEST):
+    if 0.0 < largest < 1.0 / _LARGEST:
         scaled = "the kernel" if name == "precomputed" else "the data"
         raise InputError(
             f"The values of kernel {name!r} are {largest:.2g} at most on its diagonal: their squares are below the "

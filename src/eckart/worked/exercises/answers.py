@@ -133,7 +133,7 @@ def _read(text: str, errors: list[str]) -> list[list[Row]]:
 
 def _paired(rows: list[Row]) -> list[Row] | None:
     """Numbers with vectors next to them, `3, (1, 1)`, as numbers and vectors apart: eigenpairs are written so."""
-    if (pairs := _alternating(rows)) is not None:
+    if (pairs := _alternating(rows) or _side_by_side(rows)) is not None:
         return pairs
     mixed = [row for row in rows if _is_mixed(row)]
     if not mixed:
@@ -173,6 +173,15 @@ def _are_equally_long(vectors: list[Grid]) -> bool:
     return len(sizes) == 1 and sizes != {1} and all(1 in vector.shape for vector in vectors)
 
 
+def _side_by_side(rows: list[Row]) -> list[Row] | None:
+    """As many rows as there are vectors, `3 0.6 0.8` and `1 0.8 -0.6`: each a number and a vector without brackets."""
+    atoms = [atom for row in rows for atom in row.atoms()]
+    side = len(rows)
+    if side < 2 or any(row.title for row in rows) or {len(atom) for atom in atoms} != {side + 1} or len(atoms) > side:
+        return None
+    return [Row(tuple(atom[0] for atom in atoms)), *[Row((_as_vector(atom[1:]),)) for atom in atoms]]
+
+
 def _as_vector(atom: tuple[Entry, ...]) -> Grid:
     """Numbers side by side as one row, or the bracket that they stand in."""
     return atom[0] if isinstance(atom[0], Grid) else Grid((tuple(x for x in atom if isinstance(x, Typed)),))
@@ -183,7 +192,7 @@ def _spellings(text: str) -> Iterator[str]:
     yield text
     if edges := _edges(text):
         yield edges
-    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed, text)
+    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed_number, text)
     if mixed != text:
         yield mixed
     if re.search(r"\d,\d", text):
@@ -206,7 +215,7 @@ def _edges(text: str) -> str:
     return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
 
 
-def _mixed(match: re.Match[str]) -> str:
+def _mixed_number(match: re.Match[str]) -> str:
     """2 1/3 as (2+1/3); 2 4/3 is not a mixed number."""
     return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]
 
@@ -215,7 +224,7 @@ def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
     """Answers that are read in one way throughout, then those that change the way from part to part."""
     parts = [_parts(rows) for rows in read]
     found: list[list[Row]] = []
-    for rows in (*map(_joined, parts), *_mixed(parts)):
+    for rows in (*map(_joined, parts), *_part_by_part(parts)):
         if rows and rows not in found:
             found.append(rows)
     return found
@@ -226,7 +235,7 @@ def _joined(parts: Sequence[list[Row] | None]) -> list[Row]:
     return [] if None in parts else [row for part in parts if part is not None for row in part]
 
 
-def _mixed(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
+def _part_by_part(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
     """Every way to take each part from one of the readings, unless they are too many."""
     if not any(parts) or len({len(rows) for rows in parts}) > 1:
         return []
@@ -328,7 +337,7 @@ def _trimmed(body: str) -> str:
 
 def _alternatives(content: str) -> list[str]:
     """`2 ± √3` is two entries; `x1, x3` names columns 1 and 3."""
-    if _INDEXED.fullmatch(content):
+    if _INDEXED.fullmatch(content.strip(" (){}[]")):
         return [", ".join(re.findall(r"\d+", content))]
     if "±" not in content:
         return [content]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from itertools import permutations
 from typing import Any
 
@@ -20,6 +21,7 @@ from eckart.worked.exercises.compare import (
     Match,
     Part,
     Verdict,
+    close,
     column_sign,
     floats,
     matrix,
@@ -165,9 +167,25 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
     if exact:
         message = tr("{right} of {count} vectors are right.", right=len(exact), count=count)
         return Verdict(WRONG, message, hits=len(exact))
+    if count == 1 and (slip := _entry_slip(given, true)):
+        return slip
     if unit and not np.allclose((a * a).sum(axis=0), 1, atol=0.02):
         return Verdict(WRONG, tr("The vectors are not right, and they are not of unit length."))
     return Verdict(WRONG, tr("The vectors are not right."))
+
+
+def _entry_slip(given: Grid, true: Any) -> Verdict | None:
+    """The wrong entries of one column, if they are few for one of its two signs."""
+    scale = max(abs(Decimal(str(sp.N(entry, 20)))) for entry in true)
+    signs = (
+        [i for i, entry in enumerate(true) if not close(given.rows[i][0], sign * entry, scale)] for sign in (1, -1)
+    )
+    wrong = min(signs, key=len)
+    if len(wrong) > true.rows // 3:
+        return None
+    places = ", ".join(str(i + 1) for i in wrong)
+    message = trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=places)
+    return Verdict(WRONG, message, hits=true.rows - len(wrong))
 
 
 def _row_slip(given: Grid, true: Any) -> Verdict:

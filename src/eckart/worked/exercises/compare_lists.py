@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import permutations
 from typing import Any
@@ -83,18 +83,18 @@ def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
 
 def _shared_slip(wrong: list[Typed], left: list[Any]) -> str:
     """What is the matter with all numbers at once, in any order."""
-    changes: list[tuple[str, Callable[[Any], Any]]] = [
-        (tr("All signs are wrong."), lambda x: -x),
-        (tr("These are the squares of the right numbers: take the roots."), lambda x: x**2),
-        (tr("These are the square roots of the right numbers."), lambda x: sp.sqrt(x) if x.is_positive else sp.nan),
+    exact = [sp.sympify(value) for value in left]
+    changed: list[tuple[str, list[Any]]] = [
+        (tr("All signs are wrong."), [-x for x in exact]),
+        (tr("These are the squares of the right numbers: take the roots."), [x**2 for x in exact]),
     ]
-    changes += [(tr("All numbers are off by the factor {factor}.", factor=shown),
-                 lambda x, f=shown: x * sp.Rational(f)) for _, shown in SLIPS]  # fmt: skip
-    for message, change in changes:
-        expected = [change(sp.sympify(value)) for value in left]
-        if len(wrong) == len(left) and sp.nan not in expected and _same_numbers(wrong, expected):
-            return message
-    return ""
+    if all(x.is_positive for x in exact):
+        changed.append((tr("These are the square roots of the right numbers."), [sp.sqrt(x) for x in exact]))
+    changed += [
+        (tr("All numbers are off by the factor {factor}.", factor=shown), [x * sp.Rational(shown) for x in exact])
+        for _, shown in SLIPS
+    ]
+    return next((message for message, expected in changed if _same_numbers(wrong, expected)), "")
 
 
 def _same_numbers(given: list[Typed], true: list[Any]) -> bool:

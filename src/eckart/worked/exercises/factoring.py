@@ -218,7 +218,7 @@ def _moves(problem: Problem, solution: Solution) -> bool:
 
 def _factor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     return (
-        Target(("sigma", "s"), "numbers", list(solution["singular_values"]), "triplets"),
+        Target(("sigma", "s", mark("singular values")), "numbers", list(solution["singular_values"]), "triplets"),
         Target(("v", "V"), "directions", solution["V"], "triplets", signed=True),
         Target(("u", "U"), "directions", solution["U"], "triplets", signed=True),
     )
@@ -262,7 +262,7 @@ KINDS = {
         _energy,
         lambda p, s: (
             Target(("k",), "count", s["k"], label="k"),
-            Target(("sigma", "s"), "numbers", list(s["singular_values"]), label="σ"),
+            Target(("sigma", "s", mark("singular values")), "numbers", list(s["singular_values"]), label="σ"),
             Target((mark("share"),), "number", _share(s), optional=True),
         ),
         ((mark("fewer singular values suffice than there are"), _needs_fewer), _TABLE),

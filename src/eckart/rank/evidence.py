@@ -204,7 +204,7 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     whole = len(ratios) >= min(short, _rank_limit(d.rows, d.columns, center=center))
     columns: np.ndarray | None
     if center and d.scale is not None:
-        columns: np.ndarray | None = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
+        columns = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
     else:
         columns = right**2 @ ratios if whole and right.shape == (d.columns, len(ratios)) else _column_shares(d)
     return Evidence(

@@ -133,7 +133,7 @@ def _read(text: str, errors: list[str]) -> list[list[Row]]:
 
 def _paired(rows: list[Row]) -> list[Row] | None:
     """Numbers with vectors next to them, `3, (1, 1)`, as numbers and vectors apart: eigenpairs are written so."""
-    if (pairs := _alternating(rows)) is not None:
+    if (pairs := _alternating(rows) or _side_by_side(rows)) is not None:
         return pairs
     mixed = [row for row in rows if _is_mixed(row)]
     if not mixed:
@@ -171,6 +171,15 @@ def _are_equally_long(vectors: list[Grid]) -> bool:
     """Whether all are single rows or columns of one length above 1."""
     sizes = {len(flat((vector,))) for vector in vectors}
     return len(sizes) == 1 and sizes != {1} and all(1 in vector.shape for vector in vectors)
+
+
+def _side_by_side(rows: list[Row]) -> list[Row] | None:
+    """As many rows as there are vectors, `3 0.6 0.8` and `1 0.8 -0.6`: each a number and a vector without brackets."""
+    atoms = [atom for row in rows for atom in row.atoms()]
+    side = len(rows)
+    if side < 2 or any(row.title for row in rows) or {len(atom) for atom in atoms} != {side + 1} or len(atoms) > side:
+        return None
+    return [Row(tuple(atom[0] for atom in atoms)), *[Row((_as_vector(atom[1:]),)) for atom in atoms]]
 
 
 def _as_vector(atom: tuple[Entry, ...]) -> Grid:
@@ -328,7 +337,7 @@ def _trimmed(body: str) -> str:
 
 def _alternatives(content: str) -> list[str]:
     """`2 ± √3` is two entries; `x1, x3` names columns 1 and 3."""
-    if _INDEXED.fullmatch(content):
+    if _INDEXED.fullmatch(content.strip(" (){}[]")):
         return [", ".join(re.findall(r"\d+", content))]
     if "±" not in content:
         return [content]

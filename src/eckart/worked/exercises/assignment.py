@@ -20,10 +20,11 @@ from eckart.worked.messages import tr
 
 COLUMNS = {"directions", "axes", "frame", "scores"}
 _COST = {RIGHT: -0.25, ALMOST: 1.0, PARTIAL: 1.0, WRONG: 2.0}
-_MISFIT, _UNMATCHED, _UNKNOWN, _OPTIONAL, _ATOM, _HIT, _SUBSET = 1.5, 4.0, 0.3, 0.01, 2.0, 0.5, 1.6
+_MISFIT, _UNMATCHED, _UNKNOWN, _OPTIONAL, _ATOM, _HIT, _SUBSET, _DOUBTFUL = 1.5, 4.0, 0.3, 0.01, 2.0, 0.5, 1.6, 2.0
 """What is added to the cost: for the wrong size, for parts that go nowhere, for results on the way, for each further
 atom of a part of the wrong size; numbers that are right lower it. Parts under a name that is not asked for go nowhere
-at little cost. A number is part of a set by chance too often to be read so, if it can be something else."""
+at little cost. A number is part of a set by chance too often to be read so, if it can be something else;
+what is wrong is more likely meant for what is asked than for a result on the way."""
 
 Atom = tuple[Entry, ...]
 Compare = Callable[[Part, Target], Verdict]
@@ -83,11 +84,7 @@ def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -
         part = Part(groups[group].atoms[start:stop])
         judge = _too_many if len(part.flat) > sizes[target] else compare
         verdict = judge(part, targets[target])
-        cost = _COST[verdict.status] + _MISFIT * verdict.misfits
-        cost += _SUBSET if verdict.status == PARTIAL and targets[target].form in {"set", "edges"} else 0
-        cost += _ATOM * (stop - start - 1) if verdict.misfits else 0
-        cost -= 0 if verdict else _HIT * verdict.hits / len(part.flat)
-        cost += _OPTIONAL if targets[target].optional else 0
+        cost = _cost(verdict, part, targets[target])
         return Assignment((Piece(target, part, verdict, groups[group].title if start == 0 else ""),), cost)
 
     @cache
@@ -110,6 +107,17 @@ def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -
         return min(found, key=lambda one: one.cost)
 
     return best
+
+
+def _cost(verdict: Verdict, part: Part, target: Target) -> float:
+    """What one part leaves unexplained if it is meant for a target."""
+    cost = _COST[verdict.status] + _MISFIT * verdict.misfits + (_OPTIONAL if target.optional else 0)
+    if verdict:
+        return cost
+    cost += _ATOM * (len(part.rows) - 1) if verdict.misfits else 0
+    cost += _SUBSET if verdict.status == PARTIAL and target.form in {"set", "edges"} else 0
+    cost += _DOUBTFUL if target.optional else 0
+    return cost - _HIT * verdict.hits / len(part.flat)
 
 
 def _nowhere(own: _Group, start: int, all_meant: bool, rest: Callable[[int], Assignment]) -> list[Assignment]:

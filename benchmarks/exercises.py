@@ -16,8 +16,12 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from eckart.worked.exercises import Exercise
 
 CHUNK = 10
 
@@ -77,11 +81,21 @@ def examine(kind: str, seed: int, start: int, stop: int) -> Count:
         if not worth.WORTH[kind](made):
             found.trivial.append(own)
         rng = np.random.default_rng([seed, place])
-        if not all(made.check(text) for text in notations.right(made, rng)):
+        if not all(is_right(made, text) for text in notations.right(made, rng)):
             found.not_accepted.append(own)
-        if any(made.check(text) for text in notations.wrong(made, rng)):
+        if any(is_right(made, text) for text in notations.wrong(made, rng)):
             found.not_refused.append(own)
     return found
+
+
+def is_right(made: Exercise, text: str) -> bool:
+    """Whether `check` accepts an answer; one that cannot be read is not accepted."""
+    from eckart.errors import InputError
+
+    try:
+        return bool(made.check(text))
+    except InputError:
+        return False
 
 
 def main() -> None:

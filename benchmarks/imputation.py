@@ -71,12 +71,17 @@ class Outcome:
         return (self.ours[which] + 1e-12) / (min(self.svd[which], self.chained[which]) + 1e-12)
 
 
-def draw(seed: int, number: int) -> Drawn:
-    """Rank 1 to 5, 30 to 300 rows, up to 30 columns; every other table in one unit, the rest in units of 0.1 to 100."""
+def draw(seed: int, number: int, *, small: bool = False) -> Drawn:
+    """Rank 1 to 5, 30 to 300 rows, up to 30 columns; every other table in one unit, the rest in units of 0.1 to 100.
+
+    Small tables have 20 to 120 rows and one to five columns more than their rank.
+    """
     rng = np.random.default_rng([seed, number])
     rank = int(rng.integers(1, 6))
     noise = NOISES[number % len(NOISES)] if number % 2 else float(rng.uniform(0.0, 1.0))
-    rows, columns = int(np.exp(rng.uniform(np.log(30), np.log(300)))), int(rng.integers(rank + 3, 31))
+    fewest, most = (20, 120) if small else (30, 300)
+    rows = int(np.exp(rng.uniform(np.log(fewest), np.log(most))))
+    columns = int(rng.integers(rank + 1, rank + 6) if small else rng.integers(rank + 3, 31))
     share = float(rng.uniform(0.01, 0.4))
     scores, loadings = rng.standard_normal((rows, rank)), rng.standard_normal((columns, rank)) / np.sqrt(rank)
     unit = np.exp(rng.uniform(np.log(0.1), np.log(100), columns)) if number % 4 < 2 else np.ones(columns)
@@ -136,10 +141,10 @@ def iterated_svd(table: np.ndarray, rank: int) -> np.ndarray:
     return result
 
 
-def outcome(job: tuple[int, int]) -> Outcome:
+def outcome(job: tuple[int, int, bool]) -> Outcome:
     warnings.simplefilter("ignore")
-    seed, number = job
-    d = draw(seed, number)
+    seed, number, small = job
+    d = draw(seed, number, small=small)
     rows, columns = d.table.shape
     kind = (number, rows, columns, d.scores.shape[1], d.noise, float(d.gone.mean()))
     try:
@@ -205,9 +210,10 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--small", action="store_true", help="few rows, and hardly more columns than the rank")
     given = parser.parse_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    jobs = [(given.seed, number) for number in range(given.tables)]
+    jobs = [(given.seed, number, given.small) for number in range(given.tables)]
     with ProcessPoolExecutor(given.jobs) as pool:
         for line in report(_watched(pool.map(outcome, jobs))):
             print(line, flush=True)

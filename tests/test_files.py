@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 import eckart as ek
 from eckart.errors import EckartError, FileError, ModelFileError, ParameterError
-from eckart.files import is_replaceable, new_folder, own_input
+from eckart.files import is_replaceable, new_file, new_folder, own_input
 from eckart.io.convert import convert
 
 DATA = np.random.default_rng(1).standard_normal((60, 4))
@@ -193,3 +194,18 @@ def test_a_draft_is_removed_when_a_signal_ends_the_process(tmp_path, suffix):
     while list(tmp_path.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_read_only_file_system_is_named(tmp_path, monkeypatch):
+    """It refuses to remove the draft too, though there is none."""
+
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with (
+        pytest.raises(FileError, match=r"m\.eckart cannot be written: Read-only file system"),
+        new_file(tmp_path / "m.eckart", overwrite=False),
+    ):
+        pass

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import eckart as ek
 from eckart.errors import FileError
-from eckart.spool import Spool, remove_stale
+from eckart.spool import Spool, remove_stale, spool_folder
 
 
 def test_a_folder_lives_as_long_as_its_object(tmp_path):
@@ -214,3 +214,32 @@ def test_a_signal_at_any_moment_leaves_no_folder(tmp_path):
             process.send_signal(signal.SIGTERM)
             assert process.wait(60) == -15
         assert not list(place.iterdir())
+
+
+def test_no_temporary_folder_at_all(monkeypatch):
+    """Python looks for one by writing to each; the data are not to blame."""
+
+    def none(*_):
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.delenv("ECKART_SPOOL", raising=False)
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    with pytest.raises(FileError, match="Set ECKART_SPOOL"):
+        spool_folder()
+
+
+@pytest.mark.parametrize("options", [{}, {"left": True}, {"checkpoint": "runs"}, {"solver": "gram"}], ids=str)
+def test_a_copy_is_removed_with_the_run_that_made_it(tmp_path, monkeypatch, options):
+    """At once, and not when garbage is collected: it may be as large as the data."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ECKART_SPOOL", str(tmp_path / "spool"))
+    (tmp_path / "spool").mkdir()
+    scipy.io.mmwrite(tmp_path / "a.mtx", sp.random_array((3000, 60), density=0.1, rng=np.random.default_rng(7)))
+    gc.collect()
+    gc.disable()
+    try:
+        d = ek.decompose(tmp_path / "a.mtx", "svd", k=2, stream=True, **options)
+        assert list((tmp_path / "spool").iterdir()) == []
+    finally:
+        gc.enable()
+    assert d.values[0] > d.values[1]

@@ -114,7 +114,8 @@ def options_speak(options: Options) -> bool:
 
 def _judge_axes(outcome: Outcome, table: np.ndarray) -> None:
     options = outcome.options
-    given = {"center": options.center, "scale": options.scale, "weights": asked.weights_of(options)}
+    given = {"center": options.center, "scale": options.scale, "weights": asked.weights_of(options),
+             "ddof": options.ddof}  # fmt: skip
     truth = reference.double(table, **given)
     small = min(truth.matrix.shape) <= reference.EXTENDED_SIDE
     share = None
@@ -220,7 +221,13 @@ def vector_statements(d: Any, truth: Reference, *, smallest: bool) -> dict[str, 
     return {
         "residual, float32 vectors" if single else "residual": float(np.max(lengths - c.residuals, initial=-1.0)),
         "angle": sine_excess(np.asarray(d.right, dtype=float), c.angle, truth, smallest=smallest),
+        "orthonormality": _orthogonality_loss(right)
+        - 100.0 * float(np.finfo(np.asarray(d.right).dtype).eps) * d.k**0.5,
     }
+
+
+def _orthogonality_loss(right: np.ndarray) -> float:
+    return float(np.max(np.abs(right.T @ right - np.eye(right.shape[1])), initial=0.0))
 
 
 def sine_excess(right: np.ndarray, bound: float, truth: Reference, *, smallest: bool) -> float:

@@ -57,6 +57,8 @@ class Options:
     estimator: bool = False
     extra: str = ""
     """Of the other methods: the kernel, the way of selection."""
+    ddof: int = 1
+    """Of the standard deviations, with `scale`."""
 
     @property
     def line(self) -> str:
@@ -193,6 +195,8 @@ def keywords(options: Options, share: float | None = None) -> dict[str, Any]:
     optional = {"sample_weight": weights_of(options), "scale": options.scale or None, "tol": options.tol,
                 "rng": options.rng}  # fmt: skip
     found |= {name: value for name, value in optional.items() if value is not None}
+    if options.scale and options.ddof != 1:
+        found["ddof"] = options.ddof
     if options.which != "largest":
         found["which"] = options.which
     if options.solver != "auto":
@@ -244,6 +248,7 @@ def draw(family: str, seed: int) -> Options:
         float(rng.choice([1e-3, 1e-6, 1e-12])) if rng.random() < 0.15 else None,
         int(rng.integers(2**31)) if rng.random() < 0.5 else None,
         estimator=bool(ask == "k" and which == "largest" and not blocks and rng.random() < 0.05),
+        ddof=int(rng.integers(2)),
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ class Reference:
 
 
 def standardize(
-    table: np.ndarray, *, center: bool = False, scale: bool = False, weights: np.ndarray | None = None
+    table: np.ndarray, *, center: bool = False, scale: bool = False, weights: np.ndarray | None = None, ddof: int = 1
 ) -> tuple[np.ndarray, int]:
     """diag(sqrt(w)) (A - mean) / deviation in longdouble, divided by 2^exponent so that its largest entry is near 1."""
     table = table.astype(LONG) if table.dtype.kind in "bui" else np.asarray(table)
@@ -73,7 +73,8 @@ def standardize(
             matrix = matrix - (count @ matrix) / np.sum(count)
         matrix[:, np.ptp(table[kept], axis=0) == 0] = 0
     if scale:
-        deviation = np.sqrt(count @ matrix**2 / max(np.sum(count) - 1, LONG(1)))
+        divisor = max(np.sum(count) - 1, LONG(1)) if ddof else np.sum(count)
+        deviation = np.sqrt(count @ matrix**2 / divisor)
         # A column that varies in its last bit only is not scaled up: its deviation would be that of rounding.
         mean = (count @ table[kept].astype(LONG)) / np.sum(count)
         noise = LONG(np.finfo(np.float64).eps) * np.abs(mean) if center else LONG(0)

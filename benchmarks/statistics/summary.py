@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.statistics import robust
 from benchmarks.statistics.rank import PART, TESTS
 
 ROWS = (
@@ -26,13 +27,41 @@ ROWS = (
 FEW = ("strong", "strong unequal", "strong correlated", "null unequal", "null correlated")
 
 
+ROBUST = ("verdict", "certain", "right or in doubt")
+
+
 def main() -> None:
     cells: dict[tuple[str, int], list[list[float]]] = defaultdict(list)
+    others: dict[tuple[str, str, bool], list[list[float]]] = defaultdict(list)
     for path in sys.argv[1:]:
         with Path(path).open() as file:
             for line in map(json.loads, file):
+                cell = line["cell"]
                 if line["part"] == "rank":
-                    cells[line["cell"][0], line["cell"][2]] += line["outcomes"]
+                    cells[cell[0], cell[2]] += line["outcomes"]
+                elif line["part"] == "robust":
+                    others[cell[0], cell[1], min(cell[2:]) < 12] += line["outcomes"]
+    if cells:
+        print_rank(cells)
+    if others:
+        print_robust(others)
+
+
+def print_robust(others: dict[tuple[str, str, bool], list[list[float]]]) -> None:
+    """By kind of noise and components, of tables with 12 or more rows and columns and of smaller ones."""
+    place = [robust.PART.columns.index(column) for column in ROBUST]
+    sizes = ("12 or more", "fewer")
+    titles = [f"{column}, {size}" for size in sizes for column in ROBUST]
+    print("\n| noise | components | " + " | ".join(titles) + " |\n" + "|---" * (2 + len(titles)) + "|")
+    for noise, signal in dict.fromkeys(key[:2] for key in others):
+        rates = []
+        for small in (False, True):
+            found = np.array(others.get((noise, signal, small), [[np.nan] * len(robust.PART.columns)]), dtype=float)
+            rates += [f"{100 * rate:.0f} %" for rate in found.mean(axis=0)[place]]
+        print(f"| {noise} | {signal} | " + " | ".join(rates) + " |")
+
+
+def print_rank(cells: dict[tuple[str, int], list[list[float]]]) -> None:
     place = {column: PART.columns.index(column) for column in PART.columns}
 
     def means(family: str, fewest: int, most: int) -> tuple[np.ndarray, int]:

@@ -207,8 +207,9 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         Limit of the working memory in addition to the data, such as "2GB". A file larger than a quarter of it is read
         in blocks.
     max_passes : int, default 200
-        Maximum number of passes over the data in the iteration of an iterative solver. Column scales, row scores and
-        the measurement of rounding can take a few more.
+        Maximum number of products with the data in the iteration of an iterative solver. Each takes one pass, or two
+        for data with more columns than rows that are sparse or read in blocks. Means, scales, row scores and the
+        measurement of rounding take up to four more passes, or seven for such data. `certificate.passes` counts all.
     stream : bool, default None
         Read in blocks (True) or at once (False), whatever the size.
     checkpoint : path, default None

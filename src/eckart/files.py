@@ -10,7 +10,7 @@ import hashlib
 import os
 import secrets
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -50,7 +50,8 @@ def new_file(
         message = f"{target}{size} cannot be written: {cause.strerror or cause}. Existing content is unchanged."
         raise error(message) from cause
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # a file system that is read-only refuses even what is not there
+            draft.unlink(missing_ok=True)
 
 
 @contextmanager

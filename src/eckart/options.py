@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from eckart.errors import ParameterError
-from eckart.wording import either
+from eckart.wording import assigned
 
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | Literal["entropy"] | None
 """Seed of random numbers, or a generator of them; "entropy" takes a seed from the operating system."""
@@ -64,7 +64,7 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
 def check_choice(name: str, given: object, allowed: Sequence[str]) -> None:
     if not isinstance(given, str) or given not in allowed:
         listed = ", ".join(repr(choice) for choice in allowed)
-        raise ParameterError(f"{name}={given!r} is not one of {listed}{near_match(str(given), allowed)}")
+        raise ParameterError(f"{assigned(name, given)} is not one of {listed}{near_match(str(given), allowed)}")
 
 
 def is_number(given: object) -> bool:
@@ -76,10 +76,9 @@ def check_count(name: str, given: Any, largest: int | None) -> int:
     """A whole number from 1 to `largest` (the shorter side of the matrix), or from 1 on."""
     whole = is_number(given) and float(given).is_integer() and not isinstance(given, float | np.floating)
     if not whole or not 1 <= int(given) <= (int(given) if largest is None else largest):
-        said = either("k", "-k") if name == "k" else name
         allowed = "of at least 1." if largest is None else f"from 1 to {largest} (the shorter side)."
         raise ParameterError(
-            f"{said}={given!r} is not possible: give a whole number {allowed}",
+            f"{assigned(name, given)} is not possible: give a whole number {allowed}",
             argument=name, value=given,
         )  # fmt: skip
     return int(given)
@@ -89,7 +88,7 @@ def check_fraction(name: str, given: Any) -> float:
     """A number above 0 and below 1."""
     if not is_number(given) or not 0.0 < float(given) < 1.0:
         raise ParameterError(
-            f"{name}={given!r} is not a share: give a number above 0 and below 1, such as 0.95.",
+            f"{assigned(name, given)} is not a share: give a number above 0 and below 1, such as 0.95.",
             argument=name, value=given,
         )  # fmt: skip
     return float(given)

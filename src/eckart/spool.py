@@ -105,7 +105,15 @@ class _Making:
 def spool_folder() -> Path:
     """Where temporary copies are made: the folder in ECKART_SPOOL, or the temporary folder of the system."""
     stated = stated_folder()
-    return Path(tempfile.gettempdir()) if stated is None else stated
+    if stated is not None:
+        return stated
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError as error:  # it tries to write to each of them
+        raise FileError(
+            f"No temporary folder can be written to ({error.strerror or error}). Set {VARIABLE} to a folder with room "
+            "for a copy of the data."
+        ) from error
 
 
 def stated_folder() -> Path | None:

@@ -29,6 +29,28 @@ def worded(message: str, door: Door) -> str:
     return _EITHER.sub(r"\1" if door == "python" else r"\2", message) if _START in message else message
 
 
+_SAME = ("rules", "which", "missing", "method", "solver", "select", "core", "kernel", "explain", "error", "memory")
+_OPTIONS = {
+    "k": "-k",
+    "n_landmarks": "--landmarks",
+    "n_neighbors": "--neighbors",
+    "n_columns": "--columns-count",
+    "n_rows": "--rows-count",
+    **{name: f"--{name}" for name in _SAME},
+}
+"""Keywords of Python that are options of the command line."""
+
+
+def assigned(name: str, given: object) -> str:
+    """An argument with its value, as it is typed: k=5 in Python, -k 5 on the command line.
+
+    >>> worded(assigned("rules", "foo"), "cli"), worded(assigned("rules", "foo"), "python")
+    ('--rules foo', "rules='foo'")
+    """
+    typed = f"{name}={given!r}"
+    return either(typed, f"{_OPTIONS[name]} {given}") if name in _OPTIONS else typed
+
+
 OVERWRITE = either("overwrite=True", "--force")
 DECIMAL_COMMA = either("decimal=','", "--decimal ,")
 KEY = either("key=...", "--key")

@@ -347,7 +347,7 @@ def at(place: int, value: int) -> Any:
         ("bsr", {"indices": at(0, 99)}, "outside"),
         ("bsr", {"shape": np.array([6, 5])}, "do not fill"),
         ("dia", {"offsets": at(0, 99)}, "outside"),
-        ("dia", {"offsets": lambda a: a[:-1]}, "belong together"),
+        ("dia", {"offsets": lambda a: a[:-1]}, "do not match"),
         ("csr", {"format": np.array(b"xyz")}, "unknown kind"),
     ],
 )

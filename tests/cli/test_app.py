@@ -402,3 +402,13 @@ def test_every_command_of_the_help_can_be_loaded() -> None:
         done = run(name, "--help")
         assert done.exit_code == 0
         assert f"eckart {name}" in done.stdout or f"main {name}" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize("command", ["fit - -k 1 -o m.eckart", "worked svd -"])
+def test_standard_input_that_is_closed(command: str) -> None:
+    ended = subprocess.run(
+        f"{sys.executable} -m eckart {command} <&-", shell=True, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert "Standard input is closed" in ended.stderr

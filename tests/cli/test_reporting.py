@@ -185,6 +185,13 @@ class TestTerminal:
         assert "--scale -o scaled.html" in text.replace("\\\n      ", "")
 
 
+def test_a_lost_table_is_named_before_an_old_page(folder: Path) -> None:
+    write("report.html", "old")
+    assert "lost.csv" in refused("report", "lost.csv")
+    assert "report.html" in refused("report", ARRESTS)
+    assert (folder / "report.html").read_text(encoding="utf-8") == "old"
+
+
 class TestForms:
     def test_markdown_on_standard_output(self, folder: Path) -> None:
         done = run("report", ARRESTS, "--scale", "--markdown")

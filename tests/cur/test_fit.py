@@ -392,3 +392,16 @@ def test_a_loaded_cur_takes_tensors_and_a_cur_of_tensors_takes_only_them(tmp_pat
     back = ek.load(tmp_path / "model")
     assert isinstance(back.details.C, np.ndarray)
     np.testing.assert_allclose(ek.project(back, torch.asarray(A)).numpy(), ek.project(back, A))
+
+
+@pytest.mark.parametrize("select", ["norm", "pivot"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_stated_error_allows_for_subnormal_numbers(select, seed):
+    """Scaled columns of numbers of 1e-315 are rounded to units of 5e-324."""
+    table = np.random.default_rng(seed).standard_normal((30, 12)) * 1e-315
+    d = ek.decompose(table, "cur", k=12, select=select)
+    exact = np.ldexp(table.astype(np.longdouble), 1046)
+    columns = np.ldexp(np.asarray(d.details.C).astype(np.longdouble), 1046)
+    error = np.sqrt(((exact - columns @ d.right.T.astype(np.longdouble)) ** 2).sum() / (exact**2).sum())
+    rounding = d.details.error_rounding / d.norm
+    assert abs(error - d.details.relative_error) <= rounding < 1e-3

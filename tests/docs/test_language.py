@@ -41,6 +41,11 @@ REPLACED = {
     r"(?:a|one|each|every|another|per|first|last|single|more) read(?= of| over|[.,;:)]| \|)|\d reads|reads of": "pass",
     r"same text serves": "the same code serves",
     r"(?:is|are) let": "until stopped",
+    r"what alike": "similarity measure",
+    r"worth while|in one go": "worthwhile; at a time",
+    r"from which on": "from this many on",
+    r"where nobody \w+": "if not computed",
+    r"too execution": "too large",
 }
 # 'axis' is for plots and geometry; elsewhere it is explained once, as "component (axis)".
 AXIS = r"(?<!\()(?<![xy][ -])(?<!half-)(?<!matplotlib )(?:axis|axes)"

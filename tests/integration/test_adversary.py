@@ -54,6 +54,8 @@ FOUND = {
     '"method": "svd", "storage": "blocks", "ask": "error", "level": 0.005473931702337217, "rng": 211671889}',
     "a sum of squares that rounding cancels": '{"family": "nothing", "seed": 47110000177, "rows": 16, "columns": 13, '
     '"storage": "csr blocks", "solver": "lanczos", "k": 11, "weights": "dominated"}',
+    "values beyond the largest one": '{"family": "bernoulli", "seed": 5773502690012682, "rows": 91, "columns": 55, '
+    '"storage": "csr blocks", "k": 4, "weights": "dominated", "rng": 427167175}',
     "small columns underflow": '{"family": "mixed column scales", "seed": 7770010003679, "rows": 13, "columns": 7, '
     '"solver": "lanczos", "ask": "error", "k": 5, "level": 0.006734241252839438, "weights": "uniform", "scale": true}',
     "last bits of huge columns": '{"family": "noise of all sizes", "seed": 2000528, "rows": 51, "columns": 144, '

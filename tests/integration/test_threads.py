@@ -67,7 +67,7 @@ def test_decompositions(shape: str, dtype: str, solver: str, storage: str) -> No
     assert_same_bits(work)
 
 
-@pytest.mark.parametrize("solver", ["lanczos"])
+@pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
 def test_kernel_pca(solver: str) -> None:
     data = table((900, 8), "f8")
     assert_same_bits(lambda: bits(ek.decompose(data, "kernel_pca", k=3, gamma=0.05, solver=solver)))

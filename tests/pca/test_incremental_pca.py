@@ -316,3 +316,17 @@ def test_weights_of_batches_are_repeated_rows(shape):
         )
     halves = ek.IncrementalPCA(2).partial_fit(rows, sample_weight=np.full(shape[0], 0.5))
     assert halves.n_samples_seen_ == shape[0] / 2
+
+
+@pytest.mark.parametrize("scale", [1e-315, 1e-300, 1e-160, 1e150])
+def test_bounds_hold_for_batches_of_extreme_size(scale):
+    """Subnormal numbers are rounded: bounds are moved outwards by as much."""
+    table = np.random.default_rng(3).standard_normal((40, 7)) * scale
+    model = ek.IncrementalPCA(2)
+    for batch in np.array_split(table, [3, 11, 30]):
+        model.partial_fit(batch)
+    exact = table.astype(np.longdouble) / scale
+    exact = exact - exact.mean(axis=0)
+    wanted = np.linalg.svd(exact.astype(float), compute_uv=False)[:2]
+    assert (model.certificate_.lower.astype(np.longdouble) / scale <= wanted * (1 + 1e-14)).all()
+    assert (wanted * (1 - 1e-14) <= model.certificate_.upper.astype(np.longdouble) / scale).all()

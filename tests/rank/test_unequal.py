@@ -32,6 +32,13 @@ def test_rows_of_large_noise_are_not_components():
     assert [choice.k for choice in found].count(3) >= 5
 
 
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_the_unit_does_not_matter(by_rows):
+    table = planted(25, 60, 2, 1, by_rows=by_rows)
+    found = [ek.choose_rank(unit * table, RULES) for unit in (1.0, 2.0**-200, 2.0**200)]
+    assert len({(choice.k, choice.equalised, choice.lowest, choice.highest) for choice in found}) == 1
+
+
 @pytest.mark.parametrize("rows", [60, 200])
 def test_columns_without_the_factor_are_not_components(rows):
     """A factor in three of five columns: the other two have more noise once the columns are scaled."""

@@ -19,7 +19,7 @@ from eckart.analysis.square_tables import SquareTable, inner_products, recognise
 from eckart.analysis.unusual import unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
-from eckart.arrays import is_array, is_sparse
+from eckart.arrays import Matrix, is_array, is_sparse
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
 from eckart.errors import EckartError, ParameterError
@@ -122,7 +122,7 @@ def _of_model(
     if data is not None:
         found = open_with(data)
         metadata = getattr(found, "metadata", metadata)
-        matrix = found if is_array(found) or is_sparse(found) else getattr(found, "matrix", None)
+        matrix = _matrix_of(found)
         if model.left is None:
             model = with_rows(model, found)
     d = model.on_host()  # what is on a device comes to the host once, not for every table
@@ -139,21 +139,28 @@ def _of_table(
 ) -> Analysis:
     square, taken = recognise(table) if method in (None, "pca") else None, table
     chosen = method if isinstance(method, Method) else get_method(method or "pca")
-    if square is not None and method is None and _has_distances(table, square):
-        options = _scaling_options(table, options)
-        chosen, taken = get_method("kernel_pca"), inner_products(table)
-        square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
-    if square is not None and square.kind == "correlations" and ranks == "auto":
-        ranks = None  # rules about noise need rows that are observations
+    if square is not None:
+        if method is None and _has_distances(table, square):
+            options = _scaling_options(table, options)
+            chosen, taken = get_method("kernel_pca"), inner_products(table)
+            shown = "Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J."
+            square = replace(square, note=f"{square.note} {shown}")
+        if square.kind == "correlations" and ranks == "auto":
+            ranks = None  # rules about noise need rows that are observations
     d, choice, requested = _with_choice(taken, chosen, options, ranks)
     if square is not None:
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
-    matrix = getattr(taken, "matrix", taken if is_array(taken) or is_sparse(taken) else None)
+    matrix = _matrix_of(taken)
     kept = {**options, "method": chosen.name}
     return _gathered(
         d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
+
+
+def _matrix_of(table: DataSource) -> Matrix | None:
+    """The numbers, if they are in memory."""
+    return table if is_array(table) or is_sparse(table) else getattr(table, "matrix", None)
 
 
 def _with_choice(

@@ -41,8 +41,8 @@ class Recommendation:
     """Components used for outliers, clusters and the reconstructed row. At least 1."""
 
 
-def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
-    """The verdict of the rules on the number of components, as far as the decomposition has them."""
+def _without_choice(d: Decomposition) -> Recommendation | None:
+    """The answer if there is no number to choose: no component, no variance, or one direction. None otherwise."""
     if d.k == 0:
         return Recommendation(None, None, "", "There is no component.", 0)
     if d.norm == 0.0:
@@ -50,6 +50,14 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
     if method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1:
         sentence = f"There is only one direction, and {component_labels(d)[0]} explains all of the {total_name(d)}."
         return Recommendation(1, explained(d), "", sentence, 1)
+    return None
+
+
+def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
+    """The verdict of the rules on the number of components, as far as the decomposition has them."""
+    trivial = _without_choice(d)
+    if trivial is not None:
+        return trivial
     if choice is None or choice.k is None or not method_of(d).orthogonal or d.which == "smallest":
         return _without_rules(d)
     k, rule = min(choice.k, d.k), choice.decided_by

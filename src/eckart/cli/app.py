@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import click
 from click.exceptions import Abort, Exit
@@ -34,6 +34,13 @@ class Refused(click.ClickException):
     """The input cannot be used, or what was asked makes no sense."""
 
     exit_code = REFUSED
+
+
+def standard_input() -> TextIO:
+    """Standard input, which a program without a terminal may have closed."""
+    if sys.stdin is None:
+        raise Refused("Standard input is closed, so '-' has nothing to read. Send data to it, or give a path.")
+    return sys.stdin
 
 
 @contextlib.contextmanager

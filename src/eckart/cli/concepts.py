@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eckart.concept_space import Concepts, Explanation, Query, Ranking, Rankings
 
 _COUNT = click.option(
-    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="Number of results."
+    "-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of results."
 )
 
 

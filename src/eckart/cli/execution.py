@@ -37,7 +37,7 @@ class ExecutionOptions:
         for name, option in (("checkpoint", self.checkpoint), ("executor", self.scheduler)):
             if option is not None and name not in get_method(method).streams:
                 shown = "--scheduler" if name == "executor" else "--checkpoint"
-                raise click.UsageError(f"{shown} does not apply to --method {method}: leave it out.")
+                raise click.UsageError(f"{shown} does not apply to --method {method.replace('_', '-')}: leave it out.")
 
 
 def execution(f: Command) -> Command:

@@ -25,6 +25,14 @@ def components(given: object) -> int:
     )
 
 
+def count(given: object) -> int:
+    """A number of anything else: results, columns, rows."""
+    text = str(given).strip()
+    if _WHOLE.fullmatch(text) and 1 <= Decimal(text) <= _LARGEST:
+        return int(Decimal(text))
+    raise click.BadParameter(f"{text!r} is not a whole number of at least 1, without separators.")
+
+
 def share(given: object) -> float:
     """A share between 0 and 1: 0.9, 0,9 or 90%."""
     text = str(given).strip()

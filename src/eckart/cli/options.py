@@ -79,11 +79,16 @@ _MEMORY = "Memory limit, such as 2GB. Tables larger than a quarter of it are rea
 memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_MEMORY)
 
 
+def _typed(method: str) -> str:
+    """A method as it is typed on the command line."""
+    return method.replace("_", "-")
+
+
 class MethodChoice(click.Choice[str]):
-    """A method; kernel-pca is kernel_pca."""
+    """A method, with hyphens as the other names of the command line; kernel_pca is read as well."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return super().convert(str(value).replace("-", "_"), param, ctx)
+        return super().convert(str(value).replace("_", "-"), param, ctx).replace("-", "_")
 
 
 @dataclass(frozen=True)
@@ -105,11 +110,11 @@ class FitOptions:
         method = get_method(self.method)
         for name in sorted(set(SHARED_OPTIONS) - method.takes):
             if getattr(self, name) != getattr(type(self), name):
-                raise click.UsageError(f"--{name} does not apply to --method {self.method}: leave it out.")
+                raise click.UsageError(f"--{name} does not apply to --method {_typed(self.method)}: leave it out.")
         ways = ("error", *method.missing)
         if self.missing not in ways:
             use = " or ".join(f"--missing {way}" for way in ways[1:])
-            applies = f"--missing {self.missing} does not apply to --method {self.method}."
+            applies = f"--missing {self.missing} does not apply to --method {_typed(self.method)}."
             raise click.UsageError(f"{applies} {method.missing_reason}: use {use}.")
 
     def _check_number(self) -> None:
@@ -161,8 +166,9 @@ def wanted(f: Command) -> Command:
     option, choice = click.option, click.Choice
     method = "Method. pca subtracts the column means; svd does not."
     error = "Keep the fewest components with at most this relative error (Frobenius norm)."
+    methods = MethodChoice(list(map(_typed, all_methods())))
     return gathered("wanted", FitOptions, [
-        option("--method", type=MethodChoice(list(all_methods())), default="pca", show_default=True, help=method),
+        option("--method", type=methods, default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.components, metavar="N", help="Number of components."),
         option("--explain", type=numbers.share, metavar="SHARE", help="Keep the fewest components that "
         "explain this share: 0.9 or 90%."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
@@ -58,7 +59,8 @@ def report(
     if files := tables_in(data):
         _folder(console, files, job, output)
         return
-    outputs.check(output)
+    if data == "-" or not set("*?[:").isdisjoint(data) or os.path.lexists(data):  # else the reader says what is missing
+        outputs.check(output)
     found, warned = analysed(console, job)
     page = _written(console, found, output, title, command_line(job))
     if output.path == "-" and not console.json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eckart.cli import numbers
-from eckart.cli.app import Refused
+from eckart.cli.app import Refused, standard_input
 from eckart.cli.console import Console
 from eckart.cli.options import Output, gathered, output, with_console
 from eckart.formatting import percent
@@ -69,9 +68,7 @@ _evaluation_options = gathered("evaluation", EvaluationOptions, [
 @click.command(short_help="Search documents by concept.")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
-@click.option(
-    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="Number of documents."
-)
+@click.option("-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of documents.")
 @_collection_options
 @click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this one instead of searching.")
 @click.option("--topics", is_flag=True, help="List the top words of each concept instead of searching.")
@@ -116,7 +113,7 @@ def search(
 
 def _queries(given: tuple[str, ...]) -> Iterable[str]:
     """The words given as one query, or the lines of standard input for '-'."""
-    return (line.strip() for line in sys.stdin if line.strip()) if given == ("-",) else [" ".join(given)]
+    return (line.strip() for line in standard_input() if line.strip()) if given == ("-",) else [" ".join(given)]
 
 
 def _check_one(wanted: list[bool], *, saved: bool) -> None:

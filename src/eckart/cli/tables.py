@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eckart.cli.app import Refused
+from eckart.cli.app import Refused, standard_input
 from eckart.cli.options import ReadingOptions
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
 
     if stream and (data == "-" or reading.format is not None):
         raise Refused("Reading in blocks needs a file that can be read twice: give its path, without --format.")
-    given = sys.stdin.buffer if data == "-" else absolute(data) if stream else data
+    given = standard_input().buffer if data == "-" else absolute(data) if stream else data
     source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
     if stream and hasattr(source, "matrix"):
         raise Refused(f"{data} cannot be read in blocks. Convert it once: eckart convert {data} table.npy.")

@@ -83,14 +83,16 @@ class Tuning:
 def _check_solver(solver: str | None, method: str) -> None:
     known = SOLVERS.get(method, ())
     if solver is not None and solver not in known:
-        raise click.UsageError(f"--solver {solver}: for --method {method} it is one of {', '.join(known)}.")
+        raise click.UsageError(
+            f"--solver {solver}: for --method {method.replace('_', '-')} it is one of {', '.join(known)}."
+        )
 
 
 def _refuse_meaningless(names: list[str], method: str) -> None:
     for name in names:
-        owners = " or ".join(f"--method {owner}" for owner, known in TAKEN.items() if name in known)
+        owners = " or ".join(f"--method {owner.replace('_', '-')}" for owner, known in TAKEN.items() if name in known)
         option = f"--{name.replace('_', '-')}"
-        raise click.UsageError(f"{option} does not apply to --method {method}: it is for {owners}.")
+        raise click.UsageError(f"{option} does not apply to --method {method.replace('_', '-')}: it is for {owners}.")
 
 
 def _width(given: object) -> float | str:
@@ -127,6 +129,6 @@ def tuning(f: Command) -> Command:
         "on the factors."),
         option("--select", type=choice(["pivot", "norm", "leverage", "volume"]), help="cur: how columns are chosen."),
         option("--core", type=choice(["best", "intersection"]), help="cur: how the middle matrix is computed."),
-        option("--columns-count", type=numbers.components, metavar="N", help="cur: number of columns.  [default: k]"),
-        option("--rows-count", type=numbers.components, metavar="N", help="cur: number of rows.  [default: k]"),
+        option("--columns-count", type=numbers.count, metavar="N", help="cur: number of columns.  [default: k]"),
+        option("--rows-count", type=numbers.count, metavar="N", help="cur: number of rows.  [default: k]"),
     ])(f)  # fmt: skip

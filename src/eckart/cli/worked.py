@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.cli.app import standard_input
 from eckart.cli.console import Console
 from eckart.cli.options import Decorator, Output, output, with_console
 from eckart.cli.worked_options import ABOUT, OPTIONS, SECOND
@@ -100,7 +101,7 @@ def _text(given: str) -> str:
     from eckart.worked.messages import tr
 
     if given == "-":
-        return sys.stdin.read(_LARGEST_FILE)
+        return standard_input().read(_LARGEST_FILE)
     if re.fullmatch(r"[^;\n]*[A-Za-z_][^;\n]*\.(?:csv|tsv|txt|dat)", given) and not Path(given).exists():
         raise click.UsageError(tr("There is no file {name}. Check the name and the folder.", name=given))
     if len(given) < 500 and "\n" not in given and ";" not in given and Path(given).is_file():

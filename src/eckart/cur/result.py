@@ -43,6 +43,7 @@ def assemble(
     scaled_rows = scaled_rows * from_numpy(found.rows.scales, scaled_rows)[:, None]
     image = cur_core.times_rows(found.core, found.space, best=wanted.core == "best", rows=scaled_rows)
     notes = _notes(found, wanted)
+    found = replace(found, rounding=found.rounding + _of_subnormal(opened, found, image))
     metadata = opened.metadata
     unit = np.where(lengths > 0.0, lengths, 1.0)
     assert components.found.plan is not None
@@ -74,6 +75,19 @@ def assemble(
     )
 
 
+def _of_subnormal(opened: Opened, found: Found, image: Array) -> float:
+    """What rounding to subnormal numbers adds: scaled columns C and the errors are off by one unit, 2^-1074, each.
+
+    C U R is then off by |dC| |U R|, and U R is the `image`.
+    """
+    single = str(opened.matrix.dtype).endswith("float32")
+    unit = float(np.ldexp(1.0, (-149 if single else -1074) + opened.exponent))
+    xp = namespace(image)
+    size = float(np.sqrt(opened.matrix.shape[0] * image.shape[0])) * float(xp.sqrt(xp.sum(image * image)))
+    total = float(np.sqrt(found.seen.total))
+    return unit * (1.0 + size) / total if opened.exponent > 0 and total > 0.0 else 0.0
+
+
 def _details(
     opened: Opened, components: RankComponents, found: Found, wanted: CURSettings, norm: float, C: object, R: object
 ) -> CURDetails:
@@ -91,7 +105,7 @@ def _details(
         rows=rows.indices, row_scales=rows.scales, row_times=rows.times,
         C=as_sparse(C) if isinstance(C, DeviceCsr) else C, R=as_sparse(R) if isinstance(R, DeviceCsr) else R,
         core=factor_of(core, opened.matrix.prototype),
-        error=error * norm, error_rounding=slack * norm, relative_error=error,
+        error=error * norm, error_rounding=slack * norm + float(np.spacing(error * norm)), relative_error=error,
         best_error=(low * norm, high * norm), ratio=ratio, bounds=_bounds(components, found, wanted, norm),
         chosen_column_names=_chosen_names(metadata.column_names, columns.indices),
         chosen_row_names=_chosen_names(metadata.row_names, rows.indices),

@@ -153,7 +153,10 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
     if problem.transposed and solution.long_vectors is None:
         found = found * np.sqrt(high / np.maximum(solution.lower[: len(found)], 1e-300))
     stated = np.asarray(np.minimum(found + moved, 1.0) + 2.0 * unit) * (high / max(low, 1e-300))
-    return np.minimum(stated, 1.0 + 4.0 * unit)  # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||
+    # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 where bounds are wide.
+    least = low if smallest else float(np.maximum.reduce(solution.lower, initial=0.0))
+    most = max(solution.largest / least, 1.0) if least > 0.0 else np.inf
+    return np.minimum(stated, most * (1.0 + 4.0 * unit))
 
 
 def _square_of_largest(solution: Solution, problem: Problem) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
@@ -40,6 +40,7 @@ from eckart.engine.settings import (
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
+from eckart.engine.standardize.tall import Tall
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning
 from eckart.formatting import counted
@@ -104,7 +105,7 @@ def find_components(
     with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         _find_workers(opened, executor)
         problem = _problem(opened, settings, weights)
-        solution = _solve(problem, request, choice, random, opened)
+        problem, solution = _solve(problem, request, choice, random, opened)
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
     if weights is not None:  # squared roots of weights are rounded
         result = replace(result, weight=float(np.sum(weights)))
@@ -238,14 +239,17 @@ def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
     return mean if needed and np.isfinite(np.sum(squares)) else None
 
 
-def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened) -> Solution:
+def _solve(
+    problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
+) -> tuple[Problem, Solution]:
+    """The solution, and the problem that it is a solution of."""
     try:
         if choice.solver == "direct":
             solution = solve_direct(problem, request)
         elif choice.solver == "gram":
             solution = solve_gram(problem, request)
         else:
-            solution = _lanczos_or_gram(problem, request, choice, rng)
+            problem, solution = _lanczos_or_gram(problem, request, choice, rng, opened)
         finite = np.isfinite(problem.total) and np.isfinite(solution.values).all()
     except (np.linalg.LinAlgError, ValueError):
         # LAPACK and SciPy give up on NaN and infinity in their own words; say ours if that was the cause.
@@ -254,19 +258,33 @@ def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Ge
         finite = False
     if not finite:
         refuse_not_finite(stored(opened), opened.metadata.column_names)
-    return solution
+    return problem, solution
 
 
-def _lanczos_or_gram(problem: Problem, request: Request, choice: Choice, rng: np.random.Generator) -> Solution:
+def _lanczos_or_gram(
+    problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
+) -> tuple[Problem, Solution]:
     """Block Lanczos; where it was on trial and turns out to cost more than the Gram matrix, that."""
     worth = None if choice.trial is None else choice.trial.worth
     try:
-        return solve_lanczos(
+        return problem, solve_lanczos(
             problem, request, block=choice.block, capacity=choice.capacity, probes=choice.probes, most=choice.most,
             rng=rng, worth=worth,
         )  # fmt: skip
     except NotWorthError:
-        return solve_gram(problem, request)
+        return _gram_after_trial(problem, request, opened)
+
+
+def _gram_after_trial(problem: Problem, request: Request, opened: Opened) -> tuple[Problem, Solution]:
+    """By the Gram matrix, without preparation if the rows are dense NumPy rows, neither scaled nor weighted."""
+    rows = opened.matrix
+    if isinstance(problem, Tall) and not problem.scale and problem.weights is None and is_resident(opened):
+        measured = rows.precision == "float32" and worth_measuring(rows.shape, request)
+        if not measured and rows.matrix.dtype.char in "fd":
+            resident = ResidentTall(rows, center=problem.center)
+            with suppress(OutOfRangeError):
+                return resident, solve_gram(resident, request)
+    return problem, solve_gram(problem, request)
 
 
 def _total(opened: Opened) -> float:

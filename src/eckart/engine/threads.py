@@ -42,7 +42,7 @@ class one_blas_thread:
                 libraries = _libraries()
                 _before = [get() for get, _ in libraries]
                 _count = max(1, min(_before, default=available_cores()))
-                for (_, set_), count in zip(libraries, _before, strict=True):
+                for (_get, set_), count in zip(libraries, _before, strict=True):
                     if count != 1:
                         set_(1)
             _users += 1
@@ -53,7 +53,7 @@ class one_blas_thread:
             _users -= 1
             if _users:
                 return
-            for (_, set_), count in zip(_libraries(), _before, strict=True):
+            for (_get, set_), count in zip(_libraries(), _before, strict=True):
                 if count != 1:
                     set_(count)
 
@@ -71,8 +71,8 @@ def _libraries() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
 def _calls(library: Any) -> tuple[Callable[[], int], Callable[[int], None]]:
     """OpenBLAS's own functions, where threadpoolctl gives them away: it looks them up by name on every call."""
     if library.internal_api == "openblas" and library.threading_layer == "pthreads":
-        find = getattr(library, "_get_symbol", lambda _name: None)
-        found = find("openblas_get_num_threads"), find("openblas_set_num_threads")
-        if None not in found:
-            return found
+        find: Callable[[str], Any] = getattr(library, "_get_symbol", lambda _name: None)
+        get, set_ = find("openblas_get_num_threads"), find("openblas_set_num_threads")
+        if get is not None and set_ is not None:
+            return get, set_
     return library.get_num_threads, library.set_num_threads

@@ -108,7 +108,8 @@ def _csr(parts: JsonObject) -> Matrix:
     from scipy import sparse
 
     shape: Any = parts.get("shape")
-    data, indices, indptr = (parts.get(name) for name in ("data", "indices", "indptr"))
+    given: list[Any] = [parts.get(name) for name in ("data", "indices", "indptr")]
+    data, indices, indptr = given
     integers = _is_vector(indices, "i") and _is_vector(indptr, "i")
     if len(parts) != 4 or not integers or not _is_vector(data, "fiu") or not _is_shape(shape):
         raise ModelFileError("The model's JSON contains a broken sparse array. The file is not loaded.")

@@ -7,6 +7,7 @@ what keeping it cost, and gives the row means that new points are centred with.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +26,8 @@ _WITHIN = 1e-3
 """Tiles whose rounding exceeds this share of the last wanted value are made again in float64."""
 _SHARP = 1e-6
 """K v / l replaces v if its value is at least this share of the first."""
+_LOWEST_PASSES = 40
+"""Passes that the smallest eigenvalue of a kernel that may be indefinite is worth."""
 _DEVICE_SIZE = 512
 """From this size on, a GPU computes all eigenvectors faster than the host."""
 
@@ -109,7 +112,7 @@ def solve_whole(matrix: Symmetric, request: Request, *, positive: bool = False) 
 def _norm(whole: Array) -> float:
     """||A||_F."""
     if isinstance(whole, np.ndarray):
-        return float(np.einsum("ij,ij->", whole, whole)) ** 0.5  # BLAS would wake its threads for this
+        return math.sqrt(float(np.einsum("ij,ij->", whole, whole)))  # BLAS would wake its threads for this
     xp = namespace(whole)
     return float(xp.sqrt(xp.sum(whole * whole)))
 
@@ -163,7 +166,7 @@ def _solve_few(
         raise np.linalg.LinAlgError("the kernel is not finite")
     # The sums are those of the tiles in use: 64 units of rounding of their own precision are allowed for them.
     trace = float(xp.sum(matrix.diagonal)) - whole + 64 * unit * abs(whole) + 3.0 * matrix.error()
-    below, smallest = (0.0, 0.0) if positive else _lowest(matrix, rng, block)
+    below, smallest = (0.0, 0.0) if positive else _lowest(matrix, rng, block, request.max_passes)
     shift = max(0.0, -below)
 
     image, products = off_mean(image), ProductErrors(rng, single=matrix.precision == "float32")
@@ -283,7 +286,7 @@ def _lengths(columns: Array) -> Array:
     return xp.sqrt(xp.sum(columns * columns, axis=0))
 
 
-def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[float, float]:
+def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int, most: int) -> tuple[float, float]:
     """(a bound below, a value above) for the smallest eigenvalue: the largest of c - H K H, c = ||K||_F."""
     size, ceiling = matrix.size, matrix.length()
     start = orthogonal.orthonormalize(off_mean(orthogonal.gaussian(rng, size, block, matrix.prototype)))
@@ -294,7 +297,7 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[fl
 
     trace = ceiling * size - float(xp.sum(matrix.diagonal)) + float(xp.sum(matrix.first(start)[1])) / size
     engine = Matrix(size, apply, start[:0, :0], lambda: (trace, _UNIT * 16 * ceiling))
-    target = Target(1, tolerance=1e-4, max_passes=40)
+    target = Target(1, tolerance=1e-4, max_passes=min(_LOWEST_PASSES, most))
     first_step = Start(start, apply(start), min(size, 48 * block))
     pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first_step)
     return ceiling - float(pairs.upper[0]), ceiling - float(pairs.values[0])

@@ -16,6 +16,7 @@ from eckart.engine.choose import block_width
 from eckart.engine.digest import array_generator
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Request, Solution
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.formatting import counted, percent
 from eckart.kernel_pca.approximate import approximate, rank_limit
@@ -57,7 +58,8 @@ def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
     settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
     plan = choose(rows.shape, kernel, settings)
     try:
-        with np.errstate(over="ignore", invalid="ignore"):
+        # With more threads BLAS would add up in another order.
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             if plan.solver == "cholesky":
                 result = approximate(rows, kernel, settings, plan)
             else:
@@ -174,7 +176,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
     request = Request(k, settings.target_ratio, tolerance=tolerance, max_passes=settings.max_passes)
-    refuse_out_of_range(matrix.diagonal, kernel.name, whole=plan.solver == "direct")
+    refuse_out_of_range(matrix.diagonal, kernel.name)
     if plan.solver == "direct":
         found = solve_whole(matrix, request, positive=kernel.positive)
     else:

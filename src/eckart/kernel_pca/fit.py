@@ -7,7 +7,6 @@ score of a point is k(x, support) dual - offset: its kernel with the support, ce
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -35,14 +34,15 @@ from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.parallel import each
-from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.formatting import counted, percent
+from eckart.errors import InputError, ParameterError
+from eckart.formatting import counted
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.exact import solve
 from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
 from eckart.kernel_pca.linear import linear_components, linear_rows, project_linear
-from eckart.kernel_pca.options import KernelSettings, check_kernel, table
+from eckart.kernel_pca.options import check_kernel, table
 from eckart.kernel_pca.preimage import Expansion, preimages
+from eckart.kernel_pca.result import warn_if_unconverged
 from eckart.kernel_pca.streamed import median_rows, solve_blocks
 from eckart.notes import Note
 from eckart.options import Seed, memory_bytes
@@ -103,7 +103,7 @@ def decompose(
         some = median_rows(opened) if gamma in WIDTHS else _Columns(opened.matrix.shape)
         chosen = make_kernel(kernel, some, gamma, degree, coef0, kernel_params)
         result = solve_blocks(opened, chosen, settings)
-        _warn_if_unconverged(result, settings)
+        warn_if_unconverged(result, settings)
         return result
     rows, notes = _at_hand(opened, kernel)
     chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
@@ -112,7 +112,7 @@ def decompose(
     else:
         result = solve(opened, rows, chosen, settings)
     result = _with_correlations(replace(result, notes=(*result.notes, *notes)), rows, chosen)
-    _warn_if_unconverged(result, settings)
+    warn_if_unconverged(result, settings)
     return result if left else replace(result, left=None)
 
 
@@ -373,35 +373,3 @@ def _column_squares(columns: Array) -> Array:
         return np.asarray(np.einsum("ij,ij->j", columns, columns))
     columns = doubles(columns)
     return namespace(columns).sum(columns * columns, axis=0)
-
-
-def _proved(d: Decomposition[KernelPCADetails]) -> bool:
-    return d.certificate is not None and d.certificate.proved
-
-
-def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSettings) -> None:
-    details = d.details
-    missing, rank = details.approximation_error, 0 if details.dual is None else details.dual.shape[0]
-    if missing > settings.approximation_error:
-        warnings.warn(
-            f"{percent(missing, 2)} of the trace of the kernel is missing from its approximation of rank "
-            f"{rank}, and {percent(settings.approximation_error, 2)} was requested. Allow a higher "
-            "max_rank or more memory. The certificate remains valid.",
-            AccuracyWarning,
-            stacklevel=4,
-        )
-    elif details.pivots is not None and settings.target_ratio is not None and not _proved(d):
-        warnings.warn(
-            f"The requested share, {percent(settings.target_ratio, 2)}, is within the error of the approximated "
-            f"kernel, so {counted(d.k, 'component')} may be too few or too many. Lower approximation_error, or give k.",
-            AccuracyWarning,
-            stacklevel=4,
-        )
-    share = details.negative_share
-    if share > settings.significant:
-        warnings.warn(
-            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, so "
-            "it is not an inner product. The components are those of its positive part.",
-            DataWarning,
-            stacklevel=4,
-        )

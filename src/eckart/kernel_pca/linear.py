@@ -68,6 +68,8 @@ def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decompositi
     if c is None:
         return d
     unit = float(np.finfo(dtype_name(d.values)).eps)
+    if rows.shape[0] >= rows.shape[1]:
+        c = replace(c, residuals=_of_left(c.residuals, to_numpy(d.values).astype(np.float64), unit))
     if not cosine:
         turned = min(1.0, c.angle + unit * len(c.lower) ** 0.5)
         return replace(d, certificate=replace(c, residuals=c.residuals + 2.0 * unit, angle=turned))
@@ -87,6 +89,13 @@ def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decompositi
         angle = min(1.0, c.angle + unit * len(c.lower) ** 0.5 + 4.0 * moved * (float(c.upper[0]) + moved) / gap)
     found = replace(c, lower=lower, upper=upper, residuals=residuals, explained=(low, high), angle=angle)
     return replace(d, certificate=found)
+
+
+def _of_left(residuals: np.ndarray, values: np.ndarray, unit: float) -> np.ndarray:
+    """Of u = B v / s from those of v: B B^T u - s^2 u = B (B^T B v - s^2 v) / s, at most s_1 / s times as long."""
+    ratio = float(values.max(initial=0.0)) / np.maximum(values, np.finfo(np.float64).tiny)
+    found = np.maximum(residuals - 2.0 * unit, 0.0) * ratio + 2.0 * unit
+    return np.minimum(np.where(residuals > 0.0, found, 0.0), 1.0 + 4.0 * unit)
 
 
 def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:

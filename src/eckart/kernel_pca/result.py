@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,8 @@ from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, namespa
 from eckart.engine.certify import angle_bound, explained, summary_of, ties
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
-from eckart.errors import InputError
+from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.formatting import counted, percent
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.options import KernelSettings
 from eckart.notes import Note
@@ -20,17 +22,15 @@ from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 _LARGEST = 1e140
 """Values of a kernel whose squares and sums stay within the range of float64; no less than the inverse, likewise."""
-_LEAST_WHOLE = 1e-290
-"""LAPACK scales a matrix itself; subtracting means needs no squares."""
 
 
-def refuse_out_of_range(diagonal: Array, name: str, *, whole: bool = False) -> None:
-    """Refuse a kernel whose values, or their squares, float64 cannot represent; `whole`: LAPACK gets all of it."""
+def refuse_out_of_range(diagonal: Array, name: str) -> None:
+    """Refuse a kernel whose values, or their squares, float64 cannot represent."""
     xp = namespace(diagonal)
     if not bool(xp.all(xp.isfinite(diagonal))) or float(xp.max(diagonal)) > _LARGEST:
         raise np.linalg.LinAlgError("the kernel, or the squares of its values, are not finite")
     largest = float(xp.max(xp.abs(diagonal)))
-    if 0.0 < largest < (_LEAST_WHOLE if whole else 1.0 / _LARGEST):
+    if 0.0 < largest < 1.0 / _LARGEST:
         scaled = "the kernel" if name == "precomputed" else "the data"
         raise InputError(
             f"The values of kernel {name!r} are {largest:.2g} at most on its diagonal: their squares are below the "
@@ -120,3 +120,36 @@ def moved(parts: Keywords, prototype: Array) -> Keywords:
 
 def inverse_or_zero(numbers: np.ndarray) -> np.ndarray:
     return np.asarray(np.divide(1.0, numbers, out=np.zeros_like(numbers), where=numbers > 0))
+
+
+def _proved(d: Decomposition[KernelPCADetails]) -> bool:
+    return d.certificate is not None and d.certificate.proved
+
+
+def warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSettings) -> None:
+    """Warn if the approximation misses its error or cannot decide on a share, and if the kernel is indefinite."""
+    details = d.details
+    missing, rank = details.approximation_error, 0 if details.dual is None else details.dual.shape[0]
+    if missing > settings.approximation_error:
+        warnings.warn(
+            f"{percent(missing, 2)} of the trace of the kernel is missing from its approximation of rank "
+            f"{rank}, and {percent(settings.approximation_error, 2)} was requested. Allow a higher "
+            "max_rank or more memory. The certificate remains valid.",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+    elif details.pivots is not None and settings.target_ratio is not None and not _proved(d):
+        warnings.warn(
+            f"The requested share, {percent(settings.target_ratio, 2)}, is within the error of the approximated "
+            f"kernel, so {counted(d.k, 'component')} may be too few or too many. Lower approximation_error, or give k.",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+    share = details.negative_share
+    if share > settings.significant:
+        warnings.warn(
+            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, so "
+            "it is not an inner product. The components are those of its positive part.",
+            DataWarning,
+            stacklevel=4,
+        )

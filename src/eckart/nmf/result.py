@@ -203,6 +203,7 @@ def _assemble(
     norm = float(np.ldexp(np.sqrt(table.squared_norm), -table.exponent))
     values = np.ldexp(widths * lengths, -table.exponent)
     check_range(np.append(values, norm), table.dtype, "component lengths")
+    error = float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5))
     return Decomposition(
         method="nmf",
         values=_like(values, rows),
@@ -223,8 +224,9 @@ def _assemble(
             lengths=np.ldexp(lengths, -table.exponent // 2),
             options=options_of(settings),
             history=_as_given(np.array(outcome.history), table, settings),
-            error=float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5)),
-            error_rounding=float(_as_given(_root_error(fitted), table, settings, root=0.5)),
+            error=error,
+            # In units of the data, numbers may be subnormal: rounded, not merely scaled.
+            error_rounding=float(_as_given(_root_error(fitted), table, settings, root=0.5) + np.spacing(error)),
             iterations=outcome.iterations,
             compressed_iterations=fitted.compressed,
             converged=outcome.converged,

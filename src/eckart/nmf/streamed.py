@@ -229,7 +229,7 @@ def rows_of(matrix: Any, settings: Settings, right: np.ndarray) -> np.ndarray:
 def _rounding(streamed: Streamed) -> float:
     """Of |A|^2 - 2 <W^T A, H> + <W^T W H, H>, relative to |A|^2: sums of products without a sign, in any order."""
     right = streamed.outcome.right
-    return 4.0 * (streamed.seen.rows + sum(right.shape) + 16) * float(np.finfo(np.float64).eps)
+    return float(4 * (streamed.seen.rows + sum(right.shape) + 16) * np.finfo(np.float64).eps)
 
 
 def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: float) -> Certificate | None:

@@ -32,7 +32,7 @@ def settle(d: Decomposition[K], count: int | None = None) -> Decomposition[K]:
         d,
         values=_like(np.concatenate([values[varying], np.zeros(missing)]), d.values),
         right=_like(settled, d.right),
-        certificate=None if d.certificate is None else _widened(d.certificate, count),
+        certificate=None if d.certificate is None else _widened(d.certificate, varying, count, _unit(d.right)),
     )
 
 
@@ -59,16 +59,24 @@ def _like(array: np.ndarray, prototype: Array) -> Array:
     return astype(from_numpy(np.ascontiguousarray(array), prototype), prototype.dtype)
 
 
-def _widened(c: Certificate, count: int) -> Certificate:
-    """The bounds of the components there were; those that were added have no variance."""
-    more = count - len(c.lower)
-    if more <= 0:
-        return c
+def _unit(array: Array) -> float:
+    return float(np.finfo(np.float32 if str(array.dtype).endswith("float32") else np.float64).eps)
+
+
+def _widened(c: Certificate, varying: np.ndarray, count: int, unit: float) -> Certificate:
+    """The bounds of the components there were, and those of the ones in the complement.
+
+    With G V = V L + R, a unit vector x orthogonal to V has V^T G x = R^T x: its residual is at most ||R||_F, but for
+    what no component explains and the rounding of x.
+    """
+    more = max(count - len(c.lower), 0)
     zeros = np.zeros(more)
     largest = c.upper[-1] if len(c.upper) else 0.0
+    along = float(np.linalg.norm(c.residuals[varying])) + 2.0 * unit
+    residuals = np.where(varying, c.residuals, np.maximum(c.residuals, along))
     return replace(
         c,
         lower=np.concatenate([c.lower, zeros]),
         upper=np.concatenate([c.upper, zeros + largest]),
-        residuals=np.concatenate([c.residuals, zeros]),
+        residuals=np.minimum(np.concatenate([residuals, zeros + along]), 1.0 + 4.0 * unit),
     )

@@ -69,6 +69,8 @@ class Running:
         every = d.k >= d.columns
         with np.errstate(over="ignore", under="ignore"):
             lower, upper = np.ldexp(c.lower, exponent), np.ldexp(c.upper, exponent)
+            if exponent:  # outward by one unit: a power of two may lead to subnormal numbers, which are rounded
+                lower, upper = np.maximum(np.nextafter(lower, -np.inf), 0.0), np.nextafter(upper, np.inf)
         if not np.isfinite(upper).all():
             raise NotFiniteError("The singular values overflow float64. Scale the rows or their weights down first.")
         return replace(

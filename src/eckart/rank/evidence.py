@@ -202,6 +202,7 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     rows = max(round(d.weight), 1)  # a row of weight 2 is two rows
     short = _rank_limit(rows, d.columns, center=center)
     whole = len(ratios) >= min(short, _rank_limit(d.rows, d.columns, center=center))
+    columns: np.ndarray | None
     if center and d.scale is not None:
         columns = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
     else:

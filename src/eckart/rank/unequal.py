@@ -59,7 +59,8 @@ def equalised(e: Evidence, most: int) -> Transformed | None:
     if len(covariance) < _FEWEST or not float(variances.min()) > 0.0:
         return None
     most = min(most, e.short - 1)
-    white = white_criteria(e.ratios[: e.short] * float(variances.sum()) / long, long, e.short, most)
+    # Both models are of all rows or columns, also of the direction that the means have taken: the unit cancels.
+    white = white_criteria(e.ratios[: e.short] * float(variances.sum()) / long, long, len(covariance), most)
     found = best_factors(covariance / long, long, most, int(white.argmax()))
     if found.criterion <= white.max():
         return None

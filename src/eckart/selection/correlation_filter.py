@@ -159,6 +159,6 @@ def _called(score: Any, X: Any, y: np.ndarray) -> np.ndarray:
     scores = np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
     if scores.shape != (X.shape[1],):
         raise ParameterError(
-            f"score_func gave an array of shape {scores.shape}; one score for each of {X.shape[1]} columns."
+            f"score_func gave an array of shape {scores.shape}, but one score per column is needed ({X.shape[1]})."
         )
     return np.where(np.isfinite(scores), scores, 0.0)

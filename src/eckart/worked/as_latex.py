@@ -179,8 +179,8 @@ def cell(value: object) -> str:
     """A cell of a table."""
     if isinstance(value, str):
         return latex_prose(value)
-    shown = latex_number(value)
-    return f"${shown if len(str(value)) <= 12 else latex_decimal(value)}$"
+    short = is_exact(value) and len(text_number(value)) <= 12  # as in text and HTML
+    return f"${latex_number(value) if short else latex_decimal(value)}$"
 
 
 def _table(table: SolutionTable) -> str:

@@ -71,7 +71,7 @@ def determinant(given: object) -> Solution:
             after=power + 1,
         )
         steps.append(Step(statement, RULE, (Equation("B", work), Equation("a_11^{n-2}", pivot**power)), more=more))
-    value, step = _last(work, sign, divisor, is_condensed=a.rows > 2)
+    value, step = _last(work, sign, divisor, whole=work.shape == a.shape)
     steps.append(step)
     return _solution(a, steps, value, work)
 
@@ -86,7 +86,8 @@ def condensed(a: sp.Matrix) -> sp.Matrix:
     return sp.Matrix(n, n, lambda i, j: sp.expand(a[0, 0] * a[i + 1, j + 1] - a[0, j + 1] * a[i + 1, 0]))
 
 
-def _last(work: sp.Matrix, sign: int, divisor: object, *, is_condensed: bool) -> tuple[Value, Step]:
+def _last(work: sp.Matrix, sign: int, divisor: object, *, whole: bool) -> tuple[Value, Step]:
+    """The determinant of what condensation leaves; `whole` if nothing had to be condensed."""
     if work.rows == 1:
         small, formula = work[0, 0], "det(a) = a"
     else:
@@ -95,11 +96,12 @@ def _last(work: sp.Matrix, sign: int, divisor: object, *, is_condensed: bool) ->
     numbers = [Equation("det(B)" if divisor != 1 or sign < 0 else "det(A)", small)]
     if divisor != 1 or sign < 0:
         numbers += [Equation(tr("divisor"), divisor), Equation(tr("sign"), sp.Integer(sign)), Equation("det(A)", value)]
-    if is_condensed:
-        statement = tr("The rest is small enough to compute directly; divide by the powers of the pivots.")
-    else:
-        statement = tr("The matrix is small enough to compute its determinant directly.")
-    return value, Step(statement, formula, tuple(numbers))
+    rest = tr("The rest is small enough to compute directly; divide by the powers of the pivots.")
+    return value, Step(
+        tr("The matrix is small enough to compute the determinant directly.") if whole else rest,
+        formula,
+        tuple(numbers),
+    )
 
 
 def _solution(a: sp.Matrix, steps: list[Step], value: object, last: object) -> Solution:

@@ -83,6 +83,8 @@ def product_steps(left: sp.Matrix, right: sp.Matrix, name: str, result: sp.Matri
     `result` is the product in its simplest form, where it is known. Factors that are printed as decimals are rounded,
     so their product is too.
     """
+    if 0 in (*left.shape, *right.shape):
+        return ()
     lines = []
     for i in range(left.rows):
         for j in range(right.cols):

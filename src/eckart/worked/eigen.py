@@ -37,7 +37,9 @@ def eigen(given: object) -> Solution:
     found = spectrum(m)
     remark = tr("It is not symmetric, so roots may be complex and eigenvectors too few.")
     if m.is_symmetric():
-        remark = tr("It is symmetric, so its eigenvalues are real and its eigenvectors orthogonal.")
+        remark = tr(
+            "It is symmetric, so its eigenvalues are real, and eigenvectors of different eigenvalues are orthogonal."
+        )
     steps = (
         Step(tr("The matrix."), numbers=(Equation("M", m),), remark=remark),
         *spectral_steps(m, found),

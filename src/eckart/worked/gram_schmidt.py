@@ -93,6 +93,8 @@ def _column_step(a: sp.Matrix, before: list[Value], rest: sp.Matrix, j: int) -> 
     numbers.append(Equation(f"w_{j + 1}", rest))
     if rest.is_zero_matrix:
         remark = tr("Nothing is left: the column depends on the earlier ones and adds no vector.")
+        if column.is_zero_matrix:
+            remark = tr("The column is zero and adds no vector.")
         return Step(tr("Column {j}: subtract its projections.", j=j + 1), formula, tuple(numbers), remark)
     numbers += [Equation(f"‖w_{j + 1}‖", tidy_root(canonical(rest.dot(rest)))), Equation(f"q_{j + 1}", _unit(rest))]
     statement = tr("Column {j}: divide by the length.", j=j + 1)

@@ -153,7 +153,9 @@ def _round_details(a: sp.Matrix, w: sp.Matrix, h: sp.Matrix, new: sp.Matrix, los
     second = tr(
         "Numerator and denominator for ${name}$; divide entry by entry and multiply by the old entry.", name="H"
     )
-    return Step(statement, numbers=for_w), Step(second, numbers=for_h)
+    undefined = tr("Where both are 0, the entry of the factor is 0.")
+    steps = [(statement, for_w), (second, for_h)]
+    return tuple(Step(words, numbers=shown, remark=undefined if 0 in shown[-1].value else "") for words, shown in steps)
 
 
 def _shares(a: sp.Matrix, near: sp.Matrix) -> sp.Matrix:

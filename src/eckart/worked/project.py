@@ -76,7 +76,7 @@ def project(given: object, new: object, k: int = 1) -> Solution:
             tr("Scores of the new rows along the components of the old ones."),
             "Z' = (X' - μ) V_k",
             (Equation("V_k", vectors), Equation("Z'", scores)),
-            tr("Centring the new rows with their own means would move them all to the centre of the old ones."),
+            tr("Centring the new rows with their own means would move their mean to the centre of the old ones."),
             more=partial(product_steps, centred, vectors, "z", scores),
         ),
         Step(

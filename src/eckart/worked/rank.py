@@ -124,7 +124,9 @@ def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], sp.Matrix, list[int]]:
 def _closing(a: sp.Matrix, echelon: object, count: int) -> tuple[Step, ...]:
     zero = a.rows - count
     remark = ""
-    if zero and count:  # in a zero matrix no row is left to depend on
+    if zero and not count:
+        remark = tr("Every row is zero.")
+    elif zero:
         remark = trn(
             "{n} row is zero: it depends on the others.", "{n} rows are zero: that many depend on the others.", zero
         )

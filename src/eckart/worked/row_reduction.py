@@ -89,7 +89,8 @@ def null_space_steps(shifted: sp.Matrix, unknown: str = "x") -> tuple[Step, ...]
     for i, pivot in enumerate(pivots):
         right = [_term(_plain(-form[i, j]), f"{unknown}_{j + 1}") for j in free if form[i, j] != 0]
         lines.append(f"{unknown}_{pivot + 1} = " + (_sum(right) if right else "0"))
-    solved = Step(tr("Free unknowns: {names}. The others follow.", names=names), ",  ".join(lines))
+    words = tr("Free unknowns: {names}. The others follow.", names=names)
+    solved = Step(words if pivots else tr("Free unknowns: {names}.", names=names), ",  ".join(lines))
     return (system, *reduction_steps(shifted), solved)
 
 

@@ -349,6 +349,11 @@ def test_any_text_is_read_or_refused(tmp_path: Path, text: str) -> None:
 def test_blanks_between_numbers_with_a_decimal_comma(read: Any) -> None:
     """Between commas there would be three cells, and the second would be taken for text."""
     np.testing.assert_array_equal(read("1,5 2,25\n-3,5 4\n5,5 7,125\n").matrix, [[1.5, 2.25], [-3.5, 4], [5.5, 7.125]])
+    named = read("name size weight\nrow0 190 29233,5\nrow1 553 -0,0625\nrow2 615 24,5\n")
+    np.testing.assert_array_equal(named.matrix, [[190, 29233.5], [553, -0.0625], [615, 24.5]])
+    assert named.metadata.row_names == ("row0", "row1", "row2")
+    short = read("height,weight\nJane Doe,170,60\nJohn Roe,180,75\nJim Poe,175,70\n")  # commas, as R writes them
+    np.testing.assert_array_equal(short.matrix, [[170, 60], [180, 75], [175, 70]])
     found = read("1,5 2,5\n3,7 km,4\n5,2 pt,7\n")  # words, so commas separate
     np.testing.assert_array_equal(found.matrix, [[1, 5], [3, 4], [5, 7]])
 

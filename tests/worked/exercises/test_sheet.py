@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -176,6 +177,37 @@ def test_names_are_words_in_every_form() -> None:
     assert "<b>B" not in made.questions("html")
     assert "<h1>Exercises: A$" in made.questions("html")
     assert r"\<b\>" in made.questions("markdown").splitlines()[0]
+
+
+class _Words(HTMLParser):
+    """The text of a page, without scripts, styles and pictures."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text, self.hidden = "", 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.hidden += tag in {"script", "style", "svg"}
+
+    def handle_endtag(self, tag: str) -> None:
+        self.hidden -= tag in {"script", "style", "svg"}
+
+    def handle_data(self, data: str) -> None:
+        self.text += "" if self.hidden else f" {data}"
+
+
+def numbers(text: str) -> set[str]:
+    text = re.sub(r"(?<=\d),(?=\d)", ".", text.replace("{,}", ","))
+    return set(re.findall(r"\d+(?:\.\d+)?", re.sub(r"\\[a-zA-Z]+|[{}]", " ", text)))
+
+
+@pytest.mark.parametrize(("lang", "difficulty"), [("en", 2), ("it", 1)])
+def test_html_and_markdown_have_the_same_numbers(lang: str, difficulty: int) -> None:
+    with worked.language(lang):
+        made = sheet(list(KINDS), seed=302, difficulty=difficulty)
+        for part in (made.questions, made.key):
+            assert numbers(part("markdown")) == numbers(_Words(part("html")).text)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

@@ -29,8 +29,8 @@ _BLOCK_ROWS, _CONVERTED_ROWS = 512, 128
 """Rows of a block at least; fewer where it is a copy, which has to stay in cache until it is multiplied."""
 _PIECE_BYTES = 2**20
 _SERIAL_WORK, _SHARED_WORK = 1_000_000, 4_000_000
-"""Multiplications from which on rows are cut into segments, and from which on threads share them: handing segments out
-takes 0.2 ms, which is half of the time of so many."""
+"""Fewest multiplications for which rows are cut into segments, and for which threads share them: handing segments out
+takes 0.2 ms, which is half of the time of this many."""
 _ACCUMULATOR_BYTES = 2**28
 
 

@@ -93,6 +93,7 @@ class Journal:
         if kind is None:
             self.close()
         self.lock.release()
+        self.matrix = None  # it refers to this: the cycle would keep a temporary copy of the data
 
     def close(self) -> None:
         """The work is done: remove the files of the checkpoint, and the folder if it has no others."""

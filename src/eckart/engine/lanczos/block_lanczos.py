@@ -11,6 +11,7 @@ repeat
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -235,11 +236,13 @@ class _Run:
     def meter(self) -> ErrorMeter | None:
         if not self.exact:
             return None
+        # A cycle of references would keep the basis, the data and their temporary copy until garbage is collected.
+        run = weakref.proxy(self)
         return ErrorMeter(
             self.backend,
-            lambda: self.rng,
-            lambda: self.matrix.product_error,
-            lambda: self.budget.spend("rounding"),
+            lambda: run.rng,
+            lambda: run.matrix.product_error,
+            lambda: run.budget.spend("rounding"),
         )
 
     def expected_error(self, basis: Basis) -> float:

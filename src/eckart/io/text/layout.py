@@ -127,8 +127,7 @@ def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     if found.score > 0 and (best != "," or found.numbers == 1 or " " not in records[-1]):
         return best
     aligned = _fit(align("\n".join(records).encode()).decode().split("\n"), "\t")
-    # "1,5 2,5" has three cells between commas, and two numbers between blanks.
-    if found.score > 0 and not found.numbers < aligned.numbers * aligned.share == 1:
+    if found.score > 0 and not _is_decimal_comma(found, aligned):
         return best
     return " " if aligned.is_likely else next(iter(fits))
 
@@ -148,6 +147,17 @@ class Fit(NamedTuple):
     @property
     def score(self) -> float:
         return (1.0 if self.header else 0.5) * self.share * (0.5 + self.numbers)
+
+
+def _is_decimal_comma(between_commas: Fit, between_blanks: Fit) -> bool:
+    """Whether the commas of a text separate decimals, and blanks the cells.
+
+    "1,5 2,5" has three cells between commas, and two numbers between blanks. Names above "x 1,5" have no comma.
+    """
+    if between_blanks.share < 1:
+        return False
+    shorter_names = not between_commas.header and between_blanks.header and between_blanks.numbers > 0
+    return between_commas.numbers < between_blanks.numbers == 1 or shorter_names
 
 
 def _fit(records: list[str], mark: str) -> Fit:
@@ -216,9 +226,12 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     numeric = [j for j, column in enumerate(columns) if _is_numeric(column, decimal)]
     if not numeric:
         return any(words)
-    if _names_above(first, words, columns, numeric, len(body)):
-        return True
-    return _is_scale([[row[j] for j in numeric if j < len(row)] for row in (first, *body)], decimal)
+    named = _names_above(first, words, columns, numeric, len(body))
+    return named or _is_scale([_chosen(row, numeric) for row in (first, *body)], decimal)
+
+
+def _chosen(row: list[str], indices: list[int]) -> list[str]:
+    return [row[j] for j in indices if j < len(row)]
 
 
 def _present(rows: list[list[str]], j: int) -> list[str]:

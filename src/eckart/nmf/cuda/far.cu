@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(TEAM, 1) far_rows(
         }
         pull = sum_over<LANES>(pull);
         curve = sum_over<LANES>(curve);
-        // Two turns: who is ahead writes where nobody reads any more.
+        // Two buffers in turn: a thread that is ahead writes to the one that no thread reads any more.
         T* slot = slots + turn * 2 * WARPS;
         if (lane == 0) { slot[2 * warp] = pull; slot[2 * warp + 1] = curve; }
         __syncthreads();

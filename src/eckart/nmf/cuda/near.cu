@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
           }
           T pull = pulls_of[0] + pulls_of[1], curve = curves_of[0] + curves_of[1];
           if constexpr (TEAM > 32) {
-            // Two turns: who is ahead writes where nobody reads any more.
+            // Two buffers in turn: a thread that is ahead writes to the one that no thread reads any more.
             T* slot = slots + turn * 2 * WARPS;
             const T half = one_of_two<LANES>(pull, curve, lane);
             if (lane < 2) slot[lane * WARPS + warp] = half;

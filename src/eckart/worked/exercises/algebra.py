@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import sympy as sp
 
@@ -102,16 +104,21 @@ def _gram_schmidt(rng: Random, difficulty: int, rows: int, cols: int) -> Problem
 
 def _is_good_basis(problem: Problem) -> bool:
     a = problem.matrix
-    if a.rank() < a.cols or any(a[:, i].dot(a[:, j]) == 0 for i in range(a.cols) for j in range(i)):
+    if a.rank() < a.cols or any(x.dot(y) == 0 for x, y in combinations(map(a.col, range(a.cols)), 2)):
         return False
+    few = list(a).count(0) < a.cols
+    return few and all(entry.q <= 12 for entry in _orthogonalized(a))
+
+
+def _orthogonalized(a: sp.Matrix) -> sp.Matrix:
+    """Gram-Schmidt without division by the lengths."""
     work: list[sp.Matrix] = []
     for j in range(a.cols):
         rest = a[:, j]
         for w in work:
             rest = rest - w * (w.dot(a[:, j]) / w.dot(w))
         work.append(rest)
-    few = sum(entry == 0 for entry in a) < a.cols
-    return few and all(entry.q <= 12 for w in work for entry in w)
+    return sp.Matrix.hstack(*work)
 
 
 def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:

@@ -8,8 +8,9 @@ read in two ways (a decimal comma, `2 √3` as one number or two) is read in bot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from itertools import product as cartesian
 from math import prod
 from typing import Any
@@ -134,35 +135,53 @@ def _read(text: str, errors: list[str]) -> list[list[Row]]:
 
 def _paired(rows: list[Row]) -> list[Row] | None:
     """Numbers with vectors next to them, `3, (1, 1)`, as numbers and vectors apart: eigenpairs are written so."""
-    if (pairs := _alternating(rows)) is not None:
+    if (pairs := _alternating(rows) or _side_by_side(rows)) is not None:
         return pairs
-    kept: list[Row] = []
-    numbers: list[Entry] = []
-    grids: list[Entry] = []
-    for row in rows:
-        own = [entry for entry in row.entries if isinstance(entry, Grid)]
-        rest = tuple(entry for entry in row.entries if not isinstance(entry, Grid))
-        if own and rest and not row.title:
-            grids += own
-            numbers += rest
-        else:
-            kept.append(row)
-    parts = [Row(tuple(entries), "") for entries in (numbers, grids) if entries]
-    return [*kept, *parts] if parts else None
+    mixed = [row for row in rows if _is_mixed(row)]
+    if not mixed:
+        return None
+    numbers, grids = _numbers_and_grids(list(chain.from_iterable(row.entries for row in mixed)))
+    return [*(row for row in rows if not _is_mixed(row)), Row(numbers, ""), Row(grids, "")]
+
+
+def _numbers_and_grids(entries: list[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    grids = tuple(entry for entry in entries if isinstance(entry, Grid))
+    return tuple(entry for entry in entries if not isinstance(entry, Grid)), grids
+
+
+def _is_mixed(row: Row) -> bool:
+    """Whether numbers and brackets stand side by side, without a name."""
+    return not row.title and len({isinstance(entry, Grid) for entry in row.entries}) == 2
 
 
 def _alternating(rows: list[Row]) -> list[Row] | None:
     """`3; 0.6, 0.8; 1; 0.8, -0.6`: numbers and vectors one by one, with brackets or without."""
-    atoms = [atom for row in rows for atom in row.atoms()]
-    if len(atoms) < 4 or len(atoms) % 2 or any(not are_neutral(row.title) for row in rows):
+    atoms = list(chain.from_iterable(row.atoms() for row in rows))
+    if len(atoms) < 4 or len(atoms) % 2 or not all(are_neutral(row.title) for row in rows):
         return None
-    numbers, vectors = [atom for atom in atoms[::2] if len(atom) == 1], [_as_vector(atom) for atom in atoms[1::2]]
+    vectors = [_as_vector(atom) for atom in atoms[1::2]]
+    if not all(map(_is_number, atoms[::2])) or not _are_equally_long(vectors):
+        return None
+    return [Row(tuple(atom[0] for atom in atoms[::2])), *[Row((vector,)) for vector in vectors]]
+
+
+def _is_number(atom: tuple[Entry, ...]) -> bool:
+    return len(atom) == 1 and not isinstance(atom[0], Grid)
+
+
+def _are_equally_long(vectors: list[Grid]) -> bool:
+    """Whether all are single rows or columns of one length above 1."""
     sizes = {len(flat((vector,))) for vector in vectors}
-    if len(numbers) * 2 != len(atoms) or any(isinstance(atom[0], Grid) for atom in numbers):
+    return len(sizes) == 1 and sizes != {1} and all(1 in vector.shape for vector in vectors)
+
+
+def _side_by_side(rows: list[Row]) -> list[Row] | None:
+    """As many rows as there are vectors, `3 0.6 0.8` and `1 0.8 -0.6`: each a number and a vector without brackets."""
+    atoms = [atom for row in rows for atom in row.atoms()]
+    side = len(rows)
+    if side < 2 or any(row.title for row in rows) or {len(atom) for atom in atoms} != {side + 1} or len(atoms) > side:
         return None
-    if len(sizes) != 1 or sizes == {1} or any(1 not in vector.shape for vector in vectors):
-        return None
-    return [Row(tuple(atom[0] for atom in numbers)), *[Row((vector,)) for vector in vectors]]
+    return [Row(tuple(atom[0] for atom in atoms)), *[Row((_as_vector(atom[1:]),)) for atom in atoms]]
 
 
 def _as_vector(atom: tuple[Entry, ...]) -> Grid:
@@ -175,7 +194,7 @@ def _spellings(text: str) -> Iterator[str]:
     yield text
     if edges := _edges(text):
         yield edges
-    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed, text)
+    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed_number, text)
     if mixed != text:
         yield mixed
     if re.search(r"\d,\d", text):
@@ -198,25 +217,33 @@ def _edges(text: str) -> str:
     return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
 
 
-def _mixed(match: re.Match[str]) -> str:
+def _mixed_number(match: re.Match[str]) -> str:
     """2 1/3 as (2+1/3); 2 4/3 is not a mixed number."""
     return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]
 
 
 def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
     """Answers that are read in one way throughout, then those that change the way from part to part."""
-    found: list[list[Row]] = []
     parts = [_parts(rows) for rows in read]
-    for rows in parts:
-        whole = [row for part in rows if part is not None for row in part]
-        if whole and None not in rows and whole not in found:
-            found.append(whole)
-    if any(parts) and len({len(rows) for rows in parts}) == 1:
-        choices = [_distinct(rows[place] for rows in parts) for place in range(len(parts[0]))]
-        if 0 < prod(map(len, choices)) <= _MOST_READINGS:
-            mixed = [[row for part in chosen for row in part] for chosen in cartesian(*choices)]
-            found += [rows for rows in mixed if rows not in found]
+    found: list[list[Row]] = []
+    for rows in (*map(_joined, parts), *_part_by_part(parts)):
+        if rows and rows not in found:
+            found.append(rows)
     return found
+
+
+def _joined(parts: Sequence[list[Row] | None]) -> list[Row]:
+    """The rows of all parts; none if a part could not be read."""
+    return [] if None in parts else [row for part in parts if part is not None for row in part]
+
+
+def _part_by_part(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
+    """Every way to take each part from one of the readings, unless they are too many."""
+    if not any(parts) or len({len(rows) for rows in parts}) > 1:
+        return []
+    choices = [_distinct(rows[place] for rows in parts) for place in range(len(parts[0]))]
+    few = 0 < prod(map(len, choices)) <= _MOST_READINGS
+    return list(map(_joined, cartesian(*choices))) if few else []
 
 
 def _parts(rows: list[Row | None]) -> list[list[Row] | None]:
@@ -312,7 +339,7 @@ def _trimmed(body: str) -> str:
 
 def _alternatives(content: str) -> list[str]:
     """`2 ± √3` is two entries; `x1, x3` names columns 1 and 3."""
-    if _INDEXED.fullmatch(content):
+    if _INDEXED.fullmatch(content.strip(" (){}[]")):
         return [", ".join(re.findall(r"\d+", content))]
     if "±" not in content:
         return [content]

@@ -153,11 +153,12 @@ class Reader:
     def multiplies(self, left: Entry) -> bool:
         """Whether the next token is a factor without a sign of operation, as in `2 sqrt(3)` and `1/√2 (1, 1)`."""
         token = self.token()
-        if not token or not (token[0].isdigit() or token in {"sqrt", "cbrt", "(", "[", "{"} or token[0] == "."):
+        bracket, number = token in {"(", "[", "{"}, bool(token) and (token[0].isdigit() or token[0] == ".")
+        if not (bracket or number or token in {"sqrt", "cbrt"}):
             return False
-        if not self.spaced() or (self.product and not token[0].isdigit() and token[0] != "."):
-            return not isinstance(left, Grid) or token not in {"(", "[", "{"}
-        return not self.apart and isinstance(left, Typed) and token in {"(", "[", "{"} and self.is_list()
+        if not self.spaced() or (self.product and not number):
+            return not (bracket and isinstance(left, Grid))
+        return not self.apart and isinstance(left, Typed) and bracket and self.is_list()
 
     def is_list(self) -> bool:
         """Whether the bracket that opens here has more than one entry."""
@@ -245,15 +246,16 @@ def _gathered(rows: list[list[Entry]]) -> Entry:
     """What stands in a bracket: one number or bracket as it is, vectors as rows, else the numbers in their rows."""
     if not rows:
         raise InputError(tr("A bracket is empty."))
-    if len(rows) == 1 and len(rows[0]) == 1:
-        return rows[0][0]
-    entries = [entry for row in rows for entry in row]
-    vectors = [entry for entry in entries if isinstance(entry, Grid) and 1 in entry.shape]
+    entries = list(chain.from_iterable(rows))
+    if len(rows) == len(entries) == 1:
+        return entries[0]
+    vectors = [entry.rows for entry in entries if isinstance(entry, Grid) and 1 in entry.shape]
     if len(vectors) == len(entries):
-        return _grid([tuple(chain.from_iterable(vector.rows)) for vector in vectors])
-    if not all(isinstance(entry, Typed) for entry in entries):
+        return _grid([tuple(chain(*vector)) for vector in vectors])
+    numbers = [tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows]
+    if sum(map(len, numbers)) < len(entries):
         raise InputError(tr("A bracket has numbers and brackets side by side."))
-    return _grid([tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows])
+    return _grid(numbers)
 
 
 def _grid(rows: list[tuple[Typed, ...]]) -> Grid:

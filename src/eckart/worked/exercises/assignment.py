@@ -7,7 +7,7 @@ the one counts that leaves the least unexplained, so that one wrong part is not 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -19,11 +19,12 @@ from eckart.worked.exercises.words import are_neutral
 from eckart.worked.messages import tr
 
 COLUMNS = {"directions", "axes", "frame", "scores"}
-_COST = {RIGHT: 0.0, ALMOST: 1.0, PARTIAL: 1.0, WRONG: 2.0}
-_MISFIT, _UNMATCHED, _UNKNOWN, _OPTIONAL, _ATOM, _HIT, _SUBSET = 1.5, 4.0, 0.3, 0.01, 2.0, 0.5, 1.6
+_COST = {RIGHT: -0.25, ALMOST: 1.0, PARTIAL: 1.0, WRONG: 2.0}
+_MISFIT, _UNMATCHED, _UNKNOWN, _OPTIONAL, _ATOM, _HIT, _SUBSET, _DOUBTFUL = 1.5, 4.0, 0.3, 0.01, 2.0, 0.5, 1.6, 2.0
 """What is added to the cost: for the wrong size, for parts that go nowhere, for results on the way, for each further
 atom of a part of the wrong size; numbers that are right lower it. Parts under a name that is not asked for go nowhere
-at little cost. A number is part of a set by chance too often to be read so, if it can be something else."""
+at little cost. A number is part of a set by chance too often to be read so, if it can be something else;
+what is wrong is more likely meant for what is asked than for a result on the way."""
 
 Atom = tuple[Entry, ...]
 Compare = Callable[[Part, Target], Verdict]
@@ -83,11 +84,7 @@ def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -
         part = Part(groups[group].atoms[start:stop])
         judge = _too_many if len(part.flat) > sizes[target] else compare
         verdict = judge(part, targets[target])
-        cost = _COST[verdict.status] + _MISFIT * verdict.misfits
-        cost += _SUBSET if verdict.status == PARTIAL and targets[target].form in {"set", "edges"} else 0
-        cost += _ATOM * (stop - start - 1) if verdict.misfits else 0
-        cost -= 0 if verdict else _HIT * verdict.hits / len(part.flat)
-        cost += _OPTIONAL if targets[target].optional else 0
+        cost = _cost(verdict, part, targets[target])
         return Assignment((Piece(target, part, verdict, groups[group].title if start == 0 else ""),), cost)
 
     @cache
@@ -110,6 +107,17 @@ def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -
         return min(found, key=lambda one: one.cost)
 
     return best
+
+
+def _cost(verdict: Verdict, part: Part, target: Target) -> float:
+    """What one part leaves unexplained if it is meant for a target."""
+    cost = _COST[verdict.status] + _MISFIT * verdict.misfits + (_OPTIONAL if target.optional else 0)
+    if verdict:
+        return cost
+    cost += _ATOM * (len(part.rows) - 1) if verdict.misfits else 0
+    cost += _SUBSET if verdict.status == PARTIAL and target.form in {"set", "edges"} else 0
+    cost += _DOUBTFUL if target.optional else 0
+    return cost - _HIT * verdict.hits / len(part.flat)
 
 
 def _nowhere(own: _Group, start: int, all_meant: bool, rest: Callable[[int], Assignment]) -> list[Assignment]:
@@ -152,17 +160,10 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
     indexed: dict[int, dict[int, Atom]] = {}
     named: dict[int, list[tuple[Atom, ...]]] = {}
     left: list[Atom] = []
-    place = 0
-    while place < len(rows):
-        stop = place + 1
-        while stop < len(rows) and (not rows[stop].title or _continues(rows[place].title, rows[stop].title, targets)):
-            stop += 1
-        atoms = tuple(atom for row in rows[place:stop] for atom in row.atoms())
-        title, place = rows[place].title, stop
-        found = find(title, targets)
-        if found is not None:
-            atoms = _rooted(atoms, title, targets[found[0]])
-        title = "" if are_neutral(title) else title
+    for heading, given in _under_titles(rows, targets):
+        found = find(heading, targets)
+        atoms = given if found is None else _rooted(given, heading, targets[found[0]])
+        title = "" if are_neutral(heading) else heading
         if found is None:
             loose.append(_Group(atoms, title=title))
         elif found[1] and not _is_whole(atoms[0], targets[found[0]]):
@@ -175,19 +176,16 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
     for target, bodies in named.items():
         if target in indexed:
             continue
-        if len(bodies) == 1:
-            groups.append(_Group(bodies[0], target))
-        elif all(_is_matrix(body[0], targets[target]) for body in bodies):
+        if len(bodies) == 1 or all(_is_matrix(body[0], targets[target]) for body in bodies):
             # Given twice, such as V and V^T: the first one is judged.
             groups.append(_Group(bodies[0], target))
             loose += [_Group(body, title=targets[target].shown) for body in bodies[1:]]
         else:
             # lambda = 3, (1, 1), lambda = 1, (1, -1): what follows the repeated name belongs together too.
-            groups.append(_Group(tuple(_vector(body[0], targets[target]) for body in bodies), target, whole=True))
+            groups.append(_of_vectors([body[0] for body in bodies], target, targets))
             left += [atom for body in bodies for atom in body[1:]]
     for target, pieces in indexed.items():
-        ordered = [pieces[index] for index in sorted(pieces)]
-        groups.append(_Group(tuple(_vector(piece, targets[target]) for piece in ordered), target, whole=True))
+        groups.append(_of_vectors([pieces[index] for index in sorted(pieces)], target, targets))
     return groups + loose + ([_Group(tuple(left))] if left else [])
 
 
@@ -199,6 +197,21 @@ def _rooted(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, 
         return atoms
     roots = tuple(square_root(x) if isinstance(x, Typed) and x.value >= 0 else x for x in atoms[0])
     return (roots, *atoms[1:])
+
+
+def _of_vectors(atoms: list[Atom], target: int, targets: Sequence[Target]) -> _Group:
+    return _Group(tuple(_vector(atom, targets[target]) for atom in atoms), target, whole=True)
+
+
+def _under_titles(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[tuple[str, tuple[Atom, ...]]]:
+    """Each title, and all that stands below it up to the next one."""
+    place = 0
+    while place < len(rows):
+        title, stop = rows[place].title, place + 1
+        while stop < len(rows) and (not rows[stop].title or _continues(title, rows[stop].title, targets)):
+            stop += 1
+        yield title, tuple(atom for row in rows[place:stop] for atom in row.atoms())
+        place = stop
 
 
 def _upright(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:
@@ -222,28 +235,44 @@ def _vector(entries: Atom, target: Target) -> Atom:
 
 def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     """The target of this name, and which column or entry of it (0: all): v2 is column 2 of v, lambda2 entry 2."""
-    wanted = _normal(name)
-    if not wanted:
+    if not _normal(name):
         return None
-    exact = [i for i, target in enumerate(targets) if name in target.names]
-    loose = [i for i, target in enumerate(targets) if wanted in _names(target)]
-    if exact or loose:
-        return (exact or loose)[0], 0
+    if (whole := _named(name, targets)) is not None:
+        return whole, 0
     if squared := re.fullmatch(r"(.+)\^\(?\d\)?", name):
         return find(squared[1], targets)  # d^2 is d, not d2
-    match = re.fullmatch(r"(.*\D)([1-9]\d?)", wanted)
+    return _indexed(name, targets) or _described(name, targets)
+
+
+def _named(name: str, targets: Sequence[Target]) -> int | None:
+    """The target with exactly this name, or else one that is spelt like it."""
+    wanted = _normal(name)
+    exact = [i for i, target in enumerate(targets) if name in target.names]
+    loose = [i for i, target in enumerate(targets) if wanted in _names(target)]
+    alike = [i for i, target in enumerate(targets) if any(_alike(wanted, one) for one in _names(target))]
+    return next(iter(exact + loose + alike), None)
+
+
+def _indexed(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """A name with the number of a column or an entry."""
+    match = re.fullmatch(r"(.*\D)([1-9]\d?)", _normal(name))
     if match:
         for i, target in enumerate(targets):
             if match[1] in _names(target) and int(match[2]) <= _count(target):
                 return i, int(match[2])
-    if re.search(r"\^\(?-", name):
-        return None  # V^-1 is not V
+    return None
+
+
+def _described(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """A name among other words."""
     kept = " ".join(word for word in name.split() if not are_neutral(word))
     if kept and kept != name:
         return find(kept, targets)  # the rank of A is the rank
-    words = re.findall(r"[^\W\d_]+", name)
-    others = [word for i, word in enumerate(words) if word != name and (i == 0 or len(word) > 2)]
-    return next((found for word in others if (found := find(word, targets))), None)
+    if re.search(r"\^\(?-", name):
+        return None  # V^-1 is not V
+    first, *more = re.findall(r"[^\W\d_]+", name) or [name]
+    others = [first, *(word for word in more if len(word) > 2)]
+    return next((found for word in others if word != name and (found := find(word, targets))), None)
 
 
 def _count(target: Target) -> int:
@@ -273,6 +302,12 @@ def _size(entry: Entry) -> int:
 def _names(target: Target) -> set[str]:
     """What a target may be called, in English and in the current language."""
     return {_normal(name) for name in (*target.names, *map(tr, target.names))}
+
+
+def _alike(a: str, b: str) -> bool:
+    """Whether two words differ in their endings only: distance and distances, autovalore and autovalori."""
+    stem = max(4, len(a) - 2, len(b) - 2)
+    return a.isalpha() and len(a) >= stem and a[:stem] == b[:stem]
 
 
 def _normal(name: str) -> str:

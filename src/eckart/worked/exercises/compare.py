@@ -157,23 +157,28 @@ def _one_number(part: Part) -> Verdict:
 def number_slip(given: Typed, true: sp.Expr) -> str:
     """The likeliest slip behind one wrong number."""
     true = sp.sympify(true)
-    if true != 0:
-        tests = [
-            (tr("The sign is wrong."), -true),
-            (tr("This is the square of the right number: take the root."), true**2),
-            (tr("This is the square root of the right number."), sp.sqrt(true) if true.is_positive else None),
-            (tr("This is the reciprocal of the right number."), 1 / true),
-        ]
-        for message, value in tests:
-            if value is not None and value != true and close(given, value):
-                return message
-        ratio = given.value / _decimal(true)
-        cut = not true.is_Integer and given.value == given.value.to_integral_value()
-        if (given.error or cut) and abs(ratio - 1) < Decimal("0.03"):
-            return tr("Close, but not to the digits given: compute with more digits.")
-        if shown := _factor(given, true):
-            return tr("The number is off by the factor {factor}.", factor=shown)
+    if true == 0:
+        return tr("This is not the right number.")
+    tests = [
+        (tr("The sign is wrong."), -true),
+        (tr("This is the square of the right number: take the root."), true**2),
+        (tr("This is the square root of the right number."), sp.sqrt(true) if true.is_positive else true),
+        (tr("This is the reciprocal of the right number."), 1 / true),
+    ]
+    for message, value in tests:
+        if value != true and close(given, value):
+            return message
+    if _is_nearly(given, true):
+        return tr("Close, but not to the digits given: compute with more digits.")
+    if shown := _factor(given, true):
+        return tr("The number is off by the factor {factor}.", factor=shown)
     return tr("This is not the right number.")
+
+
+def _is_nearly(given: Typed, true: sp.Expr) -> bool:
+    """Whether a rounded number is off by less than 3 %."""
+    cut = not true.is_Integer and given.value == given.value.to_integral_value()
+    return bool(given.error or cut) and abs(given.value / _decimal(true) - 1) < Decimal("0.03")
 
 
 def _factor(given: Typed, true: sp.Expr) -> str:
@@ -215,14 +220,20 @@ def _same(given: Grid, true: sp.Matrix, scale: Decimal) -> bool:
     return all(close(given.rows[i][j], true[i, j], scale) for i in range(true.rows) for j in range(true.cols))
 
 
+def _common_factor(a: Array, b: Array) -> float:
+    """The factor between two matrices that differ in nothing else; 0 if there is none."""
+    if not a.any() or not b.any():
+        return 0.0
+    ratio = float((a * b).sum() / (b * b).sum())
+    return ratio if np.allclose(a, ratio * b, rtol=1e-6, atol=1e-9) else 0.0
+
+
 def _matrix_slip(given: Grid, true: sp.Matrix, wrong: list[tuple[int, int]]) -> str:
     a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
-    if np.abs(a).max() > 0 and np.abs(b).max() > 0:
-        ratio = float((a * b).sum() / (b * b).sum())
-        if ratio and np.allclose(a, ratio * b, rtol=1e-6, atol=1e-9):
-            if abs(ratio + 1) < 1e-9:
-                return tr("All signs are wrong.")
-            return tr("Every entry is off by the factor {factor}.", factor=f"{ratio:.6g}")
+    if ratio := _common_factor(a, b):
+        if abs(ratio + 1) < 1e-9:
+            return tr("All signs are wrong.")
+        return tr("Every entry is off by the factor {factor}.", factor=f"{ratio:.6g}")
     if min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
         return tr("The columns are right up to their signs, but here the signs are given.")
     if len(wrong) <= max(1, len(true) // 3):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations, product
+from decimal import Decimal
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from eckart.worked.exercises.compare import (
     Match,
     Part,
     Verdict,
+    close,
     column_sign,
     floats,
     matrix,
@@ -44,19 +46,15 @@ def axes(part: Part, target: Target) -> Verdict:
     if given.shape != target.value.shape:
         return wrong_shape(given, target.value)
     own, count = floats(given), true.shape[1]
-    fits = [[int(np.sign(own[:, i] @ true[:, j])) * _parallel(own[:, i], true[:, j]) for j in range(count)]
-            for i in range(count)]  # fmt: skip
-    matches = frozenset(
-        (tuple(order), tuple(fits[i][j] for i, j in enumerate(order)))
-        for order in permutations(range(count))
-        if all(fits[i][j] for i, j in enumerate(order))
-    )
+    fits = np.array([[int(np.sign(x @ y)) * _parallel(x, y) for y in true.T] for x in own.T])
+    signs = {order: tuple(fits[range(count), order].tolist()) for order in permutations(range(count))}
+    matches = frozenset((order, found) for order, found in signs.items() if all(found))
     if matches:
         return right(matches)
-    parallel = {j for i in range(count) for j in range(count) if fits[i][j]}
+    parallel = int(np.count_nonzero(fits.any(axis=0)))
     if parallel:
-        message = tr("{right} of {count} vectors are right.", right=len(parallel), count=count)
-        return Verdict(WRONG, message, hits=len(parallel))
+        message = tr("{right} of {count} vectors are right.", right=parallel, count=count)
+        return Verdict(WRONG, message, hits=parallel)
     return Verdict(WRONG, tr("The vectors are not right."))
 
 
@@ -169,9 +167,25 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
     if exact:
         message = tr("{right} of {count} vectors are right.", right=len(exact), count=count)
         return Verdict(WRONG, message, hits=len(exact))
+    if count == 1 and (slip := _entry_slip(given, true)):
+        return slip
     if unit and not np.allclose((a * a).sum(axis=0), 1, atol=0.02):
         return Verdict(WRONG, tr("The vectors are not right, and they are not of unit length."))
     return Verdict(WRONG, tr("The vectors are not right."))
+
+
+def _entry_slip(given: Grid, true: Any) -> Verdict | None:
+    """The wrong entries of one column, if they are few for one of its two signs."""
+    scale = max(abs(Decimal(str(sp.N(entry, 20)))) for entry in true)
+    signs = (
+        [i for i, entry in enumerate(true) if not close(given.rows[i][0], sign * entry, scale)] for sign in (1, -1)
+    )
+    wrong = min(signs, key=len)
+    if len(wrong) > true.rows // 3:
+        return None
+    places = ", ".join(str(i + 1) for i in wrong)
+    message = trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=places)
+    return Verdict(WRONG, message, hits=true.rows - len(wrong))
 
 
 def _row_slip(given: Grid, true: Any) -> Verdict:
@@ -219,14 +233,17 @@ def _is_orthogonal(a: Array) -> bool:
     return bool(np.allclose(a.T @ a, np.eye(len(a)), atol=0.02))
 
 
+def _shared_orders(verdicts: Sequence[Verdict]) -> set[tuple[int, ...]]:
+    orders = [{order for order, _ in verdict.matches} for verdict in verdicts]
+    return set.intersection(*orders) if orders else set()
+
+
 def common(matches: Sequence[tuple[Target, Verdict]]) -> str:
     """What does not belong together in parts that are right one by one: "order", "signs" or ""."""
-    orders = [{order for order, _ in verdict.matches} for _, verdict in matches]
-    shared = set.intersection(*orders) if orders else set()
+    shared = _shared_orders([verdict for _, verdict in matches])
     if not shared:
         return "order"
     signed = [verdict.matches for target, verdict in matches if target.signed]
-    for order, signs in product(shared, {signs for found in signed for _, signs in found}):
-        if all((order, signs) in found for found in signed):
-            return ""
-    return "signs" if signed else ""
+    together = frozenset.intersection(*signed) if signed else frozenset()
+    fits = any(order in shared for order, _ in together)
+    return "signs" if signed and not fits else ""

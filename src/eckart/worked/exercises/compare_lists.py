@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import permutations
 from typing import Any
@@ -37,22 +37,30 @@ def _listed(part: Part) -> list[Typed]:
     return part.flat
 
 
-def numbers(part: Part, target: Target) -> Verdict:
-    """Numbers in any order."""
-    left, scale = list(target.value), scale_of(target)
-    given = _listed(part)
-    wrong = []
+def _unmatched(given: list[Typed], true: Sequence[sp.Expr], scale: Decimal) -> tuple[list[Typed], list[sp.Expr]]:
+    """Numbers of the answer that are not among the true ones, and those that are missing."""
+    left, wrong = list(true), []
     for number in given:
         match = next((place for place, value in enumerate(left) if close(number, value, scale)), None)
         if match is None:
             wrong.append(number)
         else:
             del left[match]
+    return wrong, left
+
+
+def _fits(given: list[Typed], true: Sequence[sp.Expr], order: tuple[int, ...], scale: Decimal) -> bool:
+    return all(close(x, true[j], scale) for x, j in zip(given, order, strict=True))
+
+
+def numbers(part: Part, target: Target) -> Verdict:
+    """Numbers in any order."""
+    given, scale = _listed(part), scale_of(target)
+    wrong, left = _unmatched(given, target.value, scale)
     hits = len(given) - len(wrong)
     if not wrong and not left:
-        orders = [tuple(order) for order in permutations(range(len(given)))]
-        fits = [all(close(x, target.value[j], scale) for x, j in zip(given, order, strict=True)) for order in orders]
-        return right(frozenset((order, ()) for order, fit in zip(orders, fits, strict=True) if fit))
+        orders = permutations(range(len(given)))
+        return right(frozenset((order, ()) for order in orders if _fits(given, target.value, order, scale)))
     if not wrong:
         return Verdict(PARTIAL, trn("Right so far, but {n} number is missing.",
                                     "Right so far, but {n} numbers are missing.", len(left)), hits=hits)  # fmt: skip
@@ -75,18 +83,18 @@ def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
 
 def _shared_slip(wrong: list[Typed], left: list[Any]) -> str:
     """What is the matter with all numbers at once, in any order."""
-    changes: list[tuple[str, Callable[[Any], Any]]] = [
-        (tr("All signs are wrong."), lambda x: -x),
-        (tr("These are the squares of the right numbers: take the roots."), lambda x: x**2),
-        (tr("These are the square roots of the right numbers."), lambda x: sp.sqrt(x) if x.is_positive else sp.nan),
+    exact = [sp.sympify(value) for value in left]
+    changed: list[tuple[str, list[Any]]] = [
+        (tr("All signs are wrong."), [-x for x in exact]),
+        (tr("These are the squares of the right numbers: take the roots."), [x**2 for x in exact]),
     ]
-    changes += [(tr("All numbers are off by the factor {factor}.", factor=shown),
-                 lambda x, f=shown: x * sp.Rational(f)) for _, shown in SLIPS]  # fmt: skip
-    for message, change in changes:
-        expected = [change(sp.sympify(value)) for value in left]
-        if len(wrong) == len(left) and sp.nan not in expected and _same_numbers(wrong, expected):
-            return message
-    return ""
+    if all(x.is_positive for x in exact):
+        changed.append((tr("These are the square roots of the right numbers."), [sp.sqrt(x) for x in exact]))
+    changed += [
+        (tr("All numbers are off by the factor {factor}.", factor=shown), [x * sp.Rational(shown) for x in exact])
+        for _, shown in SLIPS
+    ]
+    return next((message for message, expected in changed if _same_numbers(wrong, expected)), "")
 
 
 def _same_numbers(given: list[Typed], true: list[Any]) -> bool:
@@ -139,8 +147,8 @@ def probabilities(part: Part, target: Target) -> Verdict:
 
 
 def chosen(part: Part, target: Target) -> Verdict:
-    given = [whole(x) for x in part.flat]
-    found, true = set(given), {int(x) for x in target.value}
+    given, true = [whole(x) for x in part.flat], set(map(int, target.value))
+    found = set(given)
     if None in found:
         return Verdict(WRONG, tr("Whole numbers are asked for here."), misfits=1)
     if found == true and len(given) == len(found):
@@ -158,16 +166,24 @@ def whole(x: Typed) -> int | None:
     return int(x.value) if x.value == x.value.to_integral_value() and not x.error else None
 
 
+def _pairs(given: list[int | None], count: int) -> list[tuple[int, int]]:
+    """The numbers two by two, or the digits of as many numbers as edges are asked for: 14, 23 for 1-4, 2-3."""
+    known = [x for x in given if x is not None]
+    if len(known) < len(given):
+        return []
+    if len(known) == count and all(11 <= x <= 99 for x in known):
+        known = [int(digit) for x in known for digit in str(x)]
+    return list(zip(known[::2], known[1::2], strict=True)) if len(known) % 2 == 0 else []
+
+
 def edges(part: Part, target: Target) -> Verdict:
     """Pairs of points, in any order and from either end."""
-    given = [whole(x) for x in part.flat]
     true = {frozenset(map(int, pair)) for pair in target.value}
-    if len(given) == len(true) and all(x is not None and 11 <= x <= 99 for x in given):
-        given = [int(digit) for x in given for digit in str(x)]  # 14, 23 for 1-4, 2-3
-    if None in given or len(given) % 2 or not given:
+    pairs = _pairs([whole(x) for x in part.flat], len(true))
+    if not pairs:
         return Verdict(WRONG, tr("Pairs of points are asked for here, such as 1-2, 2-3."), misfits=1)
-    found = [frozenset(given[i : i + 2]) for i in range(0, len(given), 2)]
-    wrong = [given[i : i + 2] for i in range(0, len(given), 2) if frozenset(given[i : i + 2]) not in true]
+    found = list(map(frozenset, pairs))
+    wrong = [pair for pair in pairs if frozenset(pair) not in true]
     if wrong:
         shown = ", ".join(f"{a}-{b}" for a, b in wrong)
         return Verdict(WRONG, tr("These do not belong to it: {names}.", names=shown), hits=len(found) - len(wrong),

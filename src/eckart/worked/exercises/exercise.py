@@ -191,19 +191,21 @@ def _asked(targets: tuple[Target, ...]) -> tuple[Equation, ...]:
             continue
         if not target.label:
             return ()
-        if target.form in {"set", "edges"}:
-            values = [str(x) if target.form == "set" else "-".join(map(str, x)) for x in target.value]
-            shown.append(Equation("", f"{tr(target.label)}: {', '.join(values)}"))
-        elif target.form in {"numbers", "list"}:
-            names = (
-                [target.label]
-                if len(target.value) == 1
-                else [f"{target.label}_{i + 1}" for i in range(len(target.value))]
-            )
-            shown += [Equation(name, sp.sympify(value)) for name, value in zip(names, target.value, strict=True)]
-        else:
-            shown.append(Equation(target.label, target.value))
+        shown += _printed(target)
     return tuple(shown)
+
+
+def _printed(target: Target) -> list[Equation]:
+    """The values of a target under its label, numbered if they are several."""
+    if target.form in {"set", "edges"}:
+        values = [str(x) if target.form == "set" else "-".join(map(str, x)) for x in target.value]
+        return [Equation("", f"{tr(target.label)}: {', '.join(values)}")]
+    if target.form not in {"numbers", "list"}:
+        return [Equation(target.label, target.value)]
+    names = [target.label]
+    if len(target.value) > 1:
+        names = [f"{target.label}_{i}" for i in range(1, len(target.value) + 1)]
+    return [Equation(name, sp.sympify(value)) for name, value in zip(names, target.value, strict=True)]
 
 
 def solve(kind: str, problem: Problem) -> Solution:

@@ -192,17 +192,21 @@ def _nmf(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     )
 
 
+def _fractions(matrix: sp.Matrix) -> np.ndarray:
+    """Fractions of integers are ten times as fast as exact numbers of the solution."""
+    return np.array([[Fraction(int(x)) for x in row] for row in matrix.tolist()], dtype=object)
+
+
 def _is_good_nmf(problem: Problem) -> bool:
     a, w = problem.matrix, problem.arguments["w"]
     h, k, loss = problem.arguments["h"], problem.arguments["k"], problem.arguments["loss"]
     ranks = [np.linalg.matrix_rank(floats(matrix)) for matrix in (a, w, h)]
     if min(ranks) < k or ranks[0] == k or not no_equal_rows(a):
         return False
-    # Fractions of integers are ten times as fast here as exact numbers of the solution.
-    exact = [np.array([[Fraction(int(x)) for x in row] for row in m.tolist()], dtype=object) for m in (a, w, h)]
-    if not all(exact[0].sum(axis=0)) or not all(exact[0].sum(axis=1)):
+    exact = _fractions(a)
+    if not all(exact.sum(axis=0)) or not all(exact.sum(axis=1)):
         return False
-    first = step(exact[0], exact[1], exact[2], loss)
+    first = step(exact, _fractions(w), _fractions(h), loss)
     most = 2000 if a.rows * a.cols <= 9 else 5000
     return all(entry.denominator <= most for factor in first for entry in factor.ravel())
 
@@ -214,7 +218,7 @@ def _moves(problem: Problem, solution: Solution) -> bool:
 
 def _factor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     return (
-        Target(("sigma", "s"), "numbers", list(solution["singular_values"]), "triplets"),
+        Target(("sigma", "s", mark("singular values")), "numbers", list(solution["singular_values"]), "triplets"),
         Target(("v", "V"), "directions", solution["V"], "triplets", signed=True),
         Target(("u", "U"), "directions", solution["U"], "triplets", signed=True),
     )
@@ -258,7 +262,7 @@ KINDS = {
         _energy,
         lambda p, s: (
             Target(("k",), "count", s["k"], label="k"),
-            Target(("sigma", "s"), "numbers", list(s["singular_values"]), label="σ"),
+            Target(("sigma", "s", mark("singular values")), "numbers", list(s["singular_values"]), label="σ"),
             Target((mark("share"),), "number", _share(s), optional=True),
         ),
         ((mark("fewer singular values suffice than there are"), _needs_fewer), _TABLE),

@@ -66,8 +66,8 @@ def _pca_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
         Target(("v", "V", "w", mark("components")), "directions", solution["components"], "components", signed=True),
         Target(("t", "T", "z", mark("scores")), "scores", solution["scores"], "components", signed=True),
         Target(("k",), "count", solution["k"]),
-        Target(("lambda", "l", mark("variances")), "numbers", list(solution["eigenvalues"]), "components",
-               also=_divided(problem, solution), optional=True),
+        Target(("lambda", "l", mark("variances"), mark("eigenvalues")), "numbers", list(solution["eigenvalues"]),
+               "components", also=_divided(problem, solution), optional=True),
         Target((mark("share"),), "number", share, optional=True),
         Target(("C", mark("covariance")), "matrix", solution["covariance"], optional=True, also=covariances),
         Target(("S",), "matrix", solution["cross_products"], optional=True),
@@ -98,6 +98,10 @@ def _is_good_correlation(problem: Problem) -> bool:
     return _is_good_table(problem) and ratio >= 3 and abs(s[0, 1]) ** 2 < s[0, 0] * s[1, 1]
 
 
+def _coefficient(solution: Solution) -> Target:
+    return Target(("r",), "number", solution["correlation"][0, 1], scale=1)
+
+
 def _select(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     matrix = sp.Matrix(rng.integers(-4, 8, (rows, cols)).tolist())
     target = sp.Matrix(rng.integers(-4, 10, (rows, 1)).tolist())
@@ -121,10 +125,11 @@ def _missing(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     if not holes:
         return Problem(matrix, values={"holes": []})
     i, j = holes[int(rng.integers(len(holes)))]
-    cells = [[("?" if (a, b) == (i, j) else matrix[a, b]) for b in range(cols)] for a in range(rows)]
+    cells = matrix.tolist()
+    cells[i][j] = "?"
     heads = tuple(f"x_{b + 1}" for b in range(cols))
-    shown = (Shown(heads, tuple(tuple(row) for row in cells)),)
-    text = "; ".join(" ".join(str(cell) for cell in row) for row in cells)
+    shown = (Shown(heads, tuple(map(tuple, cells))),)
+    text = "; ".join(" ".join(map(str, row)) for row in cells)
     return Problem(matrix, {"given": text, "k": 1, "iterations": 50}, shown, {"holes": [(i, j)]})
 
 
@@ -250,7 +255,12 @@ KINDS = {
         *_LIMITS,
         _plain,
         lambda p, s: (
-            Target(("lambda", "l", mark("variances")), "numbers", list(s["eigenvalues"]), also=_divided(p, s)),
+            Target(
+                ("lambda", "l", mark("variances"), mark("eigenvalues")),
+                "numbers",
+                list(s["eigenvalues"]),
+                also=_divided(p, s),
+            ),
             Target(("w", "W", "v"), "directions", s["components"]),
         ),
         (_COVARIANCE,),
@@ -286,13 +296,7 @@ KINDS = {
         (6, 2),
         _correlation,
         lambda p, s: (
-            Target(
-                ("R",),
-                "matrix",
-                s["correlation"],
-                scale=1,
-                also=(Target(("r",), "number", s["correlation"][0, 1], scale=1),),
-            ),
+            Target(("R",), "matrix", s["correlation"], scale=1, also=(_coefficient(s),)),
             Target(("v", "V"), "directions", s["components"]),
             Target(("w", "W"), "directions", s["scaled_components"]),
             Target(("C", mark("covariance")), "matrix", s["covariance"], optional=True),
@@ -357,8 +361,8 @@ KINDS = {
         (5, 3),
         _kernel,
         lambda p, s: (
-            Target(("lambda", "l"), "numbers", list(s["eigenvalues"]), "components"),
-            Target(("t", "T"), "scores", s["scores"], "components"),
+            Target(("lambda", "l", mark("eigenvalues")), "numbers", list(s["eigenvalues"]), "components"),
+            Target(("t", "T", mark("scores")), "scores", s["scores"], "components"),
             Target(("K~", "K_c"), "matrix", s["centred"], optional=True),
             Target(("K",), "matrix", s["K"], optional=True, also=(s["centred"],)),
         ),

@@ -37,8 +37,9 @@ _TYPES = r"matrix|array|diag|vector|list|set|float\d*|int\d*"  # np.float64(0.5)
 _WRAPPERS = rf"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:{_TYPES})\s*(?=[(\[{{])"
 _TRANSPOSED = r"(?<![^\W_])([UV])[tTh](?=\s*(?:=|:|≈))"  # Vt = ..., as NumPy's users call V^T
 _COLUMN = r"\[((?:\s*\[\s*[^\s\[\],;]+\s*\]\s*,?){2,})\s*\]"  # [[1], [2]] has two rows
-_LITERAL = r"(?:(?<![\w.,^])(?<!\^\()|(?<=sqrt)|(?<=cbrt))\d+(?:[.,]\d+)?"  # not the index of a name
+_LITERAL = r"(?:(?<![\w.,^])(?<!\^\()(?<!\^-)(?<!\^\(-)|(?<=sqrt)|(?<=cbrt))\d+(?:[.,]\d+)?"  # not the index of a name
 _MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
+_ITEM = r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"  # 1) or - before a line
 _AND = r"(?<=\s)(?:and|or|e|ed|o|oppure|y|и|или)(?=\s)(?!\s*(?:=|:|≈))"
 
 
@@ -49,7 +50,7 @@ def plain(text: str) -> str:
     ('((sqrt(2))/(2))', '(1/2)sqrt2', '5*10^(-1)', 'lambda1 = 2 - sqrt3')
     """
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
-    text = re.sub(_MINUS, "-", text).replace("=>", "->")
+    text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
     if "\\" in text or "$" in text:
         text = _latex(text)
     # x_{1} is x_1, and a raised {..} is a parenthesis; what is left of braces is a set.
@@ -69,6 +70,8 @@ def plain(text: str) -> str:
     # `k = 1 (97.8 %)` has the share of the k that it gives; `√2 (≈ 1.41)` is an equality.
     text = re.sub(r"(?<=[\w)\]}])\s*\(\s*[=≈~]?\s*(\d+(?:[.,]\d+)?\s*%)\s*\)", r"; share = \1;", text)
     text = re.sub(r"(?<=[\w)\]}])\s*\(\s*[=≈~]\s*([^()=≈]*)\)", r" ≈ \1", text)
+    text = re.sub(r"\(\s*([^\W\d_]\w*\s*[=≈][^()=≈]*)\)", r"; \1;", text)  # columns 2, 3 (r = 0.5, 0.6)
+    text = re.sub(r"(?:(?<=[=:,;\n])|^)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", " ", text)  # a vector of either sign
     text = without_units(re.sub(_AND, ",", text))
     # Words after a comma or a number begin a part of their own: `values 3, 1, vectors (1, 1), (1, -1)`.
     return re.sub(r"(?:,\s*|(?<=[\d)\]}])[^\S\n]+)(?=(?:(?!sqrt|cbrt)[^\W\d_]{3,}\s+)+[-+(\[{\d.])", "; ", text)

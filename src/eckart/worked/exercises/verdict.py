@@ -111,32 +111,42 @@ def _right_parts(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) 
 def _judged(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> Verdict:
     """The verdict on the parts that were given to targets."""
     bad = [(piece.verdict, i) for piece, i in given if not piece.right]
-    several = len([target for target in targets if not target.optional]) > 1 or len(given) > 1
     if bad:
         worst = max((verdict.status for verdict, _ in bad), key=ORDER.index)
-        pieces = _right_parts(given, targets)
-        pieces += [f"{targets[i].shown}: {verdict.message}" if several else verdict.message for verdict, i in bad]
-        return Verdict(worst, " ".join(pieces))
+        several = len(given) > 1 or sum(not target.optional for target in targets) > 1
+        pieces = [f"{targets[i].shown}: {verdict.message}" if several else verdict.message for verdict, i in bad]
+        return Verdict(worst, " ".join([*_right_parts(given, targets), *pieces]))
     if slip := _apart(given, targets):
         return Verdict(ALMOST, slip)
-    done = {i for _, i in given}
-    asked = [target.shown for i, target in enumerate(targets) if not target.optional and i not in done]
+    asked = _missing_parts(given, targets)
     if asked:
         return Verdict(PARTIAL, tr("Right so far. Still to be found: {names}.", names=", ".join(asked)))
     return Verdict(RIGHT, tr("Right."))
+
+
+def _missing_parts(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> list[str]:
+    done = {i for _, i in given}
+    return [target.shown for i, target in enumerate(targets) if not target.optional and i not in done]
+
+
+def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
+    """The message on paired parts in different orders or with different signs, or ""."""
+    slip = common(together) if len(together) > 1 else ""
+    if slip == "order":
+        names = ", ".join(target.shown for target, _ in together)
+        return tr("Each part is right, but {names} are not in the same order.", names=names)
+    if slip == "signs":
+        signed = ", ".join(target.shown for target, _ in together if target.signed)
+        return tr("Each part is right, but the signs of {names} do not belong together.", names=signed)
+    return ""
 
 
 def _apart(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> str:
     """What does not belong together in parts that are right one by one, or ""."""
     for pairing in sorted({targets[i].pairing for _, i in given if targets[i].pairing}):
         together = [(targets[i], piece.verdict) for piece, i in given if targets[i].pairing == pairing]
-        names = ", ".join(target.shown for target, _ in together)
-        slip = common(together) if len(together) > 1 else ""
-        if slip == "order":
-            return tr("Each part is right, but {names} are not in the same order.", names=names)
-        if slip == "signs":
-            signed = ", ".join(target.shown for target, _ in together if target.signed)
-            return tr("Each part is right, but the signs of {names} do not belong together.", names=signed)
+        if slip := _unpaired(together):
+            return slip
     forms = {targets[i].form: (piece.part, targets[i].shown) for piece, i in given}
     if "inverse" in forms and "axes" in forms and not are_inverse(forms["axes"][0], forms["inverse"][0]):
         return tr("{inverse} is not the inverse of the {matrix} that you give: their product is not the identity.",

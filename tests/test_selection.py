@@ -125,7 +125,7 @@ def test_threshold_count_share_and_function():
         ek.CorrelationFilter(threshold=0.5, n_features=1).fit(X, y)
     with pytest.raises(ParameterError, match="there are fewer"):
         ek.CorrelationFilter(n_features=4).fit(X, y)
-    with pytest.raises(ParameterError, match="one score for each"):
+    with pytest.raises(ParameterError, match="one score per column"):
         ek.CorrelationFilter(lambda X, y: [1.0]).fit(X, y)
     with pytest.raises(InputError, match="requires y"):
         ek.CorrelationFilter().fit(X, None)

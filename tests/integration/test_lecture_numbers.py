@@ -218,9 +218,9 @@ class TestPowerIteration:
             ("-3 1; 1 -2", None, True, "negative, so the vector changes sign"),
             ("0 1; 1 0", "1 0", False, "share the largest modulus"),
             ("0 -1; 1 0", "1 0", False, "keeps rotating"),
-            ("2 0; 0 1", "0 1", True, "Take another start"),
+            ("2 0; 0 1", "0 1", True, "not the dominant eigenvalue: take another start"),
             ("1 1; 0 1", None, False, "too few eigenvectors"),
-            ("2 0; 0 2", "1 3", True, "chosen by the start"),
+            ("2 0; 0 2", "1 3", True, "an eigenvector itself, of λ = 2"),
             ("0 1; 0 0", "1 0", False, "nothing left to divide by"),
         ],
     )

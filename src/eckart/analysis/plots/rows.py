@@ -183,7 +183,8 @@ def _draw_groups(
         if around is not None and group.outline is not None:
             ax.plot(*group.outline.T, color=color, linewidth=1.2)
             outlines.append(group.outline)
-    plain(ax.legend(frameon=False, fontsize=8).get_texts())
+    # The best place would be searched for among all points, which takes seconds for many.
+    plain(ax.legend(frameon=False, fontsize=8, loc="upper right").get_texts())
     return outlines, np.array([group.mean for group in found])
 
 

@@ -34,7 +34,7 @@ _MOST_UNUSUAL = 3
 _BARS = (20, 16, 12, 8, 5)
 """Lengths of the longest bar; the first that fits is taken."""
 _WORD = re.compile(r"(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|\S)+")
-"""A word of a shell command; spaces in quotes are part of it."""
+"""An argument of a shell command; spaces in quotes are part of it."""
 
 
 def _certified(found: Analysis) -> list[str]:

@@ -53,7 +53,7 @@ def _rank(verdict: Verdict) -> tuple[int, float]:
 
 
 def _check_words(rows: Sequence[Row], targets: Sequence[Target]) -> None:
-    """No word of an answer is dropped: it names something, says nothing, or is refused."""
+    """Nothing in an answer is dropped: it names something, says nothing, or is refused."""
     for row in rows:
         refuse_changing(f"{row.name} {row.words}")
         if row.name and row.words and not are_neutral(row.words) and find(row.words, targets) is None:

@@ -71,6 +71,7 @@ PAIR = (
     ("lambda = 3, 1; v = [1 1; 2 -1]/√2", "wrong", "vectors are right"),
     ("v = (0.71, 0.71)", "partial", "1 vector is missing"),
     ("3, 5, 7, 9", "wrong", "1 of 2 numbers are right"),
+    ("3, 1; (1, 1)/sqrt(2); 7; 8", "wrong", "Right: lambda. v: Right so far, but 1 vector is missing. This is not"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(answer: str, status: str, words: str) -> None:
     verdict = judge(answer, PAIR)
@@ -90,6 +91,93 @@ def test_slips_of_one_number(answer: str, words: str) -> None:
 def test_the_factor_of_a_fraction_is_said() -> None:
     verdict = judge("3", (Target(("x",), "number", sp.Rational(3, 2)),))
     assert "factor 2" in verdict.message
+
+
+TWELVE = (Target(("det", "determinant"), "number", sp.Integer(12)),)
+
+
+@pytest.mark.parametrize("name", [
+    "det(2A)", "det(-A)", "det(A^-1)", "det(A^T)", "2 det A", "-det", "1/det", "det(A)/2", "det^2", "det^3", "trace",
+    "rank", "tr(A)", "k", "A", "|det A|", "sum", "sum of the eigenvalues", "det of 2A", "determinant of the inverse",
+])  # fmt: skip
+def test_another_quantity_is_never_read_as_the_one_asked_for(name: str) -> None:
+    verdict = judge(f"{name} = 12", TWELVE)
+    assert verdict.status == "wrong"
+    assert "Still to be found: det. Not asked for, and not checked: " in verdict.message
+    assert judge(f"{name} = 5; det = 12", TWELVE).status == "right"
+
+
+@pytest.mark.parametrize("answer", [
+    "~12", "~ 12", "ca. 12", "12 (exact)", "12 (by Chio)", "det -> 12", "det → 12", "⇒ det = 12", "det(A) => 12",
+    "det(A)=12", "|A| = 12", "Det[A] = 12", "det A = 12 ≠ 0", "the determinant of A is 12", "1. det = 12", "d = 12",
+    "determinante di A = 12", "определитель матрицы A: 12", "determinant of A by Chio's rule = 12", r"\boxed{12}",
+    r"\begin{vmatrix} 3 & 0 \\ 0 & 4 \end{vmatrix} = 12", "det = |A| = 12", "12 = det(A)", "det = 12 ✓",
+])  # fmt: skip
+def test_one_number_in_the_words_of_a_student(answer: str) -> None:
+    assert judge(answer, TWELVE).status == "right"
+
+
+def test_a_square_does_not_tell_the_sign() -> None:
+    assert judge("det^2 = -12", (Target(("det",), "number", sp.Integer(-12)),)).status == "wrong"
+    sigma = (Target(("sigma",), "numbers", [sp.Integer(3), sp.Integer(2)], unsigned=True),)
+    assert judge("sigma^2 = 9, 4", sigma).status == "right"
+    assert "sign" in judge("sigma^2 = -9, 4", sigma).message
+
+
+def test_a_share_is_not_a_count() -> None:
+    targets = (Target(("k",), "count", 1), Target(("share",), "number", sp.Rational(9, 13), optional=True))
+    assert "share in per cent" in judge("k = 100 %", targets).message
+    assert [judge(answer, targets).status for answer in ("k = 1 (69.2 %)", "k = 1: 69.2 %")] == ["right", "right"]
+    assert "share in per cent" in judge("1200 %", TWELVE).message
+
+
+EIGENPAIRS = (
+    Target(("lambda", "eigenvalues"), "numbers", [sp.Integer(3), sp.Integer(-6)], "eigenpairs"),
+    Target(("e", "v", "eigenvectors"), "directions", sp.Matrix([[1, -2], [2, 1]]) / sp.sqrt(5), "eigenpairs"),
+)
+
+
+@pytest.mark.parametrize(("answer", "status", "words"), [
+    ("E(-6) = (-2, 1)/√5; E(3) = (1, 2)/√5", "right", "Right"),
+    ("E_{-6} = span{(-2, 1)/√5}; E_3 = span{(1, 2)/√5}", "right", "Right"),
+    ("lambda = 3, -6; E(-6) = (-2, 1)/√5; E(3) = (1, 2)/√5", "right", "Right"),
+    ("v_{λ=3} = (1, 2)/√5; v_{λ=-6} = (-2, 1)/√5", "right", "Right"),
+    ("λ1 = 3; λ2 = -6; λ1 -> (1, 2)/√5; λ2 -> (-2, 1)/√5", "right", "Right"),
+    ("E(3) = (-2, 1)/√5; E(-6) = (1, 2)/√5", "almost", "not in the same order"),
+    ("E(3) = (1, 2)/√5", "partial", "1 vector is missing"),
+    ("3, -6; v = [[1, 2], [-2, 1]]/√5", "right", "Right"),
+    ("3, -6; [[1, 2], [-2, 1]]/√5", "right", "Right"),
+    ("3, -6; V = [1 2; -2 1]/√5", "almost", "stand in rows"),
+    ("3, -6; v1 = (1, -2)/√5, v2 = (2, 1)/√5", "wrong", "The vectors are not right"),
+    ("mu = 3, -6; w1 = (1, 2)/√5; w2 = (-2, 1)/√5", "right", "Right"),
+    ("spectrum: 3, -6; unit eigenvectors: (1, 2)/√5, (-2, 1)/√5", "right", "Right"),
+    ("sigma = 3, -6; v = (1, 2)/√5, (-2, 1)/√5", "partial", "Not asked for, and not checked: sigma"),
+    (r"\lambda_1 = 3, \vec{v}_1 = \frac{1}{\sqrt5}(1, 2); \lambda_2 = -6, \vec v_2 = (-2, 1)/\sqrt5", "right", "Right"),
+    ("3, -6, 1; (1, 2)/√5, (-2, 1)/√5", "wrong", "lambda: The answer has numbers that do not belong to it"),
+])  # fmt: skip
+def test_eigenvectors_by_eigenvalue_and_in_rows(answer: str, status: str, words: str) -> None:
+    verdict = judge(answer, EIGENPAIRS)
+    assert (verdict.status, words in verdict.message) == (status, True), verdict
+
+
+@pytest.mark.parametrize(("answer", "words"), [
+    ("1-4, 2-3; [0 1 2; 1 0 1; 2 1 0]; 3, -1, 2, 1", "edges: Right so far, but something is missing"),
+    ("1-4 2-3 3-4; [0 1 2; 1 0 1; 2 1 0]; 3, -1, 2, 5", "y: One entry is wrong: 4"),
+    ("1-4,2-3,3-4; [0 1 2; 1 0 1; 2 1 0]; 3, -1, 2, 1", "Right."),
+])  # fmt: skip
+def test_edges_next_to_a_matrix(answer: str, words: str) -> None:
+    paths = sp.Matrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    targets = (Target(("edges",), "edges", [(1, 4), (2, 3), (3, 4)]), Target(("D",), "matrix", paths),
+               Target(("y",), "scores", sp.Matrix([3, -1, 2, 1])))  # fmt: skip
+    assert words in judge(answer, targets).message
+
+
+@pytest.mark.parametrize(("answer", "status"), [
+    ("x_{5,2} = 14", "right"), ("x52 = 14", "right"), ("x[5,2] = 14", "right"), ("x₅₂ = 14", "right"),
+    ("x = 14", "right"), ("x_{2,5} = 14", "wrong"), ("x42 = 14", "wrong"), ("x1 = 14", "wrong"),
+])  # fmt: skip
+def test_the_place_of_an_entry(answer: str, status: str) -> None:
+    assert judge(answer, (Target(("x",), "list", [sp.Integer(14)], label="x_{5,2}"),)).status == status
 
 
 @pytest.mark.parametrize(("answer", "status", "words"), [

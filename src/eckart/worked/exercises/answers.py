@@ -17,6 +17,7 @@ from typing import Any
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import Entry, Grid, Reader, Typed
+from eckart.worked.exercises.spellings import spellings
 from eckart.worked.exercises.typed import plain, unwrapped
 from eckart.worked.exercises.words import are_neutral
 from eckart.worked.messages import tr
@@ -26,9 +27,9 @@ Mode = tuple[bool, bool]
 _MODES: tuple[Mode, ...] = ((False, False), (True, False), (False, True))
 """Whether a space multiplies, and whether it separates a number from a vector, as `Reader` has it."""
 _OPEN, _CLOSE = "([{", ")]}"
-_WORD = r"(?!sqrt|cbrt)[^\W\d_](?:[\w'~+]|\^\([-+]?\w*\)|\^-?)*"
-_INDEX = r"\s*\(\s*\w+(?:\s*[,;]\s*\w+)*\s*\)"  # rank(A), x(1, 1)
-_NAMED = re.compile(rf"(?<![\w.)])({_WORD}(?:,?[^\S\n]+{_WORD}){{0,9}}(?:{_INDEX})?)\s*(?:=|:|≈)")
+_WORD = r"(?!sqrt|cbrt)[^\W\d_](?:[\w'~+]|-(?=[^\W\d_]{3})|\^\([-+]?\w*\)|\^-?)*"
+_INDEX = r"\s*\([^()=≈;\n]*\)(?:\^\(?\w\)?)?"  # rank(A), x(1, 1), det(-A), det(A)^2
+_NAMED = re.compile(rf"(?<![\w.)^])({_WORD}(?:,?[^\S\n]+{_WORD}){{0,9}}(?:{_INDEX})?)\s*(?:=|:|≈)")
 _LABEL = re.compile(r"\s*((?:(?!sqrt|cbrt)[^\W\d_]+\s+)+)(?=[-+(\[{\d.]|sqrt|cbrt)")
 _INDEXED = re.compile(r"\s*[^\W\d_]_?\d+(?:\s*[,\s]\s*[^\W\d_]_?\d+)*\s*")
 
@@ -48,7 +49,8 @@ class Target:
     such as the eigenvalues of the covariance matrix where the solution has those of the cross-products; a Target among
     them has its own form. An `optional` target is judged where it is given and may be left out: results on the way.
     `scale` is the size that decimals are rounded against, such as 1 for correlations; 0 takes the largest value.
-    A `squared` target asks for squares, such as d^2 for d; for others `sigma^2 = 9` gives the square of sigma.
+    A `squared` target asks for squares, such as d^2 for d; an `unsigned` one is never negative, so that `sigma^2 = 9`
+    gives sigma. `reserved` has letters that mean something else in the question, such as C for the product C U R.
     """
 
     names: tuple[str, ...]
@@ -61,6 +63,8 @@ class Target:
     optional: bool = False
     scale: int = 0
     squared: bool = False
+    unsigned: bool = False
+    reserved: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -124,7 +128,7 @@ def _read(text: str, errors: list[str]) -> list[list[Row]]:
     read: list[list[Row | None]] = []
     try:
         whole = plain(text)
-        for candidate in [one for own in dict.fromkeys((whole, unwrapped(whole))) for one in _spellings(own)]:
+        for candidate in [one for own in dict.fromkeys((whole, unwrapped(whole))) for one in spellings(own)]:
             pieces = list(_pieces(candidate))
             modes = _MODES if re.search(r"[\w)\]}][^\S\n]+[(\[{]", candidate) else _MODES[:2]
             read += [[_row(name, piece, mode, errors) for name, piece in pieces] for mode in modes]
@@ -189,39 +193,6 @@ def _as_vector(atom: tuple[Entry, ...]) -> Grid:
     return atom[0] if isinstance(atom[0], Grid) else Grid((tuple(x for x in atom if isinstance(x, Typed)),))
 
 
-def _spellings(text: str) -> Iterator[str]:
-    """The text, with decimal commas, with digits in groups of three, and with mixed numbers such as 2 1/3."""
-    yield text
-    if edges := _edges(text):
-        yield edges
-    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed_number, text)
-    if mixed != text:
-        yield mixed
-    if re.search(r"\d,\d", text):
-        yield re.sub(r"(?<=\d),(?=\d)", ".", text)
-    grouped = r"(?<![\d.,])(\d{1,3})((?:[ ,]\d{3})+)(?![\d.,])"
-    if re.search(grouped, text):
-        yield re.sub(grouped, lambda m: m[1] + re.sub(r"[ ,]", "", m[2]), text)
-    # 12 000,5 and 12.000,5 with a decimal comma, 12,000.5 with a point.
-    for sign, decimal in ((" ", ","), (r"\.", ","), (",", r"\.")):
-        grouped = rf"(?<![\d.,])(\d{{1,3}}(?:{sign}\d{{3}})+){decimal}(\d+)(?![\d.,])"
-        if re.search(grouped, text):
-            text_of = re.sub(grouped, lambda m: re.sub(r"\D", "", m[1]) + "." + m[2], text)
-            yield re.sub(r"(?<=\d),(?=\d)", ".", text_of) if decimal == "," else text_of
-
-
-def _edges(text: str) -> str:
-    """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph; empty where nothing is written so."""
-    between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w.^*/(]|\s*[-+*/])"
-    found = re.sub(between, r"(\1, \2)", text)
-    return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
-
-
-def _mixed_number(match: re.Match[str]) -> str:
-    """2 1/3 as (2+1/3); 2 4/3 is not a mixed number."""
-    return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]
-
-
 def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
     """Answers that are read in one way throughout, then those that change the way from part to part."""
     parts = [_parts(rows) for rows in read]
@@ -277,11 +248,20 @@ def _row(name: str, content: str, mode: Mode, errors: list[str]) -> Row | None:
     try:
         if not re.search(r"[=≈]", content):
             return Row(_entries(content, mode), name, words)
+        if not name and (side := _unreadable_start(content, mode)):
+            name, words, content = f"{words} {side}".strip(), "", content[content.index(side) + len(side) :]
+            content = re.sub(r"^[\s=≈]+", "", content)
         first, last = (_entries(_side(content, mode, end), mode) for end in (0, -1))
         return Row(first, name, words, differs=not _agree(first, last))
     except InputError as error:
         errors.append(str(error))
         return None
+
+
+def _unreadable_start(content: str, mode: Mode) -> str:
+    """The first side of an equality if it is not a number, such as `2 det A`: what follows is called so."""
+    side = re.split(r"[=≈]", content)[0].strip()
+    return side if side and len(_cut(side, ",")) == 1 and not _is_readable(side, mode) else ""
 
 
 def _entries(content: str, mode: Mode) -> tuple[Entry, ...]:
@@ -325,11 +305,26 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 def _statements(text: str) -> Iterator[tuple[str, str]]:
     """`name = body`, as often as it occurs outside brackets; what stands before the first name has none."""
-    starts = [match for match in _NAMED.finditer(text) if _depth(text[: match.start()]) == 0]
-    ends = [*[match.start() for match in starts[1:]], len(text)][: len(starts)]
-    yield "", _trimmed(text[: starts[0].start()] if starts else text)
-    for match, end in zip(starts, ends, strict=True):
-        yield match[1], _trimmed(text[match.end() : end])
+    starts = [(match, _factor_before(text, match.start())) for match in _NAMED.finditer(text)
+              if _depth(text[: match.start()]) == 0]  # fmt: skip
+    ends = [*[match.start() - len(factor) for match, factor in starts[1:]], len(text)][: len(starts)]
+    yield "", _trimmed(text[: starts[0][0].start() - len(starts[0][1])] if starts else text)
+    names = ""
+    for (match, factor), end in zip(starts, ends, strict=True):
+        body = _trimmed(text[match.end() : end])
+        own = factor.strip() + match[1]
+        names = f"{names} = {own}" if names else own  # det = |A| = 12 has two names
+        if body.strip():
+            yield names, body
+            names = ""
+
+
+def _factor_before(text: str, place: int) -> str:
+    """What multiplies a name at the beginning of a row, as in `2 det = 24`, `-det = 1` and `1/det = 2`."""
+    number = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
+    pattern = rf"(?:^|\n)\s*((?:[-+]|{number}[ ]?[*/]?)[ ]?)\Z|;\s*([-+]|{number}(?:[ ]?[*/][ ]?)?)\Z"
+    found = re.search(pattern, text[:place])
+    return found[1] or found[2] if found else ""
 
 
 def _trimmed(body: str) -> str:

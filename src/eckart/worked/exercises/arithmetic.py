@@ -40,6 +40,7 @@ class Typed:
     value: Decimal
     error: Decimal = Decimal(0)
     digits: int = 0
+    percent: bool = False
 
     def __str__(self) -> str:
         return str(self.value)
@@ -156,6 +157,8 @@ class Reader:
         bracket, number = token in {"(", "[", "{"}, bool(token) and (token[0].isdigit() or token[0] == ".")
         if not (bracket or number or token in {"sqrt", "cbrt"}):
             return False
+        if number and not self.spaced() and self.token(-1)[-1].isdigit():
+            raise self.unexpected()  # 4.3.2
         if not self.spaced() or (self.product and not number):
             return not (bracket and isinstance(left, Grid))
         return not self.apart and isinstance(left, Typed) and bracket and self.is_list()
@@ -213,7 +216,7 @@ class Reader:
         value = _literal(token)
         while self.token() == "%":
             self.place += 1
-            value = Typed(value.value / 100, value.error / 100, value.digits)
+            value = Typed(value.value / 100, value.error / 100, value.digits, percent=True)
         return value
 
     def bracket(self) -> Entry:

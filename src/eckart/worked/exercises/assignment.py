@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 
 from eckart.worked.exercises.answers import Row, Target
 from eckart.worked.exercises.arithmetic import Entry, Grid, Typed, square_root
 from eckart.worked.exercises.compare import ALMOST, PARTIAL, RIGHT, WRONG, Part, Verdict, turned
-from eckart.worked.exercises.words import are_neutral
+from eckart.worked.exercises.names import COLUMNS, find, is_called, is_free, says_nothing, with_power
 from eckart.worked.messages import tr
 
-COLUMNS = {"directions", "axes", "frame", "scores"}
 _COST = {RIGHT: -0.25, ALMOST: 1.0, PARTIAL: 1.0, WRONG: 2.0}
-_MISFIT, _UNMATCHED, _UNKNOWN, _OPTIONAL, _ATOM, _HIT, _SUBSET, _DOUBTFUL = 1.5, 4.0, 0.3, 0.01, 2.0, 0.5, 1.6, 2.0
-"""What is added to the cost: for the wrong size, for parts that go nowhere, for results on the way, for each further
-atom of a part of the wrong size; numbers that are right lower it. Parts under a name that is not asked for go nowhere
-at little cost. A number is part of a set by chance too often to be read so, if it can be something else;
-what is wrong is more likely meant for what is asked than for a result on the way."""
+_MISFIT, _UNMATCHED, _FURTHER, _UNKNOWN, _OPTIONAL, _ATOM, _HIT = 1.5, 4.0, 1.0, 0.3, 0.01, 2.0, 0.5
+_SUBSET, _DOUBTFUL = 1.6, 2.0
+"""What is added to the cost: for the wrong size, for parts that go nowhere and for each further one next to them, for
+results on the way, for each further atom of a part of the wrong size; numbers that are right lower it. Parts under a
+name that is not asked for go nowhere at little cost. A number is part of a set by chance too often to be read so, if it
+can be something else; what is wrong is more likely meant for what is asked than for a result on the way."""
 
 Atom = tuple[Entry, ...]
 Compare = Callable[[Part, Target], Verdict]
@@ -57,12 +57,16 @@ class Assignment:
 
 @dataclass(frozen=True)
 class _Group:
-    """Atoms that stand together; the first may have to go to a certain target, all of them if `whole`."""
+    """Atoms that stand together; the first may have to go to a certain target, all of them if `whole`.
+
+    Under the name of something that is not asked for, they go nowhere (`foreign`).
+    """
 
     atoms: tuple[Atom, ...]
     target: int | None = None
     whole: bool = False
     title: str = ""
+    foreign: bool = False
 
 
 def assign(rows: Sequence[Row], targets: Sequence[Target], compare: Compare) -> Assignment:
@@ -81,7 +85,7 @@ def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -
 
     @cache
     def given(group: int, start: int, stop: int, target: int) -> Assignment:
-        part = Part(groups[group].atoms[start:stop])
+        part = Part(groups[group].atoms[start:stop], groups[group].title if start == 0 else "")
         judge = _too_many if len(part.flat) > sizes[target] else compare
         verdict = judge(part, targets[target])
         cost = _cost(verdict, part, targets[target])
@@ -94,6 +98,8 @@ def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -
         own = groups[group]
         if start == len(own.atoms):
             return best(group + 1, 0, used, all_meant)
+        if own.foreign:
+            return _foreign(own).and_then(best(group + 1, 0, used, all_meant))
         fixed = own.target if start == 0 else None
         choices = [fixed] if fixed is not None else [i for i in range(len(targets)) if i not in used]
         stops = [len(own.atoms)] if own.whole else range(len(own.atoms), start, -1)
@@ -114,20 +120,28 @@ def _cost(verdict: Verdict, part: Part, target: Target) -> float:
     cost = _COST[verdict.status] + _MISFIT * verdict.misfits + (_OPTIONAL if target.optional else 0)
     if verdict:
         return cost
-    cost += _ATOM * (len(part.rows) - 1) if verdict.misfits else 0
+    mixed = len({isinstance(entry, Grid) for entry in part.entries}) > 1  # numbers and vectors are different things
+    cost += _ATOM * (len(part.rows) - 1) if verdict.misfits or mixed else 0
+    cost += _MISFIT if mixed and not verdict.misfits else 0
     cost += _SUBSET if verdict.status == PARTIAL and target.form in {"set", "edges"} else 0
     cost += _DOUBTFUL if target.optional else 0
     return cost - _HIT * verdict.hits / len(part.flat)
 
 
 def _nowhere(own: _Group, start: int, all_meant: bool, rest: Callable[[int], Assignment]) -> list[Assignment]:
-    """Atoms that go to no target: one by one, or all of a name that is not asked for."""
-    verdict = Verdict(WRONG, "")
-    found = [Assignment((Piece(None, Part((own.atoms[start],)), verdict),), _UNMATCHED).and_then(rest(start + 1))]
+    """Atoms that go to no target: some that stand together, or all of a name that is not asked for."""
+    found = []
+    for stop in range(start + 1, len(own.atoms) + 1):
+        piece = Piece(None, Part(own.atoms[start:stop]), Verdict(WRONG, ""))
+        found.append(Assignment((piece,), _UNMATCHED + _FURTHER * (stop - start - 1)).and_then(rest(stop)))
     if own.title and start == 0 and not all_meant:
-        piece = Piece(None, Part(own.atoms), verdict, own.title)
-        found.append(Assignment((piece,), _UNKNOWN).and_then(rest(len(own.atoms))))
+        found.append(_foreign(own).and_then(rest(len(own.atoms))))
     return found
+
+
+def _foreign(own: _Group) -> Assignment:
+    """All atoms of a name that is not asked for."""
+    return Assignment((Piece(None, Part(own.atoms), Verdict(WRONG, ""), own.title),), _UNKNOWN)
 
 
 def _too_many(part: Part, target: Target) -> Verdict:
@@ -159,26 +173,36 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
     loose: list[_Group] = []
     indexed: dict[int, dict[int, Atom]] = {}
     named: dict[int, list[tuple[Atom, ...]]] = {}
+    named_as: dict[int, str] = {}
     left: list[Atom] = []
-    for heading, given in _under_titles(rows, targets):
+    for title_given, first, given in _under_titles(rows, targets):
+        heading = with_power(title_given)
         found = find(heading, targets)
         atoms = given if found is None else _rooted(given, heading, targets[found[0]])
-        title = "" if are_neutral(heading) else heading
-        if found is None:
+        title = "" if says_nothing(heading) and is_free(heading, targets) else heading
+        if found is None and title and not is_free(title, targets):
+            # What stands below may be its rows, or something that is asked for.
+            own, below = given[:first], given[first:]
+            loose += [_Group(own, title=title, foreign=True), *([_Group(below, title=title)] if below else [])]
+        elif found is None:
             loose.append(_Group(atoms, title=title))
         elif found[1] and not _is_whole(atoms[0], targets[found[0]]):
             # v1 = 0.6, 0.8 is a vector without brackets.
             indexed.setdefault(found[0], {})[found[1]] = atoms[0]
             left += atoms[1:]
         else:
+            named_as.setdefault(found[0], title)
             named.setdefault(found[0], []).append(_upright(atoms, title, targets[found[0]]))
     groups = []
     for target, bodies in named.items():
         if target in indexed:
+            for body in bodies:  # v = (1, 0); v2 = (0, 1)
+                indexed[target][next(i for i in range(1, 100) if i not in indexed[target])] = body[0]
+                left += body[1:]
             continue
         if len(bodies) == 1 or all(_is_matrix(body[0], targets[target]) for body in bodies):
             # Given twice, such as V and V^T: the first one is judged.
-            groups.append(_Group(bodies[0], target))
+            groups.append(_Group(bodies[0], target, title=named_as[target]))
             loose += [_Group(body, title=targets[target].shown) for body in bodies[1:]]
         else:
             # lambda = 3, (1, 1), lambda = 1, (1, -1): what follows the repeated name belongs together too.
@@ -186,40 +210,53 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
             left += [atom for body in bodies for atom in body[1:]]
     for target, pieces in indexed.items():
         groups.append(_of_vectors([pieces[index] for index in sorted(pieces)], target, targets))
+    if left and loose and not loose[0].title:
+        left, loose = [*loose[0].atoms, *left], loose[1:]  # 3: v = (1, 1); 1: v = (1, -1)
     return groups + loose + ([_Group(tuple(left))] if left else [])
 
 
 def _rooted(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:
     """The atoms, with the roots of the first numbers if their name is a square: `sigma^2 = 9, 4` gives sigma = 3, 2."""
-    if title in target.names or target.squared or not re.search(r"\^\(?2\)?$", title):
+    if title in target.names or not target.unsigned or not re.search(r"\^\(?2\)?$", title):
         return atoms
-    if target.form not in {"number", "numbers", "list"}:
-        return atoms
-    roots = tuple(square_root(x) if isinstance(x, Typed) and x.value >= 0 else x for x in atoms[0])
-    return (roots, *atoms[1:])
+    return (tuple(_root(x) if isinstance(x, Typed) else x for x in atoms[0]), *atoms[1:])
+
+
+def _root(x: Typed) -> Typed:
+    """The root; that of a negative square, which cannot be right, keeps its sign."""
+    root = square_root(replace(x, value=abs(x.value)))
+    return replace(root, value=root.value.copy_sign(x.value))
 
 
 def _of_vectors(atoms: list[Atom], target: int, targets: Sequence[Target]) -> _Group:
     return _Group(tuple(_vector(atom, targets[target]) for atom in atoms), target, whole=True)
 
 
-def _under_titles(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[tuple[str, tuple[Atom, ...]]]:
-    """Each title, and all that stands below it up to the next one."""
+def _under_titles(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[tuple[str, int, tuple[Atom, ...]]]:
+    """Each title, the atoms of its own row (how many), and all that stands below it up to the next one."""
     place = 0
     while place < len(rows):
         title, stop = rows[place].title, place + 1
         while stop < len(rows) and (not rows[stop].title or _continues(title, rows[stop].title, targets)):
             stop += 1
-        yield title, tuple(atom for row in rows[place:stop] for atom in row.atoms())
+        yield title, len(rows[place].atoms()), tuple(atom for row in rows[place:stop] for atom in row.atoms())
         place = stop
 
 
 def _upright(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:
     """The atoms, with the first matrix transposed if its name has a transpose, such as V^T for V."""
-    if title in target.names or not re.search(r"\^\(?[Tt]\)?$", title):
+    if is_called(title, target) or not re.search(r"\^\(?[Tt]\)?$|'$", title):
         return atoms
+    if title.endswith("'") and _fits(atoms, target):
+        return atoms  # W' may be the new W
     size = next((stop for stop in range(1, len(atoms)) if isinstance(atoms[stop][0], Grid)), len(atoms))
     return ((turned(Part(atoms[:size]).grid()),), *atoms[size:])
+
+
+def _fits(atoms: tuple[Atom, ...], target: Target) -> bool:
+    """Whether the first atoms have the shape of a target."""
+    shape = getattr(target.value, "shape", (0, 0))
+    return any(Part(atoms[:stop]).grid().shape == shape for stop in range(1, len(atoms) + 1))
 
 
 def _continues(first: str, name: str, targets: Sequence[Target]) -> bool:
@@ -231,57 +268,6 @@ def _continues(first: str, name: str, targets: Sequence[Target]) -> bool:
 def _vector(entries: Atom, target: Target) -> Atom:
     plain = tuple(entry for entry in entries if isinstance(entry, Typed))
     return (Grid((plain,)),) if target.form in COLUMNS and len(plain) == len(entries) > 1 else entries
-
-
-def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
-    """The target of this name, and which column or entry of it (0: all): v2 is column 2 of v, lambda2 entry 2."""
-    if not _normal(name):
-        return None
-    if (whole := _named(name, targets)) is not None:
-        return whole, 0
-    if squared := re.fullmatch(r"(.+)\^\(?\d\)?", name):
-        return find(squared[1], targets)  # d^2 is d, not d2
-    return _indexed(name, targets) or _described(name, targets)
-
-
-def _named(name: str, targets: Sequence[Target]) -> int | None:
-    """The target with exactly this name, or else one that is spelt like it."""
-    wanted = _normal(name)
-    exact = [i for i, target in enumerate(targets) if name in target.names]
-    loose = [i for i, target in enumerate(targets) if wanted in _names(target)]
-    alike = [i for i, target in enumerate(targets) if any(_alike(wanted, one) for one in _names(target))]
-    return next(iter(exact + loose + alike), None)
-
-
-def _indexed(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
-    """A name with the number of a column or an entry."""
-    match = re.fullmatch(r"(.*\D)([1-9]\d?)", _normal(name))
-    if match:
-        for i, target in enumerate(targets):
-            if match[1] in _names(target) and int(match[2]) <= _count(target):
-                return i, int(match[2])
-    return None
-
-
-def _described(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
-    """A name among other words."""
-    kept = " ".join(word for word in name.split() if not are_neutral(word))
-    if kept and kept != name:
-        return find(kept, targets)  # the rank of A is the rank
-    if re.search(r"\^\(?-", name):
-        return None  # V^-1 is not V
-    first, *more = re.findall(r"[^\W\d_]+", name) or [name]
-    others = [first, *(word for word in more if len(word) > 2)]
-    return next((found for word in others if word != name and (found := find(word, targets))), None)
-
-
-def _count(target: Target) -> int:
-    """How many columns or entries a target has; the scores t1, t2, ... may be those of rows."""
-    if target.form == "scores" or (target.form in COLUMNS and target.value.cols == 1):
-        return int(max(target.value.shape))
-    if target.form in COLUMNS:
-        return int(target.value.cols)
-    return len(target.value) if target.form in {"numbers", "list", "probabilities"} else 0
 
 
 def _is_whole(entries: Atom, target: Target) -> bool:
@@ -297,18 +283,3 @@ def _is_matrix(entries: Atom, target: Target) -> bool:
 
 def _size(entry: Entry) -> int:
     return prod(entry.shape) if isinstance(entry, Grid) else 1
-
-
-def _names(target: Target) -> set[str]:
-    """What a target may be called, in English and in the current language."""
-    return {_normal(name) for name in (*target.names, *map(tr, target.names))}
-
-
-def _alike(a: str, b: str) -> bool:
-    """Whether two words differ in their endings only: distance and distances, autovalore and autovalori."""
-    stem = max(4, len(a) - 2, len(b) - 2)
-    return a.isalpha() and len(a) >= stem and a[:stem] == b[:stem]
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[\s_^{}()']", "", name.lower())

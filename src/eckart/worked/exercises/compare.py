@@ -6,6 +6,7 @@ the most likely slip is named: not normalised, squared, wrong order, one entry, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -59,14 +60,20 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of an answer that belong together."""
+    """Some rows of an answer that belong together, and the name that they have there."""
 
     rows: tuple[tuple[Entry, ...], ...]
+    name: str = ""
 
     @property
     def is_bare(self) -> bool:
         """Whether it is written without brackets, so that its rows may be vectors or the rows of a matrix."""
         return len(self.rows) > 1 and not any(isinstance(entry, Grid) for entry in self.entries)
+
+    @property
+    def may_have_rows(self) -> bool:
+        """Whether the vectors may stand in rows: not in V, which is a matrix of columns by its definition."""
+        return not re.match(r"[A-Z](?![^\W\d_])", self.name)
 
     @property
     def entries(self) -> list[Entry]:
@@ -111,6 +118,8 @@ def close(given: Typed, true: sp.Expr, scale: Decimal = Decimal(0)) -> bool:
     true = sp.sympify(true)
     expected = _decimal(true)
     gap, size = abs(given.value - expected), abs(expected)
+    if given.percent and size > 1:
+        return False  # 1200 % is not 12
     if given.error:
         least = Decimal("1e-9") if size else given.error / 2
         cut = given.value * expected >= 0 and abs(given.value) <= size
@@ -137,6 +146,8 @@ def number(part: Part, target: Target) -> Verdict:
     if len(part.flat) != 1:
         return _one_number(part)
     given = part.flat[0]
+    if given.percent and abs(_decimal(target.value)) > 1:
+        return _no_share()
     fits = close(given, target.value, Decimal(target.scale))
     return right() if fits else Verdict(WRONG, number_slip(given, target.value))
 
@@ -145,8 +156,14 @@ def count(part: Part, target: Target) -> Verdict:
     """How many there are: a factor or a root would explain nothing."""
     if len(part.flat) != 1:
         return _one_number(part)
+    if part.flat[0].percent:
+        return _no_share()
     fits = close(part.flat[0], target.value)
     return right() if fits else Verdict(WRONG, tr("This is not the right number."))
+
+
+def _no_share() -> Verdict:
+    return Verdict(WRONG, tr("This is a share in per cent, which is not asked for here."))
 
 
 def _one_number(part: Part) -> Verdict:
@@ -236,6 +253,9 @@ def _matrix_slip(given: Grid, true: sp.Matrix, wrong: list[tuple[int, int]]) -> 
         return tr("Every entry is off by the factor {factor}.", factor=f"{ratio:.6g}")
     if min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
         return tr("The columns are right up to their signs, but here the signs are given.")
+    inexact = all(x.error for row in given.rows for x in row if x.value != x.value.to_integral_value())
+    if inexact and np.abs(a - b).max() <= 0.03 * np.abs(b).max():
+        return tr("Close, but not to the digits given: compute with more digits.")
     if len(wrong) <= max(1, len(true) // 3):
         indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)
         return trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=indices)

@@ -78,7 +78,11 @@ def are_inverse(matrix: Part, other: Part) -> bool:
 
 def frame(part: Part, target: Target) -> Verdict:
     """A matrix with its signs, which may be given column by column: q1 = (1, 0), q2 = (0, 1)."""
-    given = _as_columns(part, target.value)
+    given, true = _as_columns(part, target.value), target.value
+    if given.shape[0] == true.rows and given.shape[1] < true.cols:
+        first = true.extract(list(range(true.rows)), list(range(given.shape[1])))
+        if matrix(Part(((given,),)), replace(target, value=first)):
+            return _fewer(true.cols - given.shape[1])
     own = Part(((given,),)) if given.shape == target.value.shape else part
     verdict = matrix(own, target)
     if not verdict and part.is_bare and turned(part.grid()).shape == target.value.shape:
@@ -102,10 +106,13 @@ def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
     if unit and given.shape == (true.rows, true.rows) and true.rows > true.cols and _is_orthogonal(floats(given)):
         given = Grid(tuple(row[: true.cols] for row in given.rows))  # the full SVD: the rest completes the basis
     reorder = unit or bool(target.pairing)
-    in_rows = _matches(turned(given), true, reorder) if given.shape == true.T.shape and len(true) > 1 else frozenset()
+    # A matrix or a list of rows may have the vectors in its rows; vectors one by one are what they are.
+    layout_open = len(part.entries) == 1 or part.is_bare or not unit
+    turnable = layout_open and given.shape == true.T.shape and len(true) > 1
+    in_rows = _matches(turned(given), true, reorder) if turnable else frozenset()
     if given.shape != true.shape:
         if in_rows:
-            return right(in_rows) if part.is_bare else _in_rows()
+            return right(in_rows) if part.is_bare else _in_rows(part, in_rows)
         if given.shape[0] == true.rows and given.shape[1] < true.cols:
             return _some_columns(given, target, unit)
         return wrong_shape(given, true)
@@ -114,11 +121,14 @@ def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
         # Rows without brackets may be the rows of a matrix or vectors one by one.
         return right(matches | in_rows if part.is_bare else matches)
     if in_rows and true.cols > 1:
-        return _in_rows()
+        return _in_rows(part, in_rows)
     return _column_slip(given, true, unit)
 
 
-def _in_rows() -> Verdict:
+def _in_rows(part: Part, matches: frozenset[Match]) -> Verdict:
+    """Vectors in rows are right if they are listed; a matrix of columns is not right as its transpose."""
+    if part.may_have_rows:
+        return right(matches)
     return Verdict(ALMOST, tr("The vectors are right, but they stand in rows: write them as columns."))
 
 
@@ -147,9 +157,13 @@ def _some_columns(given: Grid, target: Target, unit: bool) -> Verdict:
     true, count = target.value, given.shape[1]
     for chosen in permutations(range(true.cols), count):
         if _matches(given, true.extract(list(range(true.rows)), list(chosen)), False):
-            return Verdict(PARTIAL, trn("Right so far, but {n} vector is missing.",
-                                        "Right so far, but {n} vectors are missing.", true.cols - count))  # fmt: skip
+            return _fewer(true.cols - count)
     return Verdict(WRONG, tr("The vectors are not right."))
+
+
+def _fewer(missing: int) -> Verdict:
+    return Verdict(PARTIAL, trn("Right so far, but {n} vector is missing.",
+                                "Right so far, but {n} vectors are missing.", missing))  # fmt: skip
 
 
 def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
@@ -167,7 +181,7 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
     if exact:
         message = tr("{right} of {count} vectors are right.", right=len(exact), count=count)
         return Verdict(WRONG, message, hits=len(exact))
-    if count == 1 and (slip := _entry_slip(given, true)):
+    if count == 1 and (slip := _entry_slip(given, true)) is not None:
         return slip
     if unit and not np.allclose((a * a).sum(axis=0), 1, atol=0.02):
         return Verdict(WRONG, tr("The vectors are not right, and they are not of unit length."))

@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.worked.exercises.answers import Target
-from eckart.worked.exercises.arithmetic import Typed
+from eckart.worked.exercises.arithmetic import Grid, Typed
 from eckart.worked.exercises.compare import (
     ALMOST,
     PARTIAL,
@@ -163,7 +163,7 @@ def chosen(part: Part, target: Target) -> Verdict:
 
 def whole(x: Typed) -> int | None:
     """The whole number that was typed, or None."""
-    return int(x.value) if x.value == x.value.to_integral_value() and not x.error else None
+    return int(x.value) if x.value == x.value.to_integral_value() and not x.error and not x.percent else None
 
 
 def _pairs(given: list[int | None], count: int) -> list[tuple[int, int]]:
@@ -179,7 +179,8 @@ def _pairs(given: list[int | None], count: int) -> list[tuple[int, int]]:
 def edges(part: Part, target: Target) -> Verdict:
     """Pairs of points, in any order and from either end."""
     true = {frozenset(map(int, pair)) for pair in target.value}
-    pairs = _pairs([whole(x) for x in part.flat], len(true))
+    is_matrix = any(isinstance(entry, Grid) and entry.shape[0] > 1 and entry.shape[1] > 2 for entry in part.entries)
+    pairs = [] if is_matrix else _pairs([whole(x) for x in part.flat], len(true))
     if not pairs:
         return Verdict(WRONG, tr("Pairs of points are asked for here, such as 1-2, 2-3."), misfits=1)
     found = list(map(frozenset, pairs))

@@ -218,9 +218,20 @@ def _moves(problem: Problem, solution: Solution) -> bool:
 
 def _factor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     return (
-        Target(("sigma", "s", mark("singular values")), "numbers", list(solution["singular_values"]), "triplets"),
-        Target(("v", "V"), "directions", solution["V"], "triplets", signed=True),
-        Target(("u", "U"), "directions", solution["U"], "triplets", signed=True),
+        Target(("sigma", "s", mark("singular values")), "numbers", list(solution["singular_values"]), "triplets",
+               unsigned=True),
+        Target(("v", "V", "right singular vectors"), "directions", solution["V"], "triplets", signed=True),
+        Target(("u", "U", "left singular vectors"), "directions", solution["U"], "triplets", signed=True),
+    )  # fmt: skip
+
+
+def _bounds_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
+    k = problem.values["k"]
+    error, spectral = tidy_root(solution["error_squared"]), solution["singular_values"][k]
+    return (
+        Target((f"A_{k}", "A_k", "approximation"), "matrix", solution["approximation"]),
+        Target((mark("error"), "e", mark("Frobenius norm")), "number", error, unsigned=True),
+        Target((mark("spectral norm"),), "number", spectral, optional=True, unsigned=True),
     )
 
 
@@ -245,7 +256,7 @@ KINDS = {
         (3, 2),
         (5, 3),
         _pseudo_inverse,
-        lambda p, s: (Target(("A+", "A^+", "pinv"), "matrix", s["pseudo_inverse"]),),
+        lambda p, s: (Target(("A+", "A^+", "pinv", "pseudo-inverse"), "matrix", s["pseudo_inverse"]),),
         (
             (
                 mark("not invertible: rectangular or of deficient rank, and of rank 2 at least"),
@@ -262,7 +273,9 @@ KINDS = {
         _energy,
         lambda p, s: (
             Target(("k",), "count", s["k"], label="k"),
-            Target(("sigma", "s", mark("singular values")), "numbers", list(s["singular_values"]), label="σ"),
+            Target(
+                ("sigma", "s", mark("singular values")), "numbers", list(s["singular_values"]), label="σ", unsigned=True
+            ),
             Target((mark("share"),), "number", _share(s), optional=True),
         ),
         ((mark("fewer singular values suffice than there are"), _needs_fewer), _TABLE),
@@ -293,11 +306,7 @@ KINDS = {
         ((2, 2), (3, 3), (4, 3)),
         *_TALL,
         _bounds,
-        lambda p, s: (
-            Target((f"A_{p.values['k']}", "A_k"), "matrix", s["approximation"]),
-            Target((mark("error"), "e", mark("Frobenius norm")), "number", tidy_root(s["error_squared"])),
-            Target((mark("spectral norm"),), "number", s["singular_values"][p.values["k"]], optional=True),
-        ),
+        _bounds_targets,
         (
             (
                 mark("another matrix of this rank, made of columns, is strictly worse"),
@@ -317,7 +326,7 @@ KINDS = {
         (5, 5),
         _cur,
         lambda p, s: (
-            Target(("CUR",), "matrix", s["product"], label="C U R"),
+            Target(("CUR", "product"), "matrix", s["product"], label="C U R", reserved=("C", "U", "R", "W")),
             Target((mark("error"), "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2", squared=True),
             Target(("p",), "probabilities", list(s["p"]), optional=True),
             Target(("q",), "probabilities", list(s["q"]), optional=True),

@@ -27,7 +27,7 @@ def _pca(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
 
 
 def _plain(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
-    return Problem(table(rng, rows, cols, centred=True))
+    return Problem(table(rng, rows, cols, centred=True), values={"difficulty": difficulty})
 
 
 def _divided(problem: Problem, solution: Solution) -> tuple[list[Value], ...]:
@@ -87,10 +87,6 @@ def _leaves_the_line(problem: Problem, solution: Solution) -> bool:
     return all(x != 0 for x in solution["scores"]) and all(d != 0 for d in solution["distances"])
 
 
-def _correlation(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
-    return Problem(table(rng, rows, cols, centred=True), values={"difficulty": difficulty})
-
-
 def _is_good_correlation(problem: Problem) -> bool:
     x = _centred(problem.matrix)
     s = x.T * x
@@ -98,8 +94,23 @@ def _is_good_correlation(problem: Problem) -> bool:
     return _is_good_table(problem) and ratio >= 3 and abs(s[0, 1]) ** 2 < s[0, 0] * s[1, 1]
 
 
-def _coefficient(solution: Solution) -> Target:
-    return Target(("r",), "number", solution["correlation"][0, 1], scale=1)
+def _correlation_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
+    both, names = solution["correlation"], ("R", "correlation matrix", "correlation")
+    return (
+        Target(names, "matrix", both, scale=1, also=(Target(("r",), "number", both[0, 1], scale=1),)),
+        Target(("v", "V", "components of the covariance matrix"), "directions", solution["components"]),
+        Target(("w", "W", "components of the correlation matrix"), "directions", solution["scaled_components"]),
+        Target(("C", mark("covariance")), "matrix", solution["covariance"], optional=True),
+    )
+
+
+def _minor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
+    values = ("lambda", "l", mark("variances"), mark("eigenvalues"), mark("eigenvalue"), "variance")
+    vectors = ("w", "W", "v", mark("components"), "component", mark("eigenvector"))
+    return (
+        Target(values, "numbers", list(solution["eigenvalues"]), also=_divided(problem, solution)),
+        Target(vectors, "directions", solution["components"]),
+    )
 
 
 def _select(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
@@ -254,15 +265,7 @@ KINDS = {
         _SIZES,
         *_LIMITS,
         _plain,
-        lambda p, s: (
-            Target(
-                ("lambda", "l", mark("variances"), mark("eigenvalues")),
-                "numbers",
-                list(s["eigenvalues"]),
-                also=_divided(p, s),
-            ),
-            Target(("w", "W", "v"), "directions", s["components"]),
-        ),
+        _minor_targets,
         (_COVARIANCE,),
         _is_good_table,
     ),
@@ -294,13 +297,8 @@ KINDS = {
         ((4, 2), (5, 2), (6, 2)),
         (4, 2),
         (6, 2),
-        _correlation,
-        lambda p, s: (
-            Target(("R",), "matrix", s["correlation"], scale=1, also=(_coefficient(s),)),
-            Target(("v", "V"), "directions", s["components"]),
-            Target(("w", "W"), "directions", s["scaled_components"]),
-            Target(("C", mark("covariance")), "matrix", s["covariance"], optional=True),
-        ),
+        _plain,
+        _correlation_targets,
         (
             (
                 mark("correlated columns, and one variance at least three times the other"),
@@ -385,7 +383,7 @@ KINDS = {
         _isomap,
         lambda p, s: (
             Target((mark("edges"), "E"), "edges", [tuple(edge) for edge in s["edges"]], label=mark("Edges")),
-            Target(("D", mark("paths")), "matrix", s["paths"], label="D"),
+            Target(("D", mark("paths")), "matrix", s["paths"], label="D", reserved=("B", "X", "W", "S", "J", "H")),
             Target(("y", "Y", mark("coordinates")), "scores", s["coordinates"], label="y"),
         ),
         (

@@ -11,7 +11,7 @@ import unicodedata
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
-from eckart.worked.exercises.words import without_units
+from eckart.worked.exercises.words import METHOD, are_neutral, without_units
 from eckart.worked.messages import tr
 
 _PLAIN = str.maketrans({
@@ -19,7 +19,7 @@ _PLAIN = str.maketrans({
     "÷": "/", "∕": "/", "⁄": "/", "√": "sqrt", "∛": "cbrt", "⟨": "(", "⟩": ")", "〈": "(", "〉": ")",
     "⎡": "[", "⎤": " ", "⎢": " ", "⎥": " ", "⎣": " ", "⎦": "]", "⎛": "(", "⎞": " ", "⎜": " ", "⎟": " ", "⎝": " ",
     "⎠": ")", "∨": ",", "∓": "±", "≃": "≈", "≅": "≈", "ᵀ": "^T", "†": "^+", "→": "->", "⇒": "->", "↦": "->", "⟼": "->",
-    "“": "", "”": "", '"': "", "«": "", "»": "",
+    "∈": "=", "↔": "-", "⟷": "-", "✓": "", "✔": "", "☑": "", "“": "", "”": "", '"': "", "«": "", "»": "",
 })  # fmt: skip
 _GREEK = {"λ": "lambda", "σ": "sigma", "Σ": "Sigma", "μ": "mu", "φ": "phi", "ρ": "rho", "Λ": "Lambda"}
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
@@ -32,14 +32,24 @@ _COMMANDS = {
     "lambda": "lambda", "sigma": "sigma", "Sigma": "Sigma", "mu": "mu", "varphi": "phi", "phi": "phi", "rho": "rho",
     "Lambda": "Lambda", "dagger": "+", "to": "->", "mapsto": "->", "rightarrow": "->", "Rightarrow": "->",
     "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
+    "in": "=", "neq": "≠", "ne": "≠", "ldots": "", "dots": "", "mathstrut": "", "phantom": "", "small": "", "large": "",
 }  # fmt: skip
-_TYPES = r"matrix|array|diag|vector|list|set|float\d*|int\d*"  # np.float64(0.5) is 0.5
+_ACCENTS = {
+    "vec", "hat", "bar", "tilde", "overrightarrow", "underline", "overline", "boldsymbol", "bm", "mathbf", "mathrm",
+    "boxed", "text", "mathbb", "mathcal",
+}  # fmt: skip
+_TYPES = r"matrix|array|diag|vector|list|set|span|gen|lin|float\d*|int\d*"  # np.float64(0.5) is 0.5
 _WRAPPERS = rf"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:{_TYPES})\s*(?=[(\[{{])"
 _TRANSPOSED = r"(?<![^\W_])([UV])[tTh](?=\s*(?:=|:|≈))"  # Vt = ..., as NumPy's users call V^T
 _COLUMN = r"\[((?:\s*\[\s*[^\s\[\],;]+\s*\]\s*,?){2,})\s*\]"  # [[1], [2]] has two rows
 _LITERAL = r"(?:(?<![\w.,^])(?<!\^\()(?<!\^-)(?<!\^\(-)|(?<=sqrt)|(?<=cbrt))\d+(?:[.,]\d+)?"  # not the index of a name
 _MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
-_ITEM = r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"  # 1) or - before a line
+_ITEM = (  # 1) or 1. or - before a line
+    r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_])|"
+    r"[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"
+)
+_NAME = r"(?!sqrt|cbrt)[^\W\d_][\w^']*(?:[^\S\n]*\([^()\n]*\))?"
+_ABOUT = r"(?<!K)~\s*(?=[-+]?\s*(?:[\d.(]|sqrt|cbrt))|(?i:\b(?:ca|approx|aprox|circa|ок|прибл)\.)\s*(?=[-+]?[\d.])"
 _AND = r"(?<=\s)(?:and|or|e|ed|o|oppure|y|и|или)(?=\s)(?!\s*(?:=|:|≈))"
 
 
@@ -51,46 +61,69 @@ def plain(text: str) -> str:
     """
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
+    text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
     if "\\" in text or "$" in text:
         text = _latex(text)
     # x_{1} is x_1, and a raised {..} is a parenthesis; what is left of braces is a set.
-    text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", re.sub(r"_\{\s*\d+(?:\s*,\s*\d+)+\s*\}", "", text))
+    text = re.sub(r"(?<=\w)(_\{|\()\s*lambda\s*=\s*(?=[^(){}]*[)}]\s*(?:=|:|->))", r"\1", text)  # v(λ=3)
+    text = re.sub(r"_\{([^{}]*[^\w\s,{}][^{}]*)\}", r"(\1)", text)  # E_{-6}
+    text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", re.sub(r"_\{\s*(\d+(?:\s*,\s*\d+)+)\s*\}", r"(\1)", text))
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
     text = _norms_and_pairs(text)
     text = re.sub(r"(?<=[^\W\d_])\^\((\d+|[+T])\)(?=\s*(?:=|:|≈))", r"^\1", text)  # A^3 and A^+ are names here
-    text = re.sub(r"\|\s*([^\W\d_])\s*\|\s*=", "det =", text)
+    text = re.sub(r"\|\s*([^\W\d_])\s*\|(\^\(?2\)?)?\s*=", r"det\2 =", text)
+    text = re.sub(r"(?<=[^\W\d_])\[\s*([A-Z]|\d+\s*,\s*\d+)\s*\](?=\s*(?:=|:|≈))", r"(\1)", text)  # Det[A], x[1, 2]
     text = "\n".join(re.sub(r"^\s*\|(.*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)
     text = re.sub(_TRANSPOSED, r"\1^T", text)
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
-    text = re.sub(r"(?<=[)\]}])\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
+    text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text)
     text = re.sub(rf"({_LITERAL})[^\S\n]*:[^\S\n]*(?=\d)", r"\1/", text).replace("**", "^")
     # `k = 1 (97.8 %)` has the share of the k that it gives; `√2 (≈ 1.41)` is an equality.
     text = re.sub(r"(?<=[\w)\]}])\s*\(\s*[=≈~]?\s*(\d+(?:[.,]\d+)?\s*%)\s*\)", r"; share = \1;", text)
+    text = re.sub(r"(?<=\d)\s*[:,]\s+(\d+(?:[.,]\d+)?\s*%)(?=\s*(?:[;\n]|$))", r"; share = \1", text)
     text = re.sub(r"(?<=[\w)\]}])\s*\(\s*[=≈~]\s*([^()=≈]*)\)", r" ≈ \1", text)
     text = re.sub(r"\(\s*([^\W\d_]\w*\s*[=≈][^()=≈]*)\)", r"; \1;", text)  # columns 2, 3 (r = 0.5, 0.6)
     text = re.sub(r"(?:(?<=[=:,;\n])|^)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", " ", text)  # a vector of either sign
+    text = re.sub(r"(?<=[\d)\]}%])[^\S\n]*\(\s*([^\W\d_]{2}[^()\d]*)\)", _remark, text)
     text = without_units(re.sub(_AND, ",", text))
     # Words after a comma or a number begin a part of their own: `values 3, 1, vectors (1, 1), (1, -1)`.
-    return re.sub(r"(?:,\s*|(?<=[\d)\]}])[^\S\n]+)(?=(?:(?!sqrt|cbrt)[^\W\d_]{3,}\s+)+[-+(\[{\d.])", "; ", text)
+    word = r"(?!sqrt|cbrt)[^\W\d_]"
+    words = rf"(?=(?:{word}+\s+)*{word}{{3,}}\s+(?:{word}+\s+)*[-+(\[{{\d.])"
+    return re.sub(rf"(?:,\s*|(?<=[\d)\]}}])[^\S\n]+){words}", "; ", text)
+
+
+def _remark(found: re.Match[str]) -> str:
+    """Nothing in place of `(exact)` and `(by Chio)` after a number."""
+    return "" if are_neutral(re.split(METHOD, f" {found[1]}")[0]) else found[0]
 
 
 def _norms_and_pairs(text: str) -> str:
     """`‖A - B‖_F = 2` is an error, `39: (1, 2)`, `39 -> (1, 2)` and `(39, [1, 2])` are a number and a vector."""
     norm = r"(?:‖[^‖\n]*‖|\|\|[^|\n]*\|\|)(_[^\W\d]|_2)?(\^\(?2\)?)?(?=\s*(?:=|:|≈))"
-    text = re.sub(norm, lambda m: ("spectral norm" if m[1] == "_2" else "error") + ("^2" if m[2] else ""), text)
+    text = re.sub(norm, _norm, text)
     text = re.sub(r"\(\s*([^()\[\]{},;\n]+?)\s*[,;]\s*(\[[^\[\]\n]*\]|\([^()\n]*\))\s*\)", r"\1, \2", text)
-    text = re.sub(r"\s*->\s*", ", ", text)
+    text = re.sub(r"(?m)^\s*->\s*|^\s*\?\s*=\s*", "", text)
+    text = re.sub(r"(?<![\w.)])(lambda_?\d?)\s*->\s*(?=[(\[{])", r"E(\1) = ", text)
+    text = re.sub(rf"(?<![\w.)])({_NAME})\s*->\s*", r"\1 = ", text)  # det -> 12
+    text = re.sub(r"\s*->\s*(?=[(\[{])", ", ", text)
+    text = re.sub(r"\s*->\s*", "; ", text)
     text = re.sub(rf"({_LITERAL})\s*:[^\S\n]+([^;:=≈\n()\[\]{{}}]*)", _pair, text)
     return re.sub(rf"({_LITERAL})(?::\s+|\s*:\s*(?=[(\[{{]))", r"\1, ", text)
+
+
+def _norm(found: re.Match[str]) -> str:
+    if found[1] == "_2":
+        return "spectral norm^2" if found[2] else "spectral norm"
+    return "error^2" if found[2] else "Frobenius norm"
 
 
 def _pair(found: re.Match[str]) -> str:
     """`3: 0.6 0.8` as `3, (0.6 0.8)`: a number and a vector without brackets."""
     vector = found[2].strip().rstrip(",")
-    several = len(re.findall(r"[^\s,]+", vector)) > 1 and not re.search(r"[^\W\d_]", re.sub("sqrt|cbrt", "", vector))
+    several = len(re.findall(r"[^\s,%]+", vector)) > 1 and not re.search(r"[^\W\d_]", re.sub("sqrt|cbrt", "", vector))
     return f"{found[1]}, ({vector}){' ' if found[2] != vector else ''}" if several else found[0]
 
 
@@ -116,7 +149,7 @@ def _unicode(text: str) -> str:
     text = re.sub(r"[¼-¾⅐-⅞]", lambda m: _fraction(m[0]), text)
     text = re.sub(r"[⁰¹²³⁴-⁹⁺⁻]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
     text = re.sub(r"(?<=[₀-₉]),(?=[₀-₉])", "", text) if re.search(r"[₀-₉],[₀-₉]\s*=", text) else text
-    text = re.sub(r"[₀-₉]{2,}(?=\s*=)", "", text).translate(_LOWERED).translate(_PLAIN)
+    text = text.translate(_LOWERED).translate(_PLAIN)
     for letter, word in _GREEK.items():
         text = text.replace(letter, word)
     if re.search(r"<[^<>]*,[^<>]*>", text):
@@ -139,6 +172,7 @@ def _latex(text: str, depth: int = 0) -> str:
     """Commands of LaTeX by plain signs; a command that is not known is refused."""
     if depth > DEEPEST:
         raise InputError(tr("Brackets are more than {most} deep.", most=DEEPEST))
+    text = re.sub(r"\\begin\s*\{vmatrix\}.*?\\end\s*\{vmatrix\}\s*(?==)", "det ", text, flags=re.DOTALL)
     text = re.sub(r"\$|\\\\\[[^\]]*pt\]", "", text).replace("\\\\", ";")
     text = re.sub(r"\\begin\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}(?:\{[^{}]*\})?", "[", text)
     text = re.sub(r"\\end\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}", "]", text).replace("&", ", ")
@@ -158,6 +192,8 @@ def _command(text: str, match: re.Match[str], depth: int) -> tuple[str, int]:
         above, place = _argument(text, place, depth + 1)
         below, place = _argument(text, place, depth + 1)
         return f"(({above})/({below}))", place
+    if name in _ACCENTS:
+        return _argument(text, place, depth + 1)
     if name == "sqrt":
         order = re.compile(r"\s*\[([^\[\]]*)\]").match(text, place)
         inside, place = _argument(text, order.end() if order else place, depth + 1)

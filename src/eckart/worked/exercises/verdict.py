@@ -10,11 +10,13 @@ from decimal import Context, localcontext
 from eckart.errors import InputError
 from eckart.worked.exercises.answers import Row, Target, readings
 from eckart.worked.exercises.arithmetic import DIGITS, Entry, Grid
-from eckart.worked.exercises.assignment import Assignment, Piece, assign, find
+from eckart.worked.exercises.assignment import Assignment, Piece, assign
 from eckart.worked.exercises.compare import ALMOST, ORDER, PARTIAL, RIGHT, WRONG, Part, Verdict, count, matrix, number
 from eckart.worked.exercises.compare_columns import are_inverse, axes, common, directions, frame, inverse, scores
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
-from eckart.worked.exercises.words import are_neutral, refuse_changing, words_of
+from eckart.worked.exercises.eigenspaces import by_eigenvalue
+from eckart.worked.exercises.names import find
+from eckart.worked.exercises.words import are_neutral, refuse_changing
 from eckart.worked.messages import tr
 
 __all__ = ["Verdict", "judge"]
@@ -37,7 +39,8 @@ def compare(part: Part, target: Target) -> Verdict:
 def judge(answer: str, targets: Sequence[Target]) -> Verdict:
     """The verdict on an answer, by the reading that is kindest to it."""
     best: Verdict | None = None
-    for rows in readings(answer):
+    for read in readings(answer):
+        rows = by_eigenvalue(read, targets)
         _check_words(rows, targets)
         verdict = _all_rows(rows, targets)
         if best is None or _rank(verdict) < _rank(best):
@@ -78,29 +81,19 @@ def _summary(found: Assignment, targets: Sequence[Target]) -> Verdict:
     verdict = _judged(given, targets)
     stray = [piece for piece in found.pieces if piece.target is None and not piece.title]
     if stray:
-        pieces = [] if verdict.status == WRONG else _right_parts(given, targets)
+        pieces = _right_parts(given, targets) if verdict.status == RIGHT else [verdict.message] if given else []
         shown = "; ".join(_typed(piece.part) for piece in stray)
         pieces.append(tr("This is not among what is asked for: {parts}. Name it if it is a result on the way.",
                          parts=shown))  # fmt: skip
-        pieces = [verdict.message, *pieces] if verdict.status == WRONG else pieces
         verdict = Verdict(WRONG, " ".join(pieces))
-    return _with_notes(verdict, found.pieces, targets)
+    return _with_notes(verdict, found.pieces)
 
 
-def _with_notes(verdict: Verdict, pieces: Sequence[Piece], targets: Sequence[Target]) -> Verdict:
-    """What was not checked, and names that were understood as something else."""
-    unknown = [piece.title for piece in pieces if piece.target is None and piece.title]
+def _with_notes(verdict: Verdict, pieces: Sequence[Piece]) -> Verdict:
+    """With the names that were not checked."""
+    unknown = list(dict.fromkeys(piece.title for piece in pieces if piece.target is None and piece.title))
     notes = [tr("Not asked for, and not checked: {names}.", names=", ".join(unknown))] if unknown else []
-    for piece in pieces:
-        if piece.target is not None and piece.title and find(piece.title, targets) is None and _says(piece.title):
-            target = targets[piece.target].shown
-            notes.append(tr("{name} was read as {target}.", name=repr(piece.title), target=target))
     return replace(verdict, message=" ".join([verdict.message, *notes]))
-
-
-def _says(name: str) -> bool:
-    """Whether a name is a word, not a letter of the writer's choice."""
-    return any(len(word) > 2 for word in words_of(name))
 
 
 def _right_parts(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> list[str]:
@@ -119,6 +112,8 @@ def _judged(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> Ve
     if slip := _apart(given, targets):
         return Verdict(ALMOST, slip)
     asked = _missing_parts(given, targets)
+    if asked and not given:
+        return Verdict(WRONG, tr("Still to be found: {names}.", names=", ".join(asked)))
     if asked:
         return Verdict(PARTIAL, tr("Right so far. Still to be found: {names}.", names=", ".join(asked)))
     return Verdict(RIGHT, tr("Right."))
@@ -129,8 +124,14 @@ def _missing_parts(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]
     return [target.shown for i, target in enumerate(targets) if not target.optional and i not in done]
 
 
+def _in_order(verdict: Verdict) -> bool:
+    return any(order == tuple(range(len(order))) for order, _ in verdict.matches)
+
+
 def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
     """The message on paired parts in different orders or with different signs, or ""."""
+    if len(together) == 1 and together[0][0].form == "scores" and not _in_order(together[0][1]):
+        return tr("The vectors are right, but in another order.")
     slip = common(together) if len(together) > 1 else ""
     if slip == "order":
         names = ", ".join(target.shown for target, _ in together)

@@ -15,26 +15,65 @@ _NEUTRAL = """
     my answer answers result results solution solutions row rows column columns vector vectors value values matrix
     entry entries component components number numbers unit first second third point points user users item items score
     scores exactly exact about approximately approx ca circa roughly plus equals equal gives obtain find found here
-    where singular edge edges pair pairs
+    where singular edge edges pair pairs ans sol res final i.e col cols vec vecs val vals rounded
+    need needed suffice suffices enough required sono ne bastano basta servono bastan basta hacen falta se necesitan
+    нужно достаточно требуется хватает
     il lo la i gli le un uno una di del della dei delle degli dell per con da dal nel nella è sono e ed quindi allora
     risposta risultato soluzione riga righe colonna colonne vettore vettori valore valori matrice componente componenti
-    numero numeri punto punti arco archi coppia coppie esattamente più vale valgono si ottiene dunque
+    numero numeri punto punti arco archi coppia coppie esattamente esatto esatta più vale valgono si ottiene dunque l
+    prima primo seconda secondo terza terzo arrotondato
     el los las unos unas de para con por desde en es son y así entonces luego respuesta resultado solución fila filas
     columna columnas valor valores vector vectores matriz número números punto puntos arista aristas par pares
-    exactamente aproximadamente más vale se obtiene
+    exactamente exacto exacta aproximadamente más vale se obtiene primero primer primera segundo segunda redondeado
     это равен равна равно равны есть и а для из с со в во на ответ ответы результат решение строка строки строк столбец
     столбцы столбцов вектор векторы векторов значение значения значений матрица компонента компоненты компонент число
     числа чисел точка точки ребро рёбра ребра пара пары ровно примерно около плюс получаем итак тогда следовательно
+    точно первый первая первое второй вторая второе третий третья третье матрицы матрицу вектора числом отв округлённо
+"""
+_DESCRIBING = """
+    unit normalised normalized orthonormal principal main dominant leading largest smallest greatest lowest highest
+    biggest minimum maximum minimal maximal max min least corresponding associated respective numerical new computed
+    calculated sought required requested given best optimal approximation reconstruction total all both two three its
+    resulting shortest frobenius following chosen drawn selected best-fitting respectively one variance energy
+    missing imputed filled
+    unitari unitario normalizzati normalizzato ortonormali principali principale dominante massimo massima minimo minima
+    maggiore minore corrispondenti corrispondente associati relativo relativi calcolato richiesto dato data nuovi
+    nuove nuovo nuova
+    migliore totale tutti tutte scelte cercato ricostruzione approssimazione varianza energia mancante
+    unitarios unitario normalizados normalizado ortonormales principales principal máximo mínima mínimo mayor menor
+    correspondientes correspondiente asociados calculado pedido dado dada nuevos nuevas nuevo nueva mejor todos
+    todas elegidas
+    reconstrucción aproximación varianza energía faltante perdido
+    единичные единичный нормированные нормированный ортонормированные главные главная главный наибольшее наименьшее
+    максимальное минимальное соответствующие соответствующий данной данная искомый искомые новых новые лучшее все
+    выбранные найденные приближения восстановления кратчайшие кратчайших дисперсии энергии исходной пропущенное новое
+"""
+_ARTICLES = """
+    a an the of for is are in on to il lo la i gli le l un uno una di del della dei delle degli dell per el los las de
+    al en для из в на это
 """
 _CHANGING = """
-    not no never none neither nor without except unlike wrong false different isn aren doesn don cannot least more
-    less greater smaller larger than over under between maybe perhaps possibly either
-    non né senza tranne eccetto diverso diversa diversi sbagliato almeno massimo maggiore minore forse oppure
-    ni sin salvo excepto distinto distinta distintos nunca menor mayor quizá quizás tal
+    not no never none neither nor without except unlike wrong false different isn aren doesn don cannot more
+    less than over under between maybe perhaps possibly either
+    non né senza tranne eccetto diverso diversa diversi sbagliato almeno forse oppure
+    ni sin salvo excepto distinto distinta distintos nunca quizá quizás tal
     не нет ни без кроме никогда неверно больше меньше возможно либо разве
 """
 NEUTRAL, CHANGING = (frozenset(text.split()) for text in (_NEUTRAL, _CHANGING))
 """Words that may stand next to a number without changing it, and those that turn it into something else."""
+DESCRIBING, ARTICLES = (frozenset(text.split()) for text in (_DESCRIBING, _ARTICLES))
+"""Words that describe a thing without making it another one, such as `unit` for eigenvectors; articles and `of`."""
+_LIMITS = (
+    r"(?i)\b(?:at (?:most|least)|al massimo|al minimo|al menos|a lo sumo|al más|como (?:máximo|mínimo)|"
+    r"(?:maggiore|minore|mayor|menor|superiore|inferiore|superior|inferior) (?:di|a|que|o)\b)"
+)
+METHOD = r"\s+(?:by|using|via|mediante|tramite|usando|con|with|методом|с помощью|по)\s+"
+"""What follows these words says how something was found, not what it is."""
+_SIDES = {
+    "row", "rows", "column", "columns", "riga", "righe", "colonna", "colonne",
+    "fila", "filas", "columna", "columnas", "строка", "строки", "столбец", "столбцы",
+}  # fmt: skip
+_COUNTS = {"number", "count", "numero", "número", "quantità", "cantidad", "число", "количество"}
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -57,6 +96,35 @@ def are_neutral(text: str) -> bool:
     return all(word in NEUTRAL for word in words_of(text))
 
 
+def are_describing(text: str) -> bool:
+    """Whether a text says nothing that could make a name stand for something else.
+
+    >>> are_describing("unit"), are_describing("sum of")
+    (True, False)
+    """
+    return all(word in NEUTRAL or word in DESCRIBING for word in words_of(text))
+
+
+def are_articles(text: str) -> bool:
+    """Whether a text has only articles and prepositions."""
+    return all(word in ARTICLES for word in words_of(text))
+
+
+def are_sides(text: str) -> bool:
+    """Whether a text speaks of rows or of columns and of nothing else.
+
+    >>> are_sides("the columns"), are_sides("columns of Q"), are_sides("the answer")
+    (True, False, False)
+    """
+    said = [word for word in words_of(text) if word not in ARTICLES]
+    return bool(said) and all(word in _SIDES for word in said)
+
+
+def counts(word: str) -> bool:
+    """Whether a word asks how many there are, as in `number of components`."""
+    return word.lower() in _COUNTS
+
+
 def refuse_changing(text: str) -> None:
     """Refuse an answer that contains `not`, `at least` or the like, which may say the opposite of its number.
 
@@ -64,7 +132,7 @@ def refuse_changing(text: str) -> None:
     Traceback (most recent call last):
     eckart.errors.InputError: The answer could not be read: it has the word 'not', ...
     """
-    for word in [*words_of(text), *re.findall(r"(?i)\bat most\b", text)]:
+    for word in [*words_of(text), *re.findall(_LIMITS, text)]:
         if word in CHANGING or " " in word:
             raise InputError(
                 tr("The answer could not be read: it has the word {word}, and only what is right can be checked. Write "

@@ -1,0 +1,67 @@
+"""Vectors that are named by their eigenvalue: `E(-6) = (1, 2)`, `v_{λ=3} = (0, 1)`, `E_3 = span{(1, 1)}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from eckart.errors import InputError
+from eckart.worked.exercises.answers import Row, Target
+from eckart.worked.exercises.arithmetic import Reader, Typed
+from eckart.worked.exercises.names import find
+
+_SPACE = re.compile(
+    r"(?:E|Eig|V|v|e|x|w|u|eigenspace|autospazio|autoespacio)[\s_]*(?:\(([^()]*)\)|(lambda_?\d|(?<=[Eg_])\d+))"
+)
+_BY_ORDER = re.compile(r"lambda_?(\d)")
+Key = Typed | int
+
+
+def by_eigenvalue(rows: Sequence[Row], targets: Sequence[Target]) -> list[Row]:
+    """The rows, with vectors that are named by their eigenvalues under the names that the targets have.
+
+    Eigenvalues that stand nowhere else are added as a row of their own.
+    """
+    values = next((one for one in targets if "lambda" in one.names and one.form in {"numbers", "number"}), None)
+    vectors = next((one for one in targets if one.form in {"directions", "axes"}), None)
+    if values is None or vectors is None:
+        return list(rows)
+    keys = [_key(row, targets) for row in rows]
+    if not any(keys):
+        return list(rows)
+    given = [x for row in rows if _is_named(row.title, values, targets) for x in row.entries if isinstance(x, Typed)]
+    listed = given or [key for key in keys if isinstance(key, Typed)]
+    renamed = []
+    for row, key in zip(rows, keys, strict=True):
+        place = key if isinstance(key, int) else _place(key, listed)
+        renamed.append(replace(row, name=f"{vectors.names[0]}{place}", words="") if key and place else row)
+    return renamed if given or not listed else [Row(tuple(listed), values.names[0]), *renamed]
+
+
+def _key(row: Row, targets: Sequence[Target]) -> Key | None:
+    """The eigenvalue in a name, or its number as in `v(λ1)`; None where the name has none."""
+    match = _SPACE.fullmatch(row.title)
+    if match is None or (match[2] and find(row.title, targets) is not None):
+        return None  # v2 is the second one
+    inside = (match[1] or match[2]).strip()
+    if order := _BY_ORDER.fullmatch(inside):
+        return int(order[1])
+    try:
+        entries = Reader(inside).row()
+    except InputError:
+        return None
+    return entries[0] if len(entries) == 1 and isinstance(entries[0], Typed) else None
+
+
+def _is_named(title: str, target: Target, targets: Sequence[Target]) -> bool:
+    found = find(title, targets)
+    return found is not None and targets[found[0]] is target
+
+
+def _place(key: Typed | None, listed: Sequence[Typed]) -> int:
+    """Which of the eigenvalues this is, from 1; 0 for none of them."""
+    if key is None:
+        return 0
+    near = (i for i, x in enumerate(listed, 1) if abs(x.value - key.value) <= max(x.error, key.error))
+    return next(near, 0)

@@ -1,0 +1,197 @@
+"""What a name in an answer stands for: `det(A)`, `the unit eigenvectors`, `v2`, `sigma^2`, `autovalori`.
+
+A name is one of the things that are asked for only if nothing in it changes its meaning: `det(2A)`, `trace` and
+`the sum of the eigenvalues` are something else. A single letter is free: the writer may have chosen it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.synonyms import SYNONYMS
+from eckart.worked.exercises.words import METHOD, are_articles, are_describing, are_neutral, are_sides, counts, words_of
+from eckart.worked.messages import LANGUAGES, catalogue
+
+COLUMNS = {"directions", "axes", "frame", "scores"}
+_SUBJECT = re.compile(r"[A-Z](?:_?[a-z\d])?")  # the matrix of the question, as in rank(A)
+_FIXED = {"A", "k", "K", "n", "I"}
+"""Letters with one meaning in all questions; any other letter may be the writer's own name for an answer."""
+_PLAIN = re.compile(r"(?:[^\W\d_]+(?:_?\d+)?[\s.,']*)*")  # words, perhaps with numbers: row 1, row2
+_SUFFIX = r"_?(?:max|min|dom|F|tot)"  # lambda_max, error_F
+_MOST = 9
+_WITH = r"\s(?:with|where|con|dove|donde|где|при)\s"  # A = QR with Q = ...
+_SQUARED = (
+    r"(?i)\(?\b(?:squared?|quadratic[oie]|al quadrato|cuadrátic[oa]s?|al cuadrado|квадрат\w*|в квадрате)\b\)?(?: of)?"
+)
+
+
+def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """The target of this name, and which column or entry of it (0: all): v2 is column 2 of v, lambda2 entry 2.
+
+    >>> targets = (Target(("lambda", "eigenvalues"), "numbers", [3, 1]), Target(("det", "determinant"), "number", 3))
+    >>> find("the eigenvalues of A", targets), find("lambda_2", targets), find("det(A)", targets)
+    ((0, 0), (0, 2), (1, 0))
+    >>> find("det(2A)", targets), find("sum of the eigenvalues", targets), find("det^2", targets)
+    (None, None, None)
+    """
+    name = with_power(name)
+    pieces = [piece for pattern in (r"=", _WITH, r",") for one in reversed(name.split("="))
+              for piece in re.split(pattern, one)]  # fmt: skip
+    return next((found for one in pieces if (found := _find(one.strip(), targets))), None)
+
+
+def with_power(name: str) -> str:
+    """`squared error` as `error^2`.
+
+    >>> with_power("the squared error"), with_power("errore quadratico"), with_power("sigma")
+    ('the error^2', 'errore^2', 'sigma')
+    """
+    shorter = re.sub(_SQUARED, " ", name).strip()
+    return name if shorter == name.strip() or not shorter else f"{shorter}^2"
+
+
+def is_free(name: str, targets: Sequence[Target] = ()) -> bool:
+    """Whether a name says nothing about what it stands for: a letter of the writer's choice, or neutral words.
+
+    >>> is_free("x"), is_free("y_2"), is_free("the answer"), is_free("trace"), is_free("A^-1"), is_free("|A|^2")
+    (True, True, True, False, False, False)
+    """
+    if any(target.form == "set" for target in targets) and are_sides(name):
+        return False  # chosen rows are not chosen columns
+    letter = re.fullmatch(r"([^\W\d_]|mu|nu|rho|phi)(?:_?\d+|')?", name.strip())
+    if letter is not None and any(letter[1] in target.reserved for target in targets):
+        return False
+    if letter is not None and any(letter[1] in target.names and _place(target) for target in targets):
+        return False  # another entry than the one that is asked for
+    return (letter is not None and letter[1] not in _FIXED) or says_nothing(name)
+
+
+def is_called(name: str, target: Target) -> bool:
+    """Whether this is one of the names of a target, without an index, a power or further words."""
+    return _normal(name) in _names(target.names)
+
+
+def says_nothing(name: str) -> bool:
+    """Whether a name has neutral words only; `A` is a matrix, `a` an article."""
+    harmless = are_describing(name) and any(map(are_neutral, words_of(name)))
+    return harmless and bool(_PLAIN.fullmatch(name)) and not re.fullmatch(r"\s*[A-Z](?:_?\d+)?\s*", name)
+
+
+def _find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    if not _normal(name):
+        return None
+    if (whole := _named(name, targets)) is not None:
+        return whole, 0
+    if squared := re.fullmatch(r"(.+?)\s*\^\s*\(?2\)?", name):
+        found = _find(squared[1], targets)  # d^2 is d, not d2
+        return found if found and (targets[found[0]].squared or targets[found[0]].unsigned) else None
+    if transposed := re.fullmatch(r"(.+?)(?:\^\(?[TtH]\)?|')", name):
+        found = _find(transposed[1], targets)
+        return found if found and hasattr(targets[found[0]].value, "shape") else None
+    if first := re.fullmatch(r"(.+?)\^\(?1\)?", name):
+        return _find(first[1], targets)  # W^(1) is the first W
+    if "^" in name:
+        return None  # V^-1 is not V, det^3 not det
+    if suffixed := re.fullmatch(rf"(.+?){_SUFFIX}", name):
+        return _find(suffixed[1], targets)
+    return _indexed(name, targets) or _with_argument(name, targets) or _described(name, targets)
+
+
+def _named(name: str, targets: Sequence[Target]) -> int | None:
+    """The target with exactly this name, or else one that is spelt like it."""
+    wanted = _normal(name)
+    exact = [i for i, target in enumerate(targets) if name in target.names]
+    loose = [i for i, target in enumerate(targets) if wanted in _names(target.names)]
+    alike = [i for i, target in enumerate(targets) if any(_alike(wanted, one) for one in _names(target.names))]
+    return next(iter(exact + loose + alike), None)
+
+
+def _indexed(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """A name with the number of a column or an entry."""
+    match = re.fullmatch(r"(.*[^\W\d])_?\s?\(?([1-9]\d?)\)?", name)
+    if match:
+        for i, target in enumerate(targets):
+            if _place(target) and _normal(match[1]) in _names(target.names):
+                return (i, 0) if match[2] == _place(target) else None
+            if _normal(match[1]) in _names(target.names) and int(match[2]) <= _count(target):
+                return i, int(match[2])
+    return None
+
+
+def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """`rank(A)`, `x(2, 1)`, `v (unit vectors)`, `sigma (singular values)`: what is in parentheses changes nothing."""
+    match = re.fullmatch(r"(.+?)\s*\(([^()]*)\)", name)
+    if match is None:
+        return None
+    inside, found = match[2].strip(), _find(match[1], targets)
+    if found is None:
+        return None
+    place = re.fullmatch(r"\d+(?:\s*[,;]\s*\d+)+", inside)
+    if place and _place(targets[found[0]]):
+        return found if re.sub(r"\D", "", inside) == _place(targets[found[0]]) else None
+    same = _find(inside, targets)
+    harmless = re.fullmatch(r"[^\W\d_]+(?:[\s-][^\W\d_]+)*", inside) and are_describing(inside)
+    return found if place or harmless or _SUBJECT.fullmatch(inside) or (same and same[0] == found[0]) else None
+
+
+def _described(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """A name among words that do not change it: `the rank of A`, `unit eigenvectors`, `eigenvectors V`."""
+    words = re.split(METHOD, name)[0].split()
+    if not all(re.fullmatch(r"[^\W\d](?:[\w'~+-]|\^-?)*,?", word) for word in words):
+        return None
+    words = [word.strip(",") for word in words]
+    if any(map(counts, words)):
+        return next(((i, 0) for i, target in enumerate(targets) if target.form == "count"), None)
+    subject = [bool(_SUBJECT.fullmatch(word)) and place > 0 and _named(word, targets) is None
+               for place, word in enumerate(words)]  # fmt: skip
+    said = [word for word, is_subject in zip(words, subject, strict=True) if not is_subject and not are_articles(word)]
+    kept = [word for word in said if not are_describing(word)]
+    plain = [word for word in said if are_neutral(word) or not are_describing(word)]
+    shorter = [" ".join(some) for some in (said, plain, kept) if some and " ".join(some) != name]
+    if whole := next((found for one in shorter if (found := _find(one, targets))), None):
+        return whole
+    own = [found for word in (kept or said) if word != name and (found := _find(word, targets))]
+    complete = len(own) == len(kept or said) and len({found[0] for found in own}) == 1
+    return own[-1] if complete else next(iter(own), None) if own and not kept else None
+
+
+def _place(target: Target) -> str:
+    """The indices of the one entry that is asked for, 52 for x_{5,2}; "" for all other targets."""
+    return re.sub(r"\D", "", target.label) if re.search(r"\d,\d", target.label) else ""
+
+
+def _count(target: Target) -> int:
+    """How many columns or entries a target has; the scores t1, t2, ... may be those of rows."""
+    if target.form == "scores" or (target.form in COLUMNS and target.value.cols == 1):
+        return int(max(target.value.shape))
+    if target.form in COLUMNS:
+        return int(target.value.cols)
+    if target.form == "number" or (target.form == "numbers" and len(target.value) == 1):
+        return _MOST  # one eigenvalue of several, whatever its number
+    return len(target.value) if target.form in {"numbers", "list", "probabilities"} else 0
+
+
+@cache
+def _names(names: tuple[str, ...]) -> frozenset[str]:
+    """What a target may be called, in all languages."""
+    translated = [form[0] for code in LANGUAGES for name in names if (form := catalogue(code).messages.get(name))]
+    synonyms = [other for name in names for other in SYNONYMS.get(name, "").split(", ")]
+    return frozenset(filter(None, map(_spelt, (*names, *translated, *synonyms))))
+
+
+def _spelt(name: str) -> str:
+    """A name without articles, which `find` leaves out too."""
+    return _normal(" ".join(word for word in name.split() if not are_articles(word) or len(word) == len(name)))
+
+
+def _alike(a: str, b: str) -> bool:
+    """Whether two words differ in their endings only: distance and distances, autovalore and autovalori."""
+    stem = max(4, len(a) - 2, len(b) - 2)
+    return a.isalpha() and len(a) >= stem and a[:stem] == b[:stem]
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[\s_^{}()]", "", name.lower())

@@ -1,0 +1,50 @@
+"""Texts that can be read in several ways: decimal commas, digits in groups of three, mixed numbers, edges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+
+def spellings(text: str) -> Iterator[str]:
+    """The text, with decimal commas, with digits in groups of three, and with mixed numbers such as 2 1/3."""
+    yield text
+    if edges := _edges(text):
+        yield edges
+    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed_number, text)
+    if mixed != text:
+        yield mixed
+    if (decimals := _with_points(text)) != text:
+        yield decimals
+    grouped = r"(?<![\d.,])(\d{1,3})((?:[ ,]\d{3})+)(?![\d.,])"
+    if re.search(grouped, text):
+        yield re.sub(grouped, lambda m: m[1] + re.sub(r"[ ,]", "", m[2]), text)
+    # 12 000,5 and 12.000,5 with a decimal comma, 12,000.5 with a point.
+    for sign, decimal in ((" ", ","), (r"\.", ","), (",", r"\.")):
+        grouped = rf"(?<![\d.,])(\d{{1,3}}(?:{sign}\d{{3}})+){decimal}(\d+)(?![\d.,])"
+        if re.search(grouped, text):
+            text_of = re.sub(grouped, lambda m: re.sub(r"\D", "", m[1]) + "." + m[2], text)
+            yield _with_points(text_of) if decimal == "," else text_of
+
+
+def _with_points(text: str) -> str:
+    """With points for decimal commas; `(1,2)` is a vector in every language."""
+    return re.sub(r"\(\s*[-+]?[1-9]\d*,\d+\s*\)|(?<=\d),(?=\d)", lambda m: m[0] if m[0][0] == "(" else ".", text)
+
+
+def _edges(text: str) -> str:
+    """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph; empty where nothing is written so."""
+    pair = r"\d{1,2}-\d{1,2}"
+    listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;]+{pair})+(?![\w.^*/(])", _listed_edges, text)
+    between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w.^*/(]|\s*[-+*/])"
+    found = re.sub(between, r"(\1, \2)", listed)
+    return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
+
+
+def _listed_edges(found: re.Match[str]) -> str:
+    return ", ".join(re.sub(r"(\d+)-(\d+)", r"(\1, \2)", edge) for edge in re.split(r"[ ,;]+", found[0]))
+
+
+def _mixed_number(match: re.Match[str]) -> str:
+    """2 1/3 as (2+1/3); 2 4/3 is not a mixed number."""
+    return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]

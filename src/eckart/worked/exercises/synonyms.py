@@ -1,0 +1,46 @@
+"""Further names of what is asked for, by the English name; `names` knows their translations too."""
+
+from __future__ import annotations
+
+SYNONYMS = {
+    "eigenvalues": (
+        "eigvals, spectrum, spettro, espectro, спектр, evals, autovalor, autovalores, valores propios, "
+        "собственные числа"
+    ),
+    "eigenvectors": "eigvecs, evecs, autovectores, vectores propios",
+    "eigenvector": "eigvec, evec, autovector, vector propio",
+    "eigenvalue": "eigval, eval, valor propio, собственное число",
+    "rank": "rnk, rango",
+    "paths": "geodesics, distances",
+    "singular values": "svals, valori singolari, valores singulares, сингулярные числа",
+    "columns": "cols, col",
+    "components": "PC, PCs, CP, ГК",
+    "scores": "score",
+    "error": "err, residual",
+    "rows": "row",
+    "distances": "dist",
+    "share": "explained variance, variance explained, energy, varianza spiegata, varianza explicada",
+    "suggest": (
+        "recommend, suggerisco, suggerirei, consiglio, sugerir, sugiero, recomendar, recomiendo, советую, "
+        "рекомендую, рекомендовать"
+    ),
+    "correlations": "corr",
+    "covariance": "cov, covariances",
+    "means": "mean, averages",
+    "coordinates": "coords, embedding, coefficients",
+    "basis": "rows, row",
+    "approximation": "approssimazione, aproximación, приближение",
+    "right singular vectors": "vettori singolari destri, vectores singulares derechos, правые сингулярные векторы",
+    "left singular vectors": "vettori singolari sinistri, vectores singulares izquierdos, левые сингулярные векторы",
+    "pseudo-inverse": (
+        "pseudoinverse, pseudoinversa, псевдообратная, псевдообратная матрица, Moore-Penrose inverse, Moore-Penrose"
+    ),
+    "correlation matrix": "matrice di correlazione, matriz de correlación, корреляционная матрица, corr",
+    "correlation": "correlations, coefficient, correlazione, correlación, корреляция",
+    "product": "prodotto, producto",
+    "component": "componente, компонента, minor component",
+    "variance": "varianza, дисперсия",
+    "power": "potenza, potencia, степень",
+    "components of the covariance matrix": "componenti della covarianza, componentes de la covarianza",
+    "components of the correlation matrix": "componenti della correlazione, componentes de la correlación",
+}

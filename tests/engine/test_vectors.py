@@ -27,7 +27,7 @@ def test_null_vectors_of_wide_tables(solver: str, rank: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("stream", [False, True])
 def test_smallest_by_lanczos_are_orthonormal(seed: int, stream: bool) -> None:
-    """Rounding in ||B||_F^2 - G is relative to ||B||_F^2, so long vectors of moderate values need orthogonalising too."""
+    """Rounding in ||B||_F^2 - G is relative to ||B||_F^2, also for long vectors of moderate values."""
     rng = np.random.default_rng([20, seed])
     rows, columns = 24, 90
     u, v = (np.linalg.qr(rng.standard_normal((n, rows)))[0] for n in (rows, columns))

@@ -14,8 +14,7 @@ from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.threads import one_blas_thread
 
 _SMALL = 0.1
-"""Singular values below this share of the norm that eigenpairs were computed relative to (`_norm`) have long vectors that
-need another orthogonalisation."""
+"""Singular values below this share of `_norm` have long vectors that need another orthogonalisation."""
 
 _UNKNOWN = 0.01
 """Long vectors that rounding may have moved by more than this are not B v / s any longer."""
@@ -90,7 +89,7 @@ def _with_null_vectors(problem: Problem, vectors: Array, moved: np.ndarray) -> t
 def _norm(problem: Problem, values: np.ndarray, *, smallest: bool) -> float:
     """s_1, at least as far as ||B||_F^2 <= n s_1^2 tells, or ||B||_F where the smallest values were found.
 
-    Long vectors i and j have the inner product v_i^T G v_j / (s_i s_j), which is the rounding of G over s_i s_j. That is
+    Long vectors i and j have the inner product v_i^T G v_j / (s_i s_j), which is the rounding of G over s_i s_j. It is
     relative to s_1^2, or to the shift ||B||_F^2 of Lanczos on ||B||_F^2 - G.
     """
     if smallest:

@@ -16,8 +16,9 @@ from typing import IO, Any, cast
 from benchmarks.cases import Case
 from benchmarks.peers import DEFAULT, OURS, Peer, peers
 
-PAUSE = 0.02
-"""Seconds before each call: idle BLAS threads of the other process spin for a while."""
+PAUSE = 0.1
+"""Seconds before each call: idle threads of OpenBLAS spin for 2^26 cycles (20 to 35 ms) after a call, on the cores that
+the next one needs, whichever library makes it."""
 LEAST = 0.03
 """Seconds that short calls are repeated for in a round."""
 EQUAL = 1e-6

@@ -22,3 +22,16 @@ def test_null_vectors_of_wide_tables(solver: str, rank: int) -> None:
     residuals = np.linalg.norm(centred.T @ (centred @ d.right) - d.right * d.values**2, axis=0) / largest**2
     assert (residuals <= d.certificate.residuals + 5e-15).all()
     assert (d.certificate.residuals <= 1.0 + 1e-12).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("stream", [False, True])
+def test_smallest_by_lanczos_are_orthonormal(seed: int, stream: bool) -> None:
+    """Rounding in ||B||_F^2 - G is relative to ||B||_F^2, also for long vectors of moderate values."""
+    rng = np.random.default_rng([20, seed])
+    rows, columns = 24, 90
+    u, v = (np.linalg.qr(rng.standard_normal((n, rows)))[0] for n in (rows, columns))
+    values = np.geomspace(10.0, 1.0, rows)
+    d = ek.decompose((u * values) @ v.T, "svd", k=6, which="smallest", solver="lanczos", stream=stream)
+    np.testing.assert_allclose(d.values, values[::-1][:6], rtol=1e-11)
+    np.testing.assert_allclose(d.right.T @ d.right, np.eye(6), rtol=0, atol=2e-14)

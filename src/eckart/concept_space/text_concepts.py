@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -33,7 +33,18 @@ _PER_CONCEPT = 3
 """Small collections have one concept per three documents."""
 
 
-class TextConcepts(BaseEstimator):  # type: ignore[misc]
+class FittedTextConcepts:
+    """The attributes that `TextConcepts.fit` sets."""
+
+    decomposition_: Decomposition
+    counter_: WordWeights
+    space_: Concepts
+    names_: tuple[str, ...]
+    snippets_: tuple[str, ...]
+
+
+@dataclass(eq=False, repr=False)
+class TextConcepts(BaseEstimator, FittedTextConcepts):  # type: ignore[misc]
     """Search a collection of texts by concept (latent semantic analysis).
 
     The words of each document are counted and weighted. The SVD of the weighted counts finds the concepts, and
@@ -90,26 +101,12 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
     Mean average precision 1.0000 and precision at 10 0.2000 over 2 queries.
     """
 
-    decomposition_: Decomposition
-    counter_: WordWeights
-    space_: Concepts
-    names_: tuple[str, ...]
-    snippets_: tuple[str, ...]
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        weights: str = "log_entropy",
-        stop_words: str | Sequence[str] | None = None,
-        min_df: int = 1,
-        rng: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.weights = weights
-        self.stop_words = stop_words
-        self.min_df = min_df
-        self.rng = rng
+    n_components: int | None = None
+    _: KW_ONLY
+    weights: str = "log_entropy"
+    stop_words: str | Sequence[str] | None = None
+    min_df: int = 1
+    rng: int | None = None
 
     @document
     def fit(

@@ -5,6 +5,7 @@ one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,7 +27,27 @@ if TYPE_CHECKING:
     from eckart.cur.column_selector import ColumnSelector
 
 
-class CUR(InvertibleEstimator):
+class FittedCUR(InvertibleEstimator):
+    """The attributes that `CUR.fit` sets."""
+
+    decomposition_: Decomposition[CURDetails]
+    n_components_: int
+    columns_: np.ndarray
+    rows_: np.ndarray
+    column_scales_: np.ndarray
+    row_scales_: np.ndarray
+    column_names_: tuple[str, ...] | None
+    row_names_: tuple[str, ...] | None
+    core_: Core
+    error_: float
+    relative_error_: float
+    best_error_: tuple[float, float]
+    ratio_: tuple[float, float]
+    bounds_: dict[str, Bound]
+
+
+@dataclass(eq=False, repr=False)
+class CUR(FittedCUR):
     """Approximate a matrix by a few of its own columns and rows.
 
     ``C_ @ core_ @ R_`` approximates X, where `C_` holds columns of X and `R_` holds rows of X. The error is measured
@@ -150,47 +171,18 @@ class CUR(InvertibleEstimator):
         "device": [str, None],
     }
 
-    decomposition_: Decomposition[CURDetails]
-    n_components_: int
-    columns_: np.ndarray
-    rows_: np.ndarray
-    column_scales_: np.ndarray
-    row_scales_: np.ndarray
-    column_names_: tuple[str, ...] | None
-    row_names_: tuple[str, ...] | None
-    core_: Core
-    error_: float
-    relative_error_: float
-    best_error_: tuple[float, float]
-    ratio_: tuple[float, float]
-    bounds_: dict[str, Bound]
-
-    def __init__(
-        self,
-        n_components: float | None = None,
-        *,
-        n_columns: int | None = None,
-        n_rows: int | None = None,
-        select: Literal["pivot", "norm", "leverage", "volume"] = "pivot",
-        core: Literal["best", "intersection"] = "best",
-        error: float | None = None,
-        cutoff: float | None = None,
-        tol: float = 0.0,
-        random_state: Seed = None,
-        memory: str | int | None = None,
-        device: str | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_columns = n_columns
-        self.n_rows = n_rows
-        self.select = select
-        self.core = core
-        self.error = error
-        self.cutoff = cutoff
-        self.tol = tol
-        self.random_state = random_state
-        self.memory = memory
-        self.device = device
+    n_components: float | None = None
+    _: KW_ONLY
+    n_columns: int | None = None
+    n_rows: int | None = None
+    select: Literal["pivot", "norm", "leverage", "volume"] = "pivot"
+    core: Literal["best", "intersection"] = "best"
+    error: float | None = None
+    cutoff: float | None = None
+    tol: float = 0.0
+    random_state: Seed = None
+    memory: str | int | None = None
+    device: str | None = None
 
     def as_selector(self) -> ColumnSelector:
         """Convert to a scikit-learn selector that keeps the chosen columns in their original order.

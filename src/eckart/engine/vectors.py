@@ -14,7 +14,7 @@ from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.threads import one_blas_thread
 
 _SMALL = 0.1
-"""Singular values below this share of the largest have long vectors that need another orthogonalisation."""
+"""Singular values below this share of `_norm` have long vectors that need another orthogonalisation."""
 
 _UNKNOWN = 0.01
 """Long vectors that rounding may have moved by more than this are not B v / s any longer."""
@@ -38,16 +38,18 @@ def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep
     if problem.transposed:
         moved = still
         if long is None:
-            long, moved = _long_vectors(problem, short, values, measure=keep_left)
+            long, moved = _long_vectors(problem, short, values, measure=keep_left, smallest=smallest)
             if solution.solver == "gram" and smallest and (moved >= _UNKNOWN).any():
                 long, moved = _with_null_vectors(problem, long, moved)
         return Sides(long, short if keep_left else None, moved)
     if keep_left and long is None:
-        long, _ = _long_vectors(problem, short, values, measure=True)
+        long, _ = _long_vectors(problem, short, values, measure=True, smallest=smallest)
     return Sides(short, long if keep_left else None, still)
 
 
-def _long_vectors(problem: Problem, short: Array, values: np.ndarray, *, measure: bool) -> tuple[Array, np.ndarray]:
+def _long_vectors(
+    problem: Problem, short: Array, values: np.ndarray, *, measure: bool, smallest: bool
+) -> tuple[Array, np.ndarray]:
     """B v / ||B v||, and how far each may be from that.
 
     Where s is small, B v has rounding errors along the leading vectors: QR removes it.
@@ -57,7 +59,7 @@ def _long_vectors(problem: Problem, short: Array, values: np.ndarray, *, measure
     rounding = gamma(problem.shape[1] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
     moved = np.minimum(rounding / np.maximum(values, 1e-300), 1.0)
     with one_blas_thread():
-        vectors, rotated = _normalized(product, values, _largest(problem, values))
+        vectors, rotated = _normalized(product, values, _norm(problem, values, smallest=smallest))
     return vectors, moved + rotated
 
 
@@ -84,13 +86,19 @@ def _with_null_vectors(problem: Problem, vectors: Array, moved: np.ndarray) -> t
     return from_numpy(host, vectors), moved
 
 
-def _largest(problem: Problem, values: np.ndarray) -> float:
-    """The largest value that was found, or a lower bound of s_1 where only small ones were: ||B||_F^2 <= n s_1^2."""
+def _norm(problem: Problem, values: np.ndarray, *, smallest: bool) -> float:
+    """s_1, at least as far as ||B||_F^2 <= n s_1^2 tells, or ||B||_F where the smallest values were found.
+
+    Long vectors i and j have the inner product v_i^T G v_j / (s_i s_j), which is the rounding of G over s_i s_j. It is
+    relative to s_1^2, or to the shift ||B||_F^2 of Lanczos on ||B||_F^2 - G.
+    """
+    if smallest:
+        return float(np.sqrt(problem.total))
     return max(float(values.max(initial=0.0)), float(np.sqrt(problem.total / problem.shape[1])))
 
 
 def _normalized(product: Array, values: np.ndarray, largest: float) -> tuple[Array, np.ndarray]:
-    """Orthonormal columns from the products B v, and by how much each was turned; `largest` is about s_1."""
+    """Orthonormal columns from the products B v, and by how much each was turned; `largest` as in `_norm`."""
     xp = namespace(product)
     squares = np.einsum("ij,ij->j", product, product) if is_numpy(product) else xp.sum(product * product, axis=0)
     lengths = xp.sqrt(squares)
@@ -100,7 +108,7 @@ def _normalized(product: Array, values: np.ndarray, largest: float) -> tuple[Arr
         return product, np.zeros(len(values))
     order = np.argsort(-values, kind="stable")
     gram = to_numpy(inner(product, product))[np.ix_(order, order)]
-    # Nearly orthonormal: one round of Cholesky in falling order is Gram-Schmidt enough.
+    # The condition is below 2, so one round of Cholesky in falling order leaves some units of rounding.
     if good.all() and float(np.linalg.norm(gram - np.eye(len(gram)))) < 0.5:
         triangle = np.linalg.cholesky(gram)
         refinement = np.empty_like(triangle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,7 +35,23 @@ _ENGINE = {"auto": "auto", "arpack": "lanczos", "dense": "direct"}
 _EUCLIDEAN = ("euclidean", "l2")
 
 
-class Isomap(ToSklearn["manifold.Isomap"], Estimator):
+class FittedIsomap(Estimator):
+    """The attributes that `Isomap.fit` sets."""
+
+    decomposition_: Decomposition[IsomapDetails]
+    embedding_: Array
+    _distances: np.ndarray | None
+    _nbrs: Any
+    residual_variance_: np.ndarray
+    negative_share_: float
+    n_connected_components_: int
+    landmarks_: np.ndarray | None
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+
+@dataclass(eq=False, repr=False)
+class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     """Isometric mapping: coordinates that preserve distances along the data.
 
     Builds a graph of neighbours, computes shortest paths and applies classical multidimensional scaling. Isomap can
@@ -136,51 +153,22 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         "random_state": allowed.RANDOM_STATE,
     }
 
-    decomposition_: Decomposition[IsomapDetails]
-    embedding_: Array
-    _distances: np.ndarray | None
-    _nbrs: Any
-    residual_variance_: np.ndarray
-    negative_share_: float
-    n_connected_components_: int
-    landmarks_: np.ndarray | None
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
-    def __init__(
-        self,
-        *,
-        n_neighbors: int | None = 5,
-        radius: float | None = None,
-        n_components: int = 2,
-        eigen_solver: Literal["auto", "arpack", "dense"] = "auto",
-        tol: float = 0,
-        max_iter: int | None = None,
-        path_method: Literal["auto", "FW", "D"] = "auto",
-        neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
-        n_jobs: int | None = None,
-        metric: str | Callable[..., float] = "minkowski",
-        p: float = 2,
-        metric_params: Mapping[str, object] | None = None,
-        n_landmarks: int | None = None,
-        memory: str | int | None = None,
-        random_state: Seed = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.n_components = n_components
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.path_method = path_method
-        self.neighbors_algorithm = neighbors_algorithm
-        self.n_jobs = n_jobs
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_landmarks = n_landmarks
-        self.memory = memory
-        self.random_state = random_state
+    _: KW_ONLY
+    n_neighbors: int | None = 5
+    radius: float | None = None
+    n_components: int = 2
+    eigen_solver: Literal["auto", "arpack", "dense"] = "auto"
+    tol: float = 0
+    max_iter: int | None = None
+    path_method: Literal["auto", "FW", "D"] = "auto"
+    neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto"
+    n_jobs: int | None = None
+    metric: str | Callable[..., float] = "minkowski"
+    p: float = 2
+    metric_params: Mapping[str, object] | None = None
+    n_landmarks: int | None = None
+    memory: str | int | None = None
+    random_state: Seed = None
 
     def reconstruction_error(self) -> float:
         """Compute the reconstruction error ||B - Y Y^T||_F / n_samples.

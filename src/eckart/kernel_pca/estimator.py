@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,7 +43,23 @@ _ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized":
 _ENGINE["cholesky"] = "cholesky"
 
 
-class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimator):
+class FittedKernelPCA(InvertibleEstimator):
+    """The attributes that `KernelPCA.fit` sets."""
+
+    decomposition_: Decomposition[KernelPCADetails]
+    eigenvalues_: Array
+    eigenvectors_: Array | None
+    gamma_: float | Literal["median", "local"] | None
+    approximation_error_: float
+    correlations_: Array
+    dual_coef_: Array
+    X_transformed_fit_: Array
+    preimage_alpha_: float
+    preimage_error_: float
+
+
+@dataclass(eq=False, repr=False)
+class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     """Kernel principal component analysis with a certificate and pre-images.
 
     Finds the principal components in the feature space of a kernel. KernelPCA can replace
@@ -179,65 +195,29 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         "progress": ["boolean"],
     }
 
-    decomposition_: Decomposition[KernelPCADetails]
-    eigenvalues_: Array
-    eigenvectors_: Array | None
-    gamma_: float | Literal["median", "local"] | None
-    approximation_error_: float
-    correlations_: Array
-    dual_coef_: Array
-    X_transformed_fit_: Array
-    preimage_alpha_: float
-    preimage_error_: float
-
-    def __init__(
-        self,
-        n_components: float | None = None,
-        *,
-        kernel: str | Callable[..., float] = "linear",
-        gamma: float | Literal["median", "local"] | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, object] | None = None,
-        alpha: float | Literal["auto"] = "auto",
-        fit_inverse_transform: bool = False,
-        eigen_solver: Literal["auto", "dense", "arpack", "randomized", "lanczos", "cholesky"] = "auto",
-        tol: float = 0,
-        max_iter: int | None = None,
-        iterated_power: int | Literal["auto"] = "auto",
-        remove_zero_eig: bool = False,
-        random_state: Seed = None,
-        copy_X: bool = True,
-        n_jobs: int | None = None,
-        preimage: Literal["ridge", "fixed_point", "neighbours"] = "ridge",
-        approximation_error: float = 0.01,
-        max_rank: int | None = None,
-        memory: str | int | None = None,
-        device: str | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.alpha = alpha
-        self.fit_inverse_transform = fit_inverse_transform
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.iterated_power = iterated_power
-        self.remove_zero_eig = remove_zero_eig
-        self.random_state = random_state
-        self.copy_X = copy_X
-        self.n_jobs = n_jobs
-        self.preimage = preimage
-        self.approximation_error = approximation_error
-        self.max_rank = max_rank
-        self.memory = memory
-        self.device = device
-        self.progress = progress
+    n_components: float | None = None
+    _: KW_ONLY
+    kernel: str | Callable[..., float] = "linear"
+    gamma: float | Literal["median", "local"] | None = None
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: dict[str, object] | None = None
+    alpha: float | Literal["auto"] = "auto"
+    fit_inverse_transform: bool = False
+    eigen_solver: Literal["auto", "dense", "arpack", "randomized", "lanczos", "cholesky"] = "auto"
+    tol: float = 0
+    max_iter: int | None = None
+    iterated_power: int | Literal["auto"] = "auto"
+    remove_zero_eig: bool = False
+    random_state: Seed = None
+    copy_X: bool = True
+    n_jobs: int | None = None
+    preimage: Literal["ridge", "fixed_point", "neighbours"] = "ridge"
+    approximation_error: float = 0.01
+    max_rank: int | None = None
+    memory: str | int | None = None
+    device: str | None = None
+    progress: bool = False
 
     def _rows(self, scores: Array) -> Array:
         return self._preimages(scores, measure=False).rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -53,7 +54,19 @@ def _streams(estimator: Any) -> bool:
     return True
 
 
-class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
+class FittedNMF(InvertibleEstimator):
+    """The attributes that `NMF.fit` sets."""
+
+    decomposition_: Decomposition[NMFDetails]
+    n_components_: int
+    reconstruction_err_: float
+    loss_history_: np.ndarray
+    n_iter_: int
+    runs_: dict[str, np.ndarray]
+
+
+@dataclass(eq=False, repr=False)
+class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
     """Non-negative matrix factorisation with a bound of the gap to the optimum.
 
     Finds non-negative W and H with X ~ W H, so rows are sums of non-negative parts. `transform` returns the coordinates
@@ -174,49 +187,23 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         "progress": ["boolean"],
     }
 
-    decomposition_: Decomposition[NMFDetails]
-    n_components_: int
-    reconstruction_err_: float
-    loss_history_: np.ndarray
-    n_iter_: int
-    runs_: dict[str, np.ndarray]
-
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] | None = "auto",
-        *,
-        init: Literal["random", "nndsvd", "nndsvda", "nndsvdar", "custom"] | None = None,
-        solver: Literal["auto", "cd", "mu"] = "auto",
-        beta_loss: float | Literal["frobenius", "kullback-leibler", "itakura-saito"] = "frobenius",
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        random_state: Seed = None,
-        alpha_W: float = 0.0,
-        alpha_H: float | Literal["same"] = "same",
-        l1_ratio: float = 0.0,
-        verbose: int = 0,
-        shuffle: bool = False,
-        missing: Literal["error", "mask"] = "error",
-        n_runs: int = 1,
-        device: str | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.solver = solver
-        self.beta_loss = beta_loss
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.alpha_W = alpha_W
-        self.alpha_H = alpha_H
-        self.l1_ratio = l1_ratio
-        self.verbose = verbose
-        self.shuffle = shuffle
-        self.missing = missing
-        self.n_runs = n_runs
-        self.device = device
-        self.progress = progress
+    n_components: int | Literal["auto"] | None = "auto"
+    _: KW_ONLY
+    init: Literal["random", "nndsvd", "nndsvda", "nndsvdar", "custom"] | None = None
+    solver: Literal["auto", "cd", "mu"] = "auto"
+    beta_loss: float | Literal["frobenius", "kullback-leibler", "itakura-saito"] = "frobenius"
+    tol: float = 1e-4
+    max_iter: int = 200
+    random_state: Seed = None
+    alpha_W: float = 0.0
+    alpha_H: float | Literal["same"] = "same"
+    l1_ratio: float = 0.0
+    verbose: int = 0
+    shuffle: bool = False
+    missing: Literal["error", "mask"] = "error"
+    n_runs: int = 1
+    device: str | None = None
+    progress: bool = False
 
     @document
     @allowed.validated

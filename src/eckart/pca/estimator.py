@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -35,7 +36,23 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection):
+class FittedPCA:
+    """The attributes that `PCA.fit` sets."""
+
+    filled_: Imputation | None
+    n_components_: int
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+    noise_variance_: float
+    mean_: Array
+    scale_: Array | None
+    n_samples_: int
+
+
+@dataclass(eq=False, repr=False)
+class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection, FittedPCA):
     """Principal component analysis with a certificate.
 
     Finds the orthogonal components of largest variance and proves how much of the variance they explain. PCA can
@@ -158,55 +175,24 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         "progress": ["boolean"],
     }
 
-    filled_: Imputation | None
-    n_components_: int
-    components_: Array
-    singular_values_: Array
-    explained_variance_: Array
-    explained_variance_ratio_: Array
-    noise_variance_: float
-    mean_: Array
-    scale_: Array | None
-    n_samples_: int
-
-    def __init__(
-        self,
-        n_components: float | Literal["mle"] | None = None,
-        *,
-        copy: bool = True,
-        whiten: bool = False,
-        svd_solver: Literal["auto", "full", "covariance_eigh", "arpack", "randomized"] = "auto",
-        tol: float = 0.0,
-        iterated_power: int | Literal["auto"] = "auto",
-        n_oversamples: int = 10,
-        power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto",
-        random_state: Seed = None,
-        center: bool = True,
-        scale: bool = False,
-        ddof: int = 1,
-        which: Which = "largest",
-        memory: str | int | None = None,
-        missing: Literal["error", "mean", "em"] = "error",
-        device: str | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.copy = copy
-        self.whiten = whiten
-        self.svd_solver = svd_solver
-        self.tol = tol
-        self.iterated_power = iterated_power
-        self.n_oversamples = n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
-        self.center = center
-        self.scale = scale
-        self.ddof = ddof
-        self.which = which
-        self.memory = memory
-        self.missing = missing
-        self.device = device
-        self.progress = progress
+    n_components: float | Literal["mle"] | None = None
+    _: KW_ONLY
+    copy: bool = True
+    whiten: bool = False
+    svd_solver: Literal["auto", "full", "covariance_eigh", "arpack", "randomized"] = "auto"
+    tol: float = 0.0
+    iterated_power: int | Literal["auto"] = "auto"
+    n_oversamples: int = 10
+    power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto"
+    random_state: Seed = None
+    center: bool = True
+    scale: bool = False
+    ddof: int = 1
+    which: Which = "largest"
+    memory: str | int | None = None
+    missing: Literal["error", "mean", "em"] = "error"
+    device: str | None = None
+    progress: bool = False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -32,7 +32,17 @@ if TYPE_CHECKING:
     from sklearn import decomposition
 
 
-class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMixin, Projection):
+class FittedIncrementalPCA:
+    """The attributes that `IncrementalPCA.fit` sets."""
+
+    batch_size_: int
+    mean_: Array
+    var_: Array
+    n_samples_seen_: float
+
+
+@dataclass(eq=False, repr=False)
+class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMixin, Projection, FittedIncrementalPCA):
     """PCA of rows that arrive in batches.
 
     `fit` discards earlier batches; `partial_fit` adds one.
@@ -98,10 +108,13 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
     (6, array([0.9924]))
     """
 
-    batch_size_: int
-    mean_: Array
-    var_: Array
-    n_samples_seen_: float
+    n_components: int | None = None
+    _: KW_ONLY
+    whiten: bool = False
+    copy: bool = True
+    batch_size: int | None = None
+    device: str | None = None
+    progress: bool = False
 
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [allowed.COUNT, None],
@@ -111,23 +124,6 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         "device": [str, None],
         "progress": ["boolean"],
     }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        whiten: bool = False,
-        copy: bool = True,
-        batch_size: int | None = None,
-        device: str | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.whiten = whiten
-        self.copy = copy
-        self.batch_size = batch_size
-        self.device = device
-        self.progress = progress
 
     def _fit(self, X: object) -> Matrix:
         data = self._there(take(self, X, reset=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -25,7 +26,17 @@ _ENGINE: dict[str, allowed.EngineSolver] = {"randomized": "auto", "arpack": "lan
 """The default algorithm is not an explicit choice, so the cheapest solver is used."""
 
 
-class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection):
+class FittedTruncatedSVD:
+    """The attributes that `TruncatedSVD.fit` sets."""
+
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+
+
+@dataclass(eq=False, repr=False)
+class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, FittedTruncatedSVD):
     """Truncated singular value decomposition with a certificate.
 
     Finds the leading singular vectors of a matrix without centring it, as in latent semantic analysis, and proves how
@@ -104,35 +115,17 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection):
         "progress": ["boolean"],
     }
 
-    components_: Array
-    singular_values_: Array
-    explained_variance_: Array
-    explained_variance_ratio_: Array
-
-    def __init__(
-        self,
-        n_components: float = 2,
-        *,
-        algorithm: Literal["randomized", "arpack"] = "randomized",
-        n_iter: int = 5,
-        n_oversamples: int = 10,
-        power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto",
-        random_state: Seed = None,
-        tol: float = 0.0,
-        memory: str | int | None = None,
-        device: str | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.n_iter = n_iter
-        self.n_oversamples = n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
-        self.tol = tol
-        self.memory = memory
-        self.device = device
-        self.progress = progress
+    n_components: float = 2
+    _: KW_ONLY
+    algorithm: Literal["randomized", "arpack"] = "randomized"
+    n_iter: int = 5
+    n_oversamples: int = 10
+    power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto"
+    random_state: Seed = None
+    tol: float = 0.0
+    memory: str | int | None = None
+    device: str | None = None
+    progress: bool = False
 
     def _sklearn(self) -> decomposition.TruncatedSVD:
         return sklearn_truncated_svd(self)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from numbers import Integral
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.metrics import get_scorer_names
-from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from eckart.documentation import document
 from eckart.errors import ParameterError
@@ -19,6 +14,7 @@ from eckart.selection.folds import Folds
 
 
 @document
+@dataclass(eq=False, repr=False)
 class BackwardElimination(Search):
     """Remove columns one after another and keep the set that performs best on held-out rows.
 
@@ -64,39 +60,16 @@ class BackwardElimination(Search):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "estimator": [HasMethods(["fit"])],
+        **Search._parameter_constraints,
         "n_features_to_select": [allowed.COUNT, allowed.SHARE, None],
         "step": [allowed.COUNT, allowed.SHARE],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-        "cv": ["cv_object"],
         "patience": [allowed.COUNT, None],
-        "nested": ["boolean"],
-        "n_jobs": [Integral, None],
-        "progress": [callable, None],
     }
 
-    def __init__(
-        self,
-        estimator: BaseEstimator,
-        *,
-        n_features_to_select: float | None = None,
-        step: float = 1,
-        scoring: str | Callable[..., float] | None = None,
-        cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] | None = 5,
-        patience: int | None = 10,
-        nested: bool = False,
-        n_jobs: int | None = None,
-        progress: Callable[[dict[str, object]], None] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features_to_select = n_features_to_select
-        self.step = step
-        self.scoring = scoring
-        self.cv = cv
-        self.patience = patience
-        self.nested = nested
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    n_features_to_select: float | None = None
+    step: float = 1
+    patience: int | None = 10
 
     def _search(self, folds: Folds) -> tuple[np.ndarray, float, History]:
         least = self._least(self.n_features_in_)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eckart.documentation import document
@@ -81,14 +86,31 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class SearchParameters:
+    """The parameters that all searches share."""
+
+    estimator: BaseEstimator
+    _: KW_ONLY
+    scoring: str | Callable[..., float] | None = None
+    cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] | None = 5
+    nested: bool = False
+    n_jobs: int | None = None
+    progress: Callable[[dict[str, object]], None] | None = None
+
+
+class Search(MetaEstimatorMixin, Selector, SearchParameters):  # type: ignore[misc]
     """Judges sets of columns by how well `estimator` does with them on rows that were held out."""
 
-    estimator: Any
-    scoring: Any
-    cv: Any
-    n_jobs: int | None
-    nested: bool
+    _parameter_constraints = {  # noqa: RUF012
+        "estimator": [HasMethods(["fit"])],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "cv": ["cv_object"],
+        "nested": ["boolean"],
+        "n_jobs": [Integral, None],
+        "progress": [callable, None],
+    }
+
     best_score_: float
     nested_score_: float | None
     n_features_: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -21,8 +22,15 @@ _FEWEST_ROWS = 5
 _SCORES = ("pearson", "spearman", "mutual_info")
 
 
+class FittedCorrelationFilter:
+    """The attributes that `CorrelationFilter.fit` sets."""
+
+    scores_: np.ndarray
+
+
 @document
-class CorrelationFilter(Selector):
+@dataclass(eq=False, repr=False)
+class CorrelationFilter(Selector, FittedCorrelationFilter):
     """Keep the columns with the highest scores for a target.
 
     The score is a correlation, a rank correlation or mutual information. Columns are scored one at a time: two
@@ -67,7 +75,12 @@ class CorrelationFilter(Selector):
     array([ True, False])
     """
 
-    scores_: np.ndarray
+    score_func: Literal["pearson", "spearman", "mutual_info"] | Callable[..., object] = "pearson"
+    _: KW_ONLY
+    threshold: float | None = None
+    n_features: float | None = None
+    target: Literal["auto", "numbers", "classes"] = "auto"
+    random_state: int | np.random.RandomState | None = None
 
     _parameter_constraints = {  # noqa: RUF012
         "score_func": [StrOptions(set(_SCORES)), callable],
@@ -76,21 +89,6 @@ class CorrelationFilter(Selector):
         "target": [StrOptions({"auto", "numbers", "classes"})],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        score_func: Literal["pearson", "spearman", "mutual_info"] | Callable[..., object] = "pearson",
-        *,
-        threshold: float | None = None,
-        n_features: float | None = None,
-        target: Literal["auto", "numbers", "classes"] = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.score_func = score_func
-        self.threshold = threshold
-        self.n_features = n_features
-        self.target = target
-        self.random_state = random_state
 
     @document
     @allowed.validated

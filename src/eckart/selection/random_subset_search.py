@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.metrics import get_scorer_names
-from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from eckart.documentation import document
 from eckart.engine.settings import generator
@@ -24,6 +20,7 @@ _TOGETHER = 16
 
 
 @document
+@dataclass(eq=False, repr=False)
 class RandomSubsetSearch(Search):
     """Try random sets of columns and keep the one that performs best on held-out rows.
 
@@ -67,39 +64,16 @@ class RandomSubsetSearch(Search):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "estimator": [HasMethods(["fit"])],
+        **Search._parameter_constraints,
         "n_iter": [allowed.COUNT],
         "subset_size": [tuple, list, None],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-        "cv": ["cv_object"],
         "random_state": allowed.RANDOM_STATE,
-        "nested": ["boolean"],
-        "n_jobs": [Integral, None],
-        "progress": [callable, None],
     }
 
-    def __init__(
-        self,
-        estimator: BaseEstimator,
-        *,
-        n_iter: int = 100,
-        subset_size: tuple[float, float] | None = None,
-        scoring: str | Callable[..., float] | None = None,
-        cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] | None = 5,
-        random_state: Seed = None,
-        nested: bool = False,
-        n_jobs: int | None = None,
-        progress: Callable[[dict[str, object]], None] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_iter = n_iter
-        self.subset_size = subset_size
-        self.scoring = scoring
-        self.cv = cv
-        self.random_state = random_state
-        self.nested = nested
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    n_iter: int = 100
+    subset_size: tuple[float, float] | None = None
+    random_state: Seed = None
 
     def _search(self, folds: Folds) -> tuple[np.ndarray, float, History]:
         sets = _draw(self.n_features_in_, self.n_iter, *self._range(self.n_features_in_), self.random_state)

@@ -162,14 +162,19 @@ def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) ->
         buffer = np.empty((min(size, last - first), width)) if converted else None
         ones = np.ones(min(size, last - first))
         sums, products = np.zeros(width), None
+        product = np.empty((width, width))
         for start in range(first, last, size):
             block = data[start : min(start + size, last)]
             if buffer is not None:
                 block = _shifted(block, shift, buffer[: len(block)])
             if center:
                 sums += ones[: len(block)] @ block
-            product = block.T @ block
-            products = product if products is None else np.add(products, product, out=products)
+            if products is None:
+                products = block.T @ block
+                continue
+            # Into memory that is in use already: two threads that ask for new memory wait for each other.
+            np.matmul(block.T, block, out=product)
+            products += product
         assert products is not None
         return sums, products
 
@@ -194,6 +199,7 @@ def _segments(rows: int, columns: int) -> tuple[tuple[int, int], ...]:
     few, many = _SEGMENTS
     most = min(max(few, rows // _SEGMENT_ROWS), many, max(rows // 64, 1))
     count = int(min(max(rows * columns * columns // _SEGMENT_WORK, 1), most))
+    count = 1 << count.bit_length() - 1  # a power of two: 2 or 4 threads finish together
     edges = [rows * place // count for place in range(count + 1)]
     return tuple(itertools.pairwise(edges))
 

@@ -26,7 +26,7 @@ from eckart.kernel_pca.export import sklearn_kernel_pca
 from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_with_model
 from eckart.kernel_pca.linear import linear_rows
 from eckart.kernel_pca.onnx_export import kernel_onnx
-from eckart.kernel_pca.options import table
+from eckart.kernel_pca.options import Solver, table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
 from eckart.options import Seed
@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
-_ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized": "lanczos", "lanczos": "lanczos"}
-_ENGINE["cholesky"] = "cholesky"
+_ENGINE: dict[str, Solver] = {
+    "auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized": "lanczos", "lanczos": "lanczos",
+    "cholesky": "cholesky",
+}  # fmt: skip
 
 
 class FittedKernelPCA(InvertibleEstimator):

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, Matrix
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.template import Estimator
@@ -50,6 +51,7 @@ class FittedIsomap(Estimator):
     feature_names_in_: np.ndarray
 
 
+@document
 @dataclass(eq=False, repr=False)
 class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     """Isometric mapping: coordinates that preserve distances along the data.
@@ -93,8 +95,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
         Takes n_landmarks x n_samples numbers instead of n_samples x n_samples.
     memory : str, int or None, default None
         Limit of the working memory in addition to the data, such as "2GB". None uses the memory of the machine.
-    random_state : int, RandomState, Generator or None, default None
-        Seed of the random start. None uses a fixed seed, so results are reproducible.
+    {random_state [start]}
 
     Attributes
     ----------

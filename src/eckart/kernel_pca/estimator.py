@@ -60,6 +60,7 @@ class FittedKernelPCA(InvertibleEstimator):
     preimage_error_: float
 
 
+@document
 @dataclass(eq=False, repr=False)
 class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     """Kernel principal component analysis with a certificate and pre-images.
@@ -101,8 +102,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
         Accepted for compatibility. The iteration stops when the requested accuracy is proved.
     remove_zero_eig : bool, default False
         Drop components whose eigenvalue is zero. They are always dropped if `n_components` is None.
-    random_state : int, RandomState, Generator or None, default None
-        Seed of the random start. None uses a fixed seed, so results are reproducible.
+    {random_state [start]}
     copy_X : bool, default True
         Store a copy of the data in `X_fit_`. If False, store the data themselves.
     n_jobs : int or None, default None

@@ -241,7 +241,7 @@ def _check_array(data: object) -> Array:
     if kind == "O":
         return _from_objects(data)
     if kind not in "fiub":
-        meaning = {"M": "dates", "m": "time differences", "U": "text", "S": "text"}
+        meaning = {"M": "dates", "m": "time differences", "U": "text", "S": "text", "V": "records with named fields"}
         remedy = "with a unit of your choice first" if kind in "mM" else "first, for example with astype(float)"
         raise InputError(
             f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), and a decomposition needs numbers. "

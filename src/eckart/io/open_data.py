@@ -129,7 +129,7 @@ def open_with(
 
 def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
     if isinstance(data, np.ndarray):
-        if data.dtype.names is not None:  # records: their fields are columns
+        if data.dtype.names is not None and data.ndim == 1:  # records: their fields are columns
             return _python({name: data[name] for name in data.dtype.names}, options, memory)
         return plain_array(data)
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute

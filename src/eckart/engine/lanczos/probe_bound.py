@@ -206,8 +206,8 @@ def sharp_bound(run: ProbeRun, probability: float, enough: Callable[[float], boo
 
     An interval [a - h, a] is excluded by derivatives at a. With D = (a - T)^-1 and h < a - t,
     F(a - u) = sum_j u^j R_c D^(j+1) C, and K(l) >= K(a) for l <= a, so the norm is at most
-    sum_j h^j ||K(a)^-1/2 R_c D^(j+1) C|| for all u <= h. Close to the last possible l this is Newton's step, which never
-    goes too far. The search ends early where the bound is `enough`.
+    sum_j h^j ||K(a)^-1/2 R_c D^(j+1) C|| for all u <= h. Close to the last possible l this is Newton's step, from the
+    side where it never goes too far. The search ends early where the bound is `enough`.
     """
     bound, top = monotone_bound(run, probability), run.largest
     if not np.isfinite(bound) or run.residual_gram.shape[0] == 0 or (enough is not None and enough(bound)):

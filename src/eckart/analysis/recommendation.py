@@ -47,10 +47,15 @@ def _without_choice(d: Decomposition) -> Recommendation | None:
         return Recommendation(None, None, "", "There is no component.", 0)
     if d.norm == 0.0:
         return Recommendation(0, (0.0, 0.0), "", "No column varies, so there is nothing to explain.", 1)
-    if method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1:
+    if has_one_direction(d):
         sentence = f"There is only one direction, and {component_labels(d)[0]} explains all of the {total_name(d)}."
         return Recommendation(1, explained(d), "", sentence, 1)
     return None
+
+
+def has_one_direction(d: Decomposition) -> bool:
+    """Whether the table leaves no number of components to choose."""
+    return method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1
 
 
 def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
@@ -106,10 +111,7 @@ def _reason(choice: RankChoice, rule: str) -> str:
 
 def _range(choice: RankChoice) -> str:
     """How far the number is uncertain, with a space before it; nothing if it is certain."""
-    if not choice.reason or choice.lowest is None:
-        return ""
-    span = f"{choice.lowest} or more" if choice.highest is None else f"{choice.lowest} to {choice.highest}"
-    return f" The number is uncertain ({span})."
+    return f" {choice.uncertainty}" if choice.uncertainty else ""
 
 
 def _without_rules(d: Decomposition) -> Recommendation:

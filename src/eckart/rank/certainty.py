@@ -84,7 +84,7 @@ class _Answers:
 
     @property
     def few(self) -> str:
-        return f"{max(self.left, 0)} direction{'' if self.left == 1 else 's'} left"
+        return f"{max(self.left, 0) or 'no'} direction{'s' * (self.left > 1)} left"
 
 
 def certainty(choice: RankChoice, e: Evidence) -> Certainty:
@@ -112,7 +112,7 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     agree = len(voted) >= 2 and set(voted) == {answers.k}
     if answers.tests or (answers.left >= ENOUGH and agree):
         return None
-    reason = f"No test against independent noise gave an answer, with only {answers.few}."
+    reason = f"No test against independent noise gave an answer, with {'only ' * (answers.left > 0)}{answers.few}."
     return Certainty(min([answers.lowest, *voted]), None, reason)
 
 

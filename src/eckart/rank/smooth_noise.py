@@ -65,4 +65,4 @@ def _spectra(rows: int, columns: int) -> np.ndarray:
         tables = factor @ drawn
     else:
         tables = np.swapaxes(factor @ rng.standard_normal((_DRAWS, columns, rows)), 1, 2)
-    return np.maximum(np.linalg.eigvalsh(tables @ np.swapaxes(tables, 1, 2)), 1e-300)
+    return np.asarray(np.maximum(np.linalg.eigvalsh(tables @ np.swapaxes(tables, 1, 2)), 1e-300))

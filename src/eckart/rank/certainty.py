@@ -228,7 +228,7 @@ def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:
 
 
 def _beyond_correlated(e: Evidence, most: int) -> int:
-    """The largest number up to `most` at which a component exceeds correlated noise: by itself, or the next."""
+    """The largest number up to `most` at which a component exceeds correlated noise, by its ratio or its share."""
     apart = next((k for k in range(most, 0, -1) if _ratio(e, k) > _correlated_ratio(e, k)), 0)
     return max(apart, above_smooth_noise(e, most))
 

@@ -225,9 +225,9 @@ def _flat(axes: Axes, stage: Array, vectors: dict[str, Array], reach: float, tit
     angle = np.linspace(0, 2 * np.pi, 200)
     axes.plot(*(stage @ np.array([np.cos(angle), np.sin(angle)])), color=BLUE)
     for (name, vector), color in zip(vectors.items(), (ORANGE, GREEN), strict=True):
-        tip = stage @ vector
-        axes.annotate("", xy=tip, xytext=(0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2})
-        axes.annotate(f"${name}$", tip, color=color, xytext=(4, 4), textcoords="offset points")
+        x, y = stage @ vector
+        axes.annotate("", xy=(x, y), xytext=(0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2})
+        axes.annotate(f"${name}$", (x, y), color=color, xytext=(4, 4), textcoords="offset points")
     axes.axhline(0, color=GREY, lw=0.5)
     axes.axvline(0, color=GREY, lw=0.5)
     axes.set(aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach), title=title)

@@ -125,7 +125,8 @@ def _without_rules(d: Decomposition) -> Recommendation:
     if enough > d.k or not method_of(d).orthogonal:
         bounds = explained(d)
         verb = "component explains" if d.k == 1 else "components explain"
-        first = f"; the first {enough} explain{'s' * (enough == 1)} at least 90 %" if enough < d.k else ""
+        some = "the first explains" if enough == 1 else f"the first {enough} explain"
+        first = f"; {some} at least 90 %" if enough < d.k else ""
         sentence = f"The {d.k} {verb} {interval(*bounds)} of the {total_name(d)}{first}. No rule recommends a number."
         return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
     bounds = explained(leading(d, enough))

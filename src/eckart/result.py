@@ -1,4 +1,4 @@
-"""What a decomposition is, once computed: frozen values without any link to the data.
+"""The result of a decomposition: frozen values without any reference to the data.
 
 A ~ left diag(values) right^T (+ mean), rows x columns, k components.
 """
@@ -309,7 +309,7 @@ class Decomposition(Generic[D]):
         return replace(self, row_names=row_names, column_names=column_names)
 
     def __getstate__(self) -> Keywords:
-        """Without what was computed for later calls and can be computed again."""
+        """The state without cached values, which can be computed again."""
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     def __str__(self) -> str:
@@ -340,7 +340,7 @@ class Decomposition(Generic[D]):
 
 
 def _home(value: Any) -> Any:
-    """Arrays on the host, those of details as well; everything else as it is."""
+    """All arrays on the host, including those of the details; everything else unchanged."""
     if hasattr(value, "__dataclass_fields__"):
         moved = _moved({item.name: getattr(value, item.name) for item in fields(value)})
         return replace(value, **moved) if moved else value
@@ -351,5 +351,5 @@ def _home(value: Any) -> Any:
 
 
 def _moved(found: Keywords) -> Keywords:
-    """The items that had to be brought to the host."""
+    """The items that had to be copied to the host."""
     return {name: new for name, item in found.items() if (new := _home(item)) is not item}

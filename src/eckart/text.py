@@ -1,4 +1,4 @@
-"""A table as a value: title, columns, rows, caption. It prints in 80 columns, becomes a data frame, or JSON."""
+"""A table as a value: title, columns, rows, caption. It prints in 80 columns and converts to a data frame or JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME_WIDTH = 24
 _GAP = 2
 _RICH_GAP = 3
 _RICH_EDGES = 4
-"""Width of the edges and of the padding at both ends of a line."""
+"""Width of the borders and padding of a line."""
 _HTML_ROWS = 60
 
 
@@ -206,7 +206,7 @@ class Table:
         return len(self._fitted(width - _RICH_EDGES, limit, _RICH_GAP)[1]) == len(self.columns)
 
     def _fitted(self, width: int, limit: int, gap: int) -> tuple[list[list[str]], list[int]]:
-        """Shown cells and the widths of as many columns as fit."""
+        """The shown cells and the widths of as many columns as fit."""
         body = [[shorten(row[0], _NAME_WIDTH), *row[1:]] for row in self.cells(limit)]
         widths: list[int] = []
         for i, name in enumerate(self.columns):
@@ -228,7 +228,7 @@ def is_formula(cell: Cell) -> bool:
 
 
 def _column(cells: list[Cell], kind: str) -> list[str]:
-    """The cells of one column, its numbers all with the same decimals."""
+    """The cells of one column, with equal decimals for all numbers."""
     numbers = [abs(cell) for cell in cells if isinstance(cell, int | float) and math.isfinite(cell)]
     decimals = indices(max(numbers, default=0.0))
     return [_shown(cell, kind, decimals) for cell in cells]
@@ -252,7 +252,7 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "floor": lambda cell: f"{math.floor(cell * 1e5) / 1000:.3f} %",
     "ceiling": lambda cell: f"{min(math.ceil(cell * 1e5) / 1000, 100.0):.3f} %",
 }
-"""Formatting function per kind of column; bounds are rounded outward."""
+"""Formatting function per kind of column; bounds are rounded outwards."""
 
 
 def _wide(text: str) -> int:

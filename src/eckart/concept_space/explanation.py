@@ -1,4 +1,4 @@
-"""Why a row gets its score in a column: which concepts, and which of its own entries, brought it.
+"""Why a row gets its score in a column: the contribution of each concept and of each entry of the row.
 
 score_j = mean_j + sum over concepts of c_i right_ji scale_j, and with c = z M for the standardized row z:
 score_j = mean_j + sum over entries of z_l (M right_j^T)_l scale_j. M is `right` for PCA and SVD.
@@ -27,7 +27,7 @@ _SHOWN = 5
 
 
 class Part(NamedTuple):
-    """What one concept, or one entry of the row, adds to the score."""
+    """The contribution of one concept, or of one entry of the row, to the score."""
 
     name: str
     value: float
@@ -115,7 +115,7 @@ class Explanation:
 
 
 def explain(geometry: Geometry, query: Query, column: int, names: Names) -> Explanation:
-    """The score of a column, taken apart."""
+    """The score of a column, split into its parts."""
     geometry.need_linear("An explanation")
     c = query.coordinates.astype(np.float64)
     right = to_numpy(geometry.right[column, :]).astype(np.float64)
@@ -139,7 +139,11 @@ def _by_entry(
     standard = geometry.standard(row)
     way = _linear_map(geometry, standard, query.coordinates.astype(np.float64) / geometry.unit)
     if way is None:
-        return [], 0.0, (f"Coordinates of {geometry.d.method!r} are not a sum over the entries.",)
+        return (
+            [],
+            0.0,
+            ((f"Coordinates of {geometry.d.method!r} are not linear in the entries, so they have no parts to list."),),
+        )
     adds = standard * times(way, weights) * geometry.unit
     parts = [Part(names.label(int(j)), float(row[j]), float(adds[j]), int(j)) for j in query.columns]
     rest = np.delete(adds, query.columns) if geometry.mean is not None else np.zeros(0)

@@ -1,4 +1,4 @@
-"""Answers as small frozen values: they print as a person reads them, and `to_dict` gives plain lists and numbers."""
+"""Results as small frozen values with a readable `str`; `to_dict` returns plain lists and numbers."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ def _plain(number: float) -> float | None:
 
 
 def digits_of(numbers: Numbers) -> int:
-    """Decimals that show four digits of the largest number."""
+    """Number of decimals that shows four digits of the largest number."""
     largest = float(np.max(np.abs(numbers[np.isfinite(numbers)]), initial=0.0))
     return max(3 - math.floor(math.log10(largest)), 0) if largest > 0 else 1
 

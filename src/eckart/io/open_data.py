@@ -1,7 +1,7 @@
-"""open_data: the one way from what a user has to a matrix, for every public function and for the command line.
+"""open_data: the single entry point from user data to a matrix, for every public function and the command line.
 
-Arrays and sparse matrices come back as they are, since they are computed where they live. Everything else becomes a
-source: rows with names, in memory or read in blocks. What is not known is refused by the name of its type.
+Arrays and sparse matrices are returned unchanged, because they are processed on their device. Everything else becomes a
+source: rows with names, in memory or read in blocks. Unknown objects are refused by the name of their type.
 """
 
 from __future__ import annotations
@@ -168,14 +168,14 @@ def _stored(data: object, options: ReadOptions, memory: int | None) -> DataSourc
 
 
 def _frame(data: object, options: ReadOptions, memory: int | None) -> DataSource:
-    """Frames in memory: pandas, polars, pyarrow and what narwhals knows."""
+    """Frames in memory: pandas, polars, pyarrow and others that narwhals supports."""
     from eckart.io.frames import frame_source
 
     return None if is_array(data) else frame_source(data, options.row_names)
 
 
 def _stream(data: object, options: ReadOptions, memory: int | None) -> DataSource:
-    """Whatever gives Arrow batches, has the interchange protocol, or is a cursor."""
+    """Objects that provide Arrow batches or the interchange protocol, and cursors."""
     from eckart.io.objects.arrow_stream import arrow_reader, interchange_table, reader_source
     from eckart.io.objects.batches import cursor_source, is_cursor
 
@@ -271,8 +271,8 @@ def _masked(data: Any, found: Any, mask: Any) -> DataSource:
     chosen = np.asarray(mask)
     if chosen.dtype != bool or chosen.shape != (found.shape[1],):
         raise InputError(
-            f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, and these data have {found.shape[1]} "
-            "columns. Give as many values, true or false; names of columns of `var` are for AnnData."
+            f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, but these data need one true or false "
+            f"value for each of {found.shape[1]} columns. Names of columns of `var` are for AnnData only."
         )
     return _chosen(found, [int(place) for place in np.flatnonzero(chosen)])
 

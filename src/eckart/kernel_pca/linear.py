@@ -1,7 +1,7 @@
 """Kernels that are products of rows: linear, and cosine of rows of unit length. Their kernel PCA is PCA.
 
-H X X^T H = (X - mean)(X - mean)^T, so the components come from the rows themselves, at any offset and any number of
-rows, and there is a way back.
+H X X^T H = (X - mean)(X - mean)^T, so the components come from the rows themselves, for any offset and any number of
+rows, and rows can be reconstructed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,11 @@ def linear_components(
 
 
 def _plan(plan: Plan | None) -> Plan | None:
-    return None if plan is None else replace(plan, method="kernel_pca", why=f"Products of rows: PCA. {plan.why}")
+    return (
+        None
+        if plan is None
+        else replace(plan, method="kernel_pca", why=(f"Kernel PCA with a linear kernel is PCA. {plan.why}"))
+    )
 
 
 def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decomposition:

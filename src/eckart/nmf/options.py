@@ -1,4 +1,4 @@
-"""The arguments of NMF, checked once."""
+"""The checked arguments of NMF."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eckart.nmf.start import FILLED
 from eckart.options import check_choice, check_count, is_number
 
 _LARGEST_POWER = 400.0
-"""A penalty of 2^400, on data of size 1, leaves nothing but zeros; products with it stay in range."""
+"""A penalty of 2^400 on data of size 1 leaves only zeros, and products with it stay in range."""
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 STARTS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom")
 
@@ -34,9 +34,9 @@ class Settings:
     n_runs: int
 
     def penalties(self, shape: tuple[int, int], exponent: int = 0, share: float = 0.5) -> Penalties:
-        """Scaled by the other side's length, as in scikit-learn.
+        """Penalties scaled by the length of the other side, as in scikit-learn.
 
-        The data are 2^exponent times what was given, of which the `share` of the exponent goes into W.
+        The data are 2^exponent times the given ones; `share` of the exponent goes into W.
         """
         rows, columns = shape
         lasso = _power_of_two(exponent * (self.beta - share)) * self.l1_ratio
@@ -52,7 +52,7 @@ class Settings:
 
 
 def _power_of_two(exponent: float) -> float:
-    """2^exponent as a factor of penalties: infinity times a penalty of 0 would not be a number."""
+    """2^exponent as a finite factor of penalties: infinity times a penalty of 0 would be NaN."""
     return float(np.exp2(min(exponent, _LARGEST_POWER)))
 
 
@@ -117,7 +117,7 @@ def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str, 
 
 
 def check_factor(name: str, factor: Array | None, shape: tuple[int, int]) -> Array:
-    """A start given by the user: right shape, finite, nothing negative, not all zero."""
+    """Check a start given by the user: right shape, finite, non-negative, not all zero."""
     if factor is None:
         raise ParameterError(f"init='custom' needs both W and H; {name} is missing.")
     if is_array(factor) and not is_host(factor):

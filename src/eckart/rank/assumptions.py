@@ -14,15 +14,17 @@ from eckart.rank.unequal import equalised
 from eckart.rank.verdict import ENOUGH, SPECTRAL_TESTS, TESTS, RankChoice
 
 SMALL = 1_000_000
-"""Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
+"""Up to this many cells, a second BLAS thread does not help with the small matrices that rules draw."""
 _MOST_COLUMNS = 200
-"""Columns up to which the correlation of neighbours is estimated: each of some 400 trials takes all eigenvalues."""
+"""Maximum number of columns for which the correlation of neighbours is estimated: some 400 trials compute all
+eigenvalues.
+"""
 _CLOSE = 1.5
-"""Components that explain less than this many times the next may be the largest of correlated noise."""
+"""Components that explain less than this many times the next may be due to correlated noise."""
 
 
 def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evidence]:
-    """The choice with what the table says of the noise, which decides between the tests; and the table to judge."""
+    """The choice with the properties of the noise, which decide between the tests, and the table to judge."""
     choice = replace(choice, alike=_alike(choice, e))
     correlation, k = _after_correlation(choice, e)
     if k is not None:
@@ -36,8 +38,8 @@ def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evide
 def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | None, int | None]:
     """The table with noise of equal variance, if its noise is unequal, and its number of components.
 
-    Asked where a rule finds components. More than the tests find that allow for this noise are not accepted: asking
-    twice would double the error rate. `permutation` allows for unequal columns only.
+    Used if a rule finds components. A number above that of the tests that allow for such noise is not accepted, because
+    testing twice would double the error rate. `permutation` allows for unequal columns only.
     """
     said = {v.rule: v.k for v in choice.verdicts if v.rule in TESTS and v.k is not None}
     if e.free_rows < e.columns and "sign_flip" in said:
@@ -51,24 +53,25 @@ def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | No
 
 
 def _alike(choice: RankChoice, e: Evidence) -> bool:
-    """Whether the rows have equal variance, which `permutation` assumes; asked only where the tests differ.
+    """Whether the rows have equal variance, which `permutation` assumes; checked only if the tests differ.
 
-    With few directions left the rows may not show it. The test that agrees with `gap` is then preferred unless they do.
+    With few directions left, the rows may not show it. Then the test that agrees with `gap` is preferred, unless they
+    do.
     """
     said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
     if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
         return False
     if choice.apart and choice.apart in choice.tested and e.short - max(choice.tested) < ENOUGH:
-        # What the smaller number leaves may contain a component, which makes the rows unequal.
+        # The residual of the smaller number may contain a component, which makes the rows unequal.
         return said["permutation"] == choice.apart and rows_are_exchangeable(e.remainder(max(choice.tested)), e.rng(11))
     return rows_are_exchangeable(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
 
 
 def _after_correlation(choice: RankChoice, e: Evidence) -> tuple[float, int | None]:
-    """The correlation of neighbouring columns, and the number of components if it is taken out; None if there is none.
+    """The correlation of neighbouring columns, and the number of components after removing it; None if there is none.
 
-    Asked where the tests find more components than stand apart, and where too few directions are left to see the
-    covariance of the noise.
+    Used if the tests find more components than stand apart, and if too few directions are left to see the covariance of
+    the noise.
     """
     most = max(choice.tested, default=0)
     if not most or not any(v.rule in TESTS for v in choice.verdicts) or choice.apart is None:
@@ -83,18 +86,18 @@ def _after_correlation(choice: RankChoice, e: Evidence) -> tuple[float, int | No
 
 
 def _correlated(choice: RankChoice, e: Evidence) -> bool:
-    """Whether fewer components stand apart than the tests find, and what is left is not independent noise."""
+    """Whether fewer components stand apart than the tests find, and the residual is not independent noise."""
     gap, rules = choice.apart, {v.rule for v in choice.verdicts}
     tests = {*TESTS, *SPECTRAL_TESTS} if e.rows * e.columns <= SMALL else {*TESTS}
     if gap is None or choice.k is None or gap >= choice.k or not rules & tests:
         return False
-    # The most that a test finds: a component that is left in would look like correlated noise.
+    # The largest number that a test finds: a component left in would look like correlated noise.
     most = choice.k if choice.equalised is not None else max([choice.k, *choice.tested])
     found = e.remainder(most)
-    # Unequal noise was preferred to noise of correlated neighbours: what is left must show the correlation clearly.
+    # Unequal noise is preferred to correlated neighbours: the residual must show the correlation clearly.
     apart = found if choice.equalised is not None else e.remainder(gap)
     if neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(found, e.rng(8)):
         return True
-    # Strong components would make the references alike in all columns, which the noise need not be.
+    # Strong components would make the references equal in all columns, but the noise need not be.
     close = bool(e.ratios[most - 1] < _CLOSE * e.ratios[most])
     return close and spectrum_is_wide(apart, e.rng(8))

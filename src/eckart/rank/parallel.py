@@ -1,4 +1,4 @@
-"""Parallel analysis: components that are stronger than those of the same table with its structure destroyed.
+"""Parallel analysis: components stronger than those of the same table with its structure destroyed.
 
 Permutation (Horn, 1965) shuffles each column separately. Sign flips (Hong, Sheng and Dobriban, 2020) give each entry of
 the centred table a random sign, which keeps the variance of every entry.
@@ -39,7 +39,7 @@ def by_sign_flips(e: Evidence) -> tuple[int | None, str]:
 
 
 def _without_deflation(e: Evidence) -> tuple[int | None, str]:
-    """Component i against the i-th values of shuffled tables, which stay sparse; weak components may be hidden."""
+    """Compare component i with the i-th values of shuffled tables, which stay sparse; weak components may be hidden."""
     rng, repeats, most = e.rng(1), e.repeats(10, 60), e.most
     drawn = np.array([leading_squares(permuted(e.table, rng), most, center=e.center) for _ in range(repeats)])
     units = (tracy_widom(e.options.level) - MEAN) / STANDARD_DEVIATION

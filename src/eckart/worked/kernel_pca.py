@@ -120,7 +120,7 @@ def kernel_pca(
 
 
 def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: object, degree: int) -> sp.Expr:
-    """The kernel of two points; exact where it is a fraction or a root, else to 40 digits."""
+    """The kernel of two points; exact if it is a fraction or a root, otherwise to 40 digits."""
     product = sp.expand((x * y.T)[0])
     if kernel == "linear":
         return product
@@ -138,7 +138,7 @@ def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: obje
 
 
 def _pairs(points: list[sp.Matrix], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
-    """What the kernel is computed from, pair by pair: the inner product, or the squared distance for rbf."""
+    """The arguments of the kernel, pair by pair: the inner product, or the squared distance for rbf."""
     lines = []
     for i in range(len(points)):
         for j in range(i, len(points)):
@@ -154,7 +154,7 @@ def _pairs(points: list[sp.Matrix], gram: sp.Matrix, kernel: str) -> tuple[Step,
 
 
 def centring(gram: sp.Matrix) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Matrix]:
-    """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix of entries 1/n.
+    """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix with entries 1/n.
 
     >>> centring(sp.Matrix([[2, 0], [0, 2]]))[3]
     Matrix([

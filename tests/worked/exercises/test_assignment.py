@@ -58,7 +58,7 @@ CASES = [
     ("energy", 1, "20, √5; 2 components", "Right: sigma. k: This is not the right number."),
     ("determinant", 1, "trace = -12", "Right. 'trace' was read as det."),
     ("determinant", 1, "-12; 13",
-     "Right: det. This is not among what is asked for: 13. Name it if it is a result on the way."),
+     "Right: det. The question does not ask for 13. If this is an intermediate result, give it a name."),
 ]  # fmt: skip
 
 

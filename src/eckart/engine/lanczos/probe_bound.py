@@ -1,4 +1,4 @@
-"""Upper bounds for what a basis does not contain, from random columns (probes).
+"""Upper bounds for the complement of a basis from random columns (probes).
 
 F is orthonormal and fixed, P = I - F F^T. Omega (n x r) is standard normal and independent of G and F. N is an
 orthonormal basis in the complement of F with P Omega = N C, T = N^T G N and R = P G N - N T.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _UNIT = float(np.finfo(np.float64).eps)
 _NEARLY_REAL = 1e-7
-"""Relative size of an imaginary part that may be rounding; to count more eigenvalues as real enlarges the bound."""
+"""Relative size of an imaginary part that may be rounding; counting more eigenvalues as real only raises the bound."""
 _SPLIT = 0.01
 """tau: share of the unit norm of x that is spent on rounding in `sharp_bound`."""
 SHARP_SIZE = 160
@@ -58,7 +58,7 @@ class ProbeRun:
         return _global_lanczos(self)
 
     def with_error(self, error: float) -> ProbeRun:
-        """The same with another eta; what does not depend on it is not computed again."""
+        """The same with another eta, without recomputing what does not depend on it."""
         found = replace(self, error=error)
         found.__dict__.update(largest=self.largest, recurrence=self.recurrence)
         return found
@@ -66,7 +66,7 @@ class ProbeRun:
 
 @dataclass(frozen=True)
 class BoundedRun:
-    """lambda_1(P G P) <= bound but for a probability, provided that eta is at most `assumed`."""
+    """lambda_1(P G P) <= bound, except with some probability, provided that eta is at most `assumed`."""
 
     run: ProbeRun
     probability: float
@@ -74,7 +74,7 @@ class BoundedRun:
     assumed: float
 
     def bound_with(self, error: float, *, sharp: bool) -> float:
-        """A bound with the measured eta: the present one where that holds, unless the smallest is wanted (`sharp`)."""
+        """A bound with the measured eta: the current one if it still holds, unless the smallest is wanted (`sharp`)."""
         holds = error <= self.assumed
         if holds and not sharp:
             return self.bound
@@ -84,7 +84,7 @@ class BoundedRun:
 
 @dataclass(frozen=True)
 class RideAlong:
-    """Probes in the main basis: where they begin, their coordinates, when they joined, and their probability."""
+    """Probes in the main basis: first column, coordinates, step at which they joined, and their probability."""
 
     begin: int
     coordinates: Callable[[], np.ndarray]
@@ -92,7 +92,7 @@ class RideAlong:
     probability: float
 
     def run(self, basis: Basis, error: float) -> ProbeRun | None:
-        """What the basis knows from the probes on; None before the first of them has been multiplied."""
+        """The projected problem from the probes on; None before the first of them has been multiplied."""
         if basis.count <= self.begin:
             return None
         projected, gram = basis.projected[self.begin :, self.begin :], basis.residual_gram
@@ -217,7 +217,7 @@ def sharp_bound(run: ProbeRun, probability: float) -> float:
 
 
 def best_probe_bound(run: ProbeRun, probability: float, enough: Callable[[float], bool]) -> float:
-    """The monotone bound; the sharp one where the first does not decide and the second may."""
+    """The monotone bound, or the sharp one if the first is not enough and the second may be."""
     bound, top = monotone_bound(run, probability), run.largest
     if enough(bound) or run.projected.shape[0] > SHARP_SIZE or not enough(top + 0.5 * (bound - top)):
         return bound
@@ -225,6 +225,6 @@ def best_probe_bound(run: ProbeRun, probability: float, enough: Callable[[float]
 
 
 def smallest_probe_bound(run: ProbeRun, probability: float) -> float:
-    """The smaller of both bounds; the sharp one where its eigenproblem is not too large."""
+    """The smaller of both bounds; the sharp one only if its eigenproblem is not too large."""
     bound = monotone_bound(run, probability)
     return bound if run.projected.shape[0] > SHARP_SIZE else min(bound, sharp_bound(run, probability))

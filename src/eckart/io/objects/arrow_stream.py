@@ -1,4 +1,4 @@
-"""Anything that gives Arrow record batches: databases, datasets, lazy frames, and `__arrow_c_stream__` in general.
+"""Objects that provide Arrow record batches: databases, datasets, lazy frames, and `__arrow_c_stream__` in general.
 
 Protocols: the Arrow PyCapsule interface (`__arrow_c_stream__`) and the data frame interchange protocol
 (`__dataframe__`). Libraries whose own reader takes a batch size are configured for small batches, which bounds memory.
@@ -31,7 +31,7 @@ _BLOCK_BYTES = 1 << 23
 
 
 def arrow_reader(data: object) -> pa.RecordBatchReader | None:
-    """A pyarrow.RecordBatchReader of the rows of `data`; None for what has none."""
+    """A pyarrow.RecordBatchReader of the rows of `data`; None if it provides none."""
     module = type(data).__module__.partition(".")[0].lstrip("_")
     for owner, attributes, read in _READERS:
         if owner in (None, module) and all(hasattr(data, name) for name in attributes):
@@ -54,7 +54,7 @@ def _capsule_reader(data: object) -> pa.RecordBatchReader:
 
 
 def _ibis_reader(table: Any) -> pa.RecordBatchReader:
-    """Batches where the backend of Ibis can stream; else the whole result."""
+    """Batches if the Ibis backend can stream, otherwise the whole result."""
     import pyarrow as pa
 
     reader = table.to_pyarrow_batches(chunk_size=_BATCH_ROWS)
@@ -62,7 +62,7 @@ def _ibis_reader(table: Any) -> pa.RecordBatchReader:
         first = [reader.read_next_batch()]
     except StopIteration:
         first = []
-    except AttributeError:  # Ibis 12 calls a method that DuckDB 2 has dropped
+    except AttributeError:  # Ibis 12 calls a method that DuckDB 2 removed
         return table.to_pyarrow().to_reader()
     return pa.RecordBatchReader.from_batches(reader.schema, itertools.chain(first, reader))
 
@@ -106,7 +106,7 @@ _READERS: tuple[tuple[str | None, tuple[str, ...], Callable[[Any], pa.RecordBatc
 
 
 def interchange_table(data: object) -> pa.Table | None:
-    """A pyarrow.Table of what has `__dataframe__` only; None for what has not."""
+    """A pyarrow.Table from `__dataframe__`; None for objects without it."""
     if not hasattr(data, "__dataframe__"):
         return None
     from pyarrow import interchange
@@ -124,7 +124,7 @@ def reader_source(
     schema = expanded_schema(reader.schema)
     roles = roles_of(schema, name, row_names)
     if not roles.numbers:
-        raise InputError(f"{name} has no column of numbers; it has {listed(schema.names)}. Turn some into numbers.")
+        raise InputError(f"{name} has no column of numbers; it has {listed(schema.names)}. Convert some to numbers.")
     collector = Collector(name, memory)
     texts: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
     try:
@@ -165,7 +165,7 @@ def _assembled(
         dropped = listed([roles.names[j] for j in roles.texts])
         note = Note(
             "names_dropped",
-            f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}.",
+            f"The names and labels in {dropped} were not kept, because there are more than {MOST_NAMES:,} rows.",
         )
         metadata = replace(metadata, notes=(*metadata.notes, note))
     found = collector.finish(metadata)

@@ -1,4 +1,4 @@
-"""Tables of database files and servers: DuckDB, SQLite, and PostgreSQL by ADBC. Opened for reading only.
+"""Tables of database files and servers: DuckDB, SQLite, and PostgreSQL by ADBC. Opened read-only.
 
 `key` names a table or view, or is a query that begins with SELECT, WITH or FROM.
 """
@@ -91,7 +91,7 @@ class Database:
 
 
 class DuckDb(Database):
-    """A relation streams its rows; a result of `execute` copies them first."""
+    """DuckDB: a relation streams its rows, while a result of `execute` copies them first."""
 
     tables_query = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1"
 
@@ -120,7 +120,7 @@ class PostgreSql(Database):
 @contextlib.contextmanager
 def _duckdb(place: str, memory: int | None) -> Iterator[Database]:
     duckdb = require("duckdb", extra="databases", purpose="DuckDB files")
-    # A view in the file could otherwise read other files, and DuckDB takes most of the machine's memory as a cache.
+    # Otherwise a view in the file could read other files, and DuckDB would use most of the machine's memory as a cache.
     cache = f"{max(_LEAST_CACHE, (memory or _CACHE) // 4) // 10**6}MB"
     config = {"enable_external_access": "false", "memory_limit": cache}
     with duckdb.connect(place, read_only=True, config=config) as connection:

@@ -1,4 +1,4 @@
-"""Open h5py and Zarr objects: an array, or a group of which `key` names a member."""
+"""Open h5py and Zarr objects: an array, or the member `key` of a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a delimited text is laid out: delimiter, decimal sign, header. Decided from the first records."""
+"""Layout of a delimited text: delimiter, decimal sign, header. Detected from the first records."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from eckart.wording import DECIMAL_COMMA, HEADER
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 MOST_COLUMNS = 1 << 21
-"""Each column of a text has a name and takes some microseconds."""
+"""Each column of a text file has a name and takes a few microseconds."""
 _FEWEST_ON_A_SCALE = 8
-"""Fewest numbers of a header that are taken for a scale, such as wavelengths; half as many records are needed."""
+"""Minimum number of header numbers for a scale, such as wavelengths; half as many records are needed."""
 _MOST_CELLS = 10_000
-"""Cells of the first records that show whether the first has names: a record may have millions of cells."""
+"""Number of cells of the first records used to detect a header: a record may have millions of cells."""
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What the user specified about a text file; None means: detect it."""
+    """What the user specified about a text file; None means detect it."""
 
     delimiter: str | None = None
     decimal: str | None = None
@@ -50,7 +50,7 @@ class TextOptions:
 
 @dataclass(frozen=True)
 class Layout:
-    """`body` is the byte where the first record of data begins; `data` differs from the file only in blanks."""
+    """`body` is the byte of the first data record; `data` differs from the file only in blanks."""
 
     data: bytes
     delimiter: str
@@ -62,7 +62,7 @@ class Layout:
 
 
 def _notes(comma: bool, comments: int) -> list[Note]:
-    """What was found out in the text: a decimal comma, comments before the table."""
+    """Findings on the text: a decimal comma, comments before the table."""
     notes = [Note("decimal_comma", "Numbers are written with a decimal comma.")] if comma else []
     if comments:
         skipped = f"Skipped {counted(comments, 'comment line')} (beginning with '#') before the table."
@@ -97,7 +97,8 @@ def _rows(records: list[str], delimiter: str, name: str) -> list[list[str]]:
     rows = [split(record, delimiter) for record in records]
     if (cells := max(map(len, rows))) > MOST_COLUMNS:
         raise FileError(
-            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
+            f"{name} has {cells:,} columns, but a text file may have at most {MOST_COLUMNS:,}. Store wide tables "
+            "as .npy."
         )
     return rows
 

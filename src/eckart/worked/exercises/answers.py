@@ -1,8 +1,8 @@
 """Answers as people type them: `3, 1`, `(1, -1)/sqrt(2)`, `V = [1 2; 3 4]; k = 2`, `λ₁ = 2 + √3, λ₂ = 2 - √3`.
 
-An answer is a list of rows, separated by ';' or line breaks, each with an optional name. A row has entries,
-separated by commas or spaces; an entry is a number or a bracket with numbers, perhaps times a number. What can be
-read in two ways (a decimal comma, `2 √3` as one number or two) is read in both, and the kinder verdict counts.
+An answer is a list of rows, separated by ';' or line breaks, each with an optional name. A row has entries, separated
+by commas or spaces. An entry is a number or a bracket with numbers, possibly times a number. An ambiguous answer (a
+decimal comma, `2 √3` as one number or two) is read in both ways, and the better verdict counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from eckart.worked.messages import tr
 _LONGEST, _MOST_READINGS = 4000, 64
 Mode = tuple[bool, bool]
 _MODES: tuple[Mode, ...] = ((False, False), (True, False), (False, True))
-"""Whether a space multiplies, and whether it separates a number from a vector, as `Reader` has it."""
+"""Whether a space multiplies, and whether it separates a number from a vector, as in `Reader`."""
 _OPEN, _CLOSE = "([{", ")]}"
 _WORD = r"(?!sqrt|cbrt)[^\W\d_](?:[\w'~+]|-(?=[^\W\d_]{3})|\^\([-+]?\w*\)|\^-?)*"
 _INDEX = r"\s*\([^()=≈;\n]*\)(?:\^\(?\w\)?)?"  # rank(A), x(1, 1), det(-A), det(A)^2
@@ -74,24 +74,24 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of an answer and, where one stands before it, its name.
+    """One row of an answer, and its name if it has one.
 
-    `words` are those that stand before its numbers without a sign of equality, as in `rank 2` and `k = not 2`.
+    `words` stand before its numbers without an equals sign, as in `rank 2` and `k = not 2`.
     """
 
     entries: tuple[Entry, ...]
     name: str = ""
     words: str = ""
     differs: bool = False
-    """Whether it is written as an equality whose sides are not equal, such as 2/4 = 0.6."""
+    """Whether it is an equality whose sides differ, such as 2/4 = 0.6."""
 
     @property
     def title(self) -> str:
-        """What the row is called, with a sign of equality or without."""
+        """The name of the row, with or without an equals sign."""
         return self.name or self.words
 
     def atoms(self) -> list[tuple[Entry, ...]]:
-        """Numbers side by side, and each bracket: what may belong to different things that are asked for."""
+        """Adjacent numbers, and each bracket: units that may belong to different targets."""
         found: list[tuple[Entry, ...]] = []
         for entry in self.entries:
             if found and isinstance(entry, Typed) and isinstance(found[-1][0], Typed):
@@ -102,7 +102,7 @@ class Row:
 
 
 def readings(text: str) -> list[list[Row]]:
-    """Every way to read an answer; the first is with points as decimal signs and spaces between entries.
+    """All readings of an answer; the first has decimal points and spaces between entries.
 
     >>> [row.name for row in readings("lambda = 3, 1; v = (1, 1)/sqrt(2)")[0]]
     ['lambda', 'v']
@@ -138,7 +138,7 @@ def _read(text: str, errors: list[str]) -> list[list[Row]]:
 
 
 def _paired(rows: list[Row]) -> list[Row] | None:
-    """Numbers with vectors next to them, `3, (1, 1)`, as numbers and vectors apart: eigenpairs are written so."""
+    """Numbers next to vectors, `3, (1, 1)`, separated into numbers and vectors: the usual notation of eigenpairs."""
     if (pairs := _alternating(rows) or _side_by_side(rows)) is not None:
         return pairs
     mixed = [row for row in rows if _is_mixed(row)]
@@ -154,12 +154,12 @@ def _numbers_and_grids(entries: list[Entry]) -> tuple[tuple[Entry, ...], tuple[E
 
 
 def _is_mixed(row: Row) -> bool:
-    """Whether numbers and brackets stand side by side, without a name."""
+    """Whether numbers and brackets are adjacent, without a name."""
     return not row.title and len({isinstance(entry, Grid) for entry in row.entries}) == 2
 
 
 def _alternating(rows: list[Row]) -> list[Row] | None:
-    """`3; 0.6, 0.8; 1; 0.8, -0.6`: numbers and vectors one by one, with brackets or without."""
+    """`3; 0.6, 0.8; 1; 0.8, -0.6`: numbers and vectors alternate, with or without brackets."""
     atoms = list(chain.from_iterable(row.atoms() for row in rows))
     if len(atoms) < 4 or len(atoms) % 2 or not all(are_neutral(row.title) for row in rows):
         return None
@@ -180,7 +180,7 @@ def _are_equally_long(vectors: list[Grid]) -> bool:
 
 
 def _side_by_side(rows: list[Row]) -> list[Row] | None:
-    """As many rows as there are vectors, `3 0.6 0.8` and `1 0.8 -0.6`: each a number and a vector without brackets."""
+    """As many rows as vectors, `3 0.6 0.8` and `1 0.8 -0.6`: each a number and a vector without brackets."""
     atoms = [atom for row in rows for atom in row.atoms()]
     side = len(rows)
     if side < 2 or any(row.title for row in rows) or {len(atom) for atom in atoms} != {side + 1} or len(atoms) > side:
@@ -189,12 +189,12 @@ def _side_by_side(rows: list[Row]) -> list[Row] | None:
 
 
 def _as_vector(atom: tuple[Entry, ...]) -> Grid:
-    """Numbers side by side as one row, or the bracket that they stand in."""
+    """Adjacent numbers as one row, or their bracket."""
     return atom[0] if isinstance(atom[0], Grid) else Grid((tuple(x for x in atom if isinstance(x, Typed)),))
 
 
 def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
-    """Answers that are read in one way throughout, then those that change the way from part to part."""
+    """Readings that are the same for all parts, then those that differ from part to part."""
     parts = [_parts(rows) for rows in read]
     found: list[list[Row]] = []
     for rows in (*map(_joined, parts), *_part_by_part(parts)):
@@ -209,7 +209,7 @@ def _joined(parts: Sequence[list[Row] | None]) -> list[Row]:
 
 
 def _part_by_part(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
-    """Every way to take each part from one of the readings, unless they are too many."""
+    """All combinations of readings for each part, unless there are too many."""
     if not any(parts) or len({len(rows) for rows in parts}) > 1:
         return []
     choices = [_distinct(rows[place] for rows in parts) for place in range(len(parts[0]))]
@@ -218,7 +218,7 @@ def _part_by_part(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
 
 
 def _parts(rows: list[Row | None]) -> list[list[Row] | None]:
-    """Rows under one name are read in one way; None where one of them cannot be read."""
+    """Rows under one name are read in the same way; None if one of them cannot be read."""
     found: list[list[Row] | None] = []
     named = False
     for row in rows:
@@ -241,7 +241,7 @@ def _distinct(parts: Iterable[list[Row] | None]) -> list[list[Row]]:
 
 
 def _row(name: str, content: str, mode: Mode, errors: list[str]) -> Row | None:
-    """One row, or None if it cannot be read in this way."""
+    """One row, or None if it cannot be read this way."""
     words = ""
     if (match := _LABEL.match(content)) and re.search(r"[^\W\d_]{2}", match[1]):
         words, content = match[1].strip(), content[match.end() :]
@@ -259,7 +259,7 @@ def _row(name: str, content: str, mode: Mode, errors: list[str]) -> Row | None:
 
 
 def _unreadable_start(content: str, mode: Mode) -> str:
-    """The first side of an equality if it is not a number, such as `2 det A`: what follows is called so."""
+    """The first side of an equality if it is not a number, such as `2 det A`: the name of what follows."""
     side = re.split(r"[=≈]", content)[0].strip()
     return side if side and len(_cut(side, ",")) == 1 and not _is_readable(side, mode) else ""
 
@@ -272,7 +272,7 @@ def _entries(content: str, mode: Mode) -> tuple[Entry, ...]:
 
 
 def _side(content: str, mode: Mode, end: int) -> str:
-    """Of `1/√2 ≈ 0.71, V D^3 V^-1 = 5` the first or the last sides that can be read, `1/√2, 5` or `0.71, 5`."""
+    """The first or last readable sides of `1/√2 ≈ 0.71, V D^3 V^-1 = 5`: `1/√2, 5` or `0.71, 5`."""
     chosen = []
     for item in _cut(content, ","):
         sides = [side for side in re.split(r"[=≈]", item) if side.strip()]
@@ -289,14 +289,14 @@ def _is_readable(side: str, mode: Mode) -> bool:
 
 
 def _agree(first: tuple[Entry, ...], last: tuple[Entry, ...]) -> bool:
-    """Whether two sides of an equality are the same numbers, as far as a rounded one says."""
+    """Whether two sides of an equality are equal, within rounding."""
     pairs = list(zip(flat(first), flat(last), strict=False))
     near = [abs(a.value - b.value) <= max(a.error, b.error, abs(a.value) / 50) for a, b in pairs]
     return len(flat(first)) == len(flat(last)) and all(near)
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """The rows of an answer as text, the first one of a statement with its name."""
+    """The rows of an answer as text; the first row of a statement has its name."""
     for name, body in _statements(text):
         for place, piece in enumerate(_cut(body, ";\n")):
             if content := piece.strip().rstrip(",").strip():
@@ -304,7 +304,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _statements(text: str) -> Iterator[tuple[str, str]]:
-    """`name = body`, as often as it occurs outside brackets; what stands before the first name has none."""
+    """`name = body`, as often as it occurs outside brackets; text before the first name has none."""
     starts = [(match, _factor_before(text, match.start())) for match in _NAMED.finditer(text)
               if _depth(text[: match.start()]) == 0]  # fmt: skip
     ends = [*[match.start() - len(factor) for match, factor in starts[1:]], len(text)][: len(starts)]
@@ -320,7 +320,7 @@ def _statements(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _factor_before(text: str, place: int) -> str:
-    """What multiplies a name at the beginning of a row, as in `2 det = 24`, `-det = 1` and `1/det = 2`."""
+    """The factor of a name at the beginning of a row, as in `2 det = 24`, `-det = 1` and `1/det = 2`."""
     number = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
     pattern = rf"(?:^|\n)\s*((?:[-+]|{number}[ ]?[*/]?)[ ]?)\Z|;\s*([-+]|{number}(?:[ ]?[*/][ ]?)?)\Z"
     found = re.search(pattern, text[:place])
@@ -328,7 +328,7 @@ def _factor_before(text: str, place: int) -> str:
 
 
 def _trimmed(body: str) -> str:
-    """Without a leading sign of equality, and without a full stop at the end."""
+    """The text without a leading equals sign and a final full stop."""
     return re.sub(r"(?<=[\d)\]}])\s*\.\s*$", "", re.sub(r"^[\s=≈]+", "", body))
 
 
@@ -348,7 +348,7 @@ def _depth(text: str) -> int:
 
 
 def _cut(text: str, signs: str) -> list[str]:
-    """Cut at some signs outside brackets."""
+    """Split at some characters outside brackets."""
     pieces, depth, start = [], 0, 0
     for place, sign in enumerate(text):
         depth += (sign in _OPEN) - (sign in _CLOSE)
@@ -359,7 +359,7 @@ def _cut(text: str, signs: str) -> list[str]:
 
 
 def flat(entries: tuple[Entry, ...]) -> list[Any]:
-    """All numbers of some entries, row after row."""
+    """All numbers of some entries, in row order."""
     return [
         number for entry in entries for number in ([x for row in entry.rows for x in row] if isinstance(entry, Grid)
                                                    else [entry])

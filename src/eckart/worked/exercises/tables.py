@@ -108,7 +108,7 @@ def _minor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     values = ("lambda", "l", mark("variances"), mark("eigenvalues"), mark("eigenvalue"), "variance")
     vectors = ("w", "W", "v", mark("components"), "component", mark("eigenvector"))
     return (
-        Target(values, "numbers", list(solution["eigenvalues"]), also=_divided(problem, solution)),
+        Target(values, "numbers", list(solution["eigenvalues"]), also=_divided(problem, solution), extreme="smallest"),
         Target(vectors, "directions", solution["components"]),
     )
 

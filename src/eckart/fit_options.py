@@ -56,20 +56,20 @@ def opened_with(data: object, options: Keywords) -> tuple[Any, Keywords]:
 
 
 def check_options(method: Method, options: Keywords) -> None:
-    """Refuse names that the method does not know, unless its function takes any."""
+    """Refuse options that the method does not know, unless its function accepts any."""
     names = option_names(method)
     if names is not None:
         check_names("decompose", options, (*names, "device"))
 
 
 def option_names(method: Method) -> tuple[str, ...] | None:
-    """Names of the options of a method's `fit`; None if it takes any."""
+    """Names of the options of a method's `fit`; None if it accepts any."""
     return _names_of(method.options or method.fit)
 
 
 @lru_cache(maxsize=64)
 def _names_of(where: str) -> tuple[str, ...] | None:
-    """Names of the options of a function or a dataclass. Cached: reading a signature is slow."""
+    """Names of the options of a function or a dataclass. Cached, because reading a signature is slow."""
     parameters = inspect.signature(resolve(where)).parameters
     if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
         return None

@@ -151,16 +151,16 @@ def _by_entry(
 
 
 def _linear_map(geometry: Geometry, standard: Numbers, coordinates: Numbers) -> Array | None:
-    """M with coordinates = z M: `right` where it is orthonormal.
+    """M with coordinates = z M: `right` if it is orthonormal.
 
-    Else the choice of columns (CUR), or the least-squares map onto the concepts that the row has (exact for NMF in the
-    Frobenius norm); None if neither gives the coordinates.
+    Otherwise the selection of columns (CUR), or the least-squares map onto the concepts that the row has (exact for NMF
+    in the Frobenius norm). None if neither gives the coordinates.
     """
     right = in_float64(geometry.right)
     if geometry.orthonormal:
         return right
     xp, has = namespace(right), np.flatnonzero(coordinates)
-    # Products with rows of the unit matrix put columns in their places.
+    # Products with rows of the identity put columns in their places.
     indices = from_numpy(np.eye(geometry.k)[has], right)
     squares = xp.linalg.pinv(xp.take(right, from_numpy(has, right), axis=1)).T @ indices
     choice = np.zeros(tuple(right.shape))

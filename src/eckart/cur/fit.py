@@ -40,7 +40,7 @@ _TRIED = 32
 
 
 def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDetails]:
-    """Real columns and rows that stand for the matrix; `eckart.CUR` describes the parameters.
+    """Approximate the matrix by its own columns and rows; `eckart.CUR` describes the parameters.
 
     With `device`, the components of host data that do not fit there are computed in blocks; the rest runs on the host.
 
@@ -58,7 +58,7 @@ def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDe
     asked = CUROptions(**given)
     memory = memory_bytes(asked.memory)
     opened = open_matrix(data, memory=memory, stream=asked.stream)
-    # Opened again for its components: sparse rows on a GPU as they were given, everything else as it was read.
+    # Open the data again for its components: sparse rows on a GPU as given, everything else as read.
     again = data if isinstance(raw(opened), DeviceCsr) else raw(opened)
     target = _target(asked.explain, asked.error, asked.k)
     _, random = generator(asked.rng)
@@ -148,7 +148,7 @@ def _checked(shape: tuple[int, int], asked: CUROptions, seed: int) -> CURSetting
 
 
 def _rank(shape: tuple[int, int], asked: CUROptions) -> int:
-    """k as asked, or as many as there are columns and rows to be."""
+    """k as requested, or the largest that the numbers of columns and rows allow."""
     short = min(shape)
     if asked.k is not None:
         return check_count("k", asked.k, short)

@@ -60,7 +60,7 @@ class Settings:
 
 
 def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
-    """Refuse what is out of range; `short` is the shorter side of the matrix."""
+    """Refuse arguments out of range; `short` is the shorter side of the matrix."""
     check_choice("method", method, METHODS)
     check_choice("which", options.which, ("largest", "smallest"))
     check_choice("solver", options.solver, SOLVERS)

@@ -109,7 +109,7 @@ def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposi
 
 
 def plan_components(data: object, method: Method = "pca", **given: Unpack[SVDKeywords]) -> Plan:
-    """What `find_components` would do with the same arguments; reads nothing but the shape."""
+    """What `find_components` would do with the same arguments; reads only the shape."""
     check_names("plan", given, [field.name for field in fields(SVDOptions)])
     options = SVDOptions(**given)
     opened = _open(data, replace(options, device=None))

@@ -130,7 +130,7 @@ def _kind(format: str | None, path: str) -> str:
 
 
 def _kind_of_bytes(opened: OpenedFile) -> str:
-    """A stream has no suffix; its first bytes tell the kind."""
+    """The kind of a stream, from its first bytes, because it has no suffix."""
     head = (opened.content or b"")[:20]
     if head.startswith(GZIP_MAGIC):
         head = opened.read()[:20]

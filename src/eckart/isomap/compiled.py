@@ -84,7 +84,7 @@ def _pop(heap, place, key, size):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, inline="always")
 def _shorten(indptr, indices, weights, v, key, heap, place, size, touched, seen):  # type: ignore[no-untyped-def]
-    """Shorten the ways to the neighbours of v and note new vertices in `touched`; gives (size, seen)."""
+    """Shorten the paths to the neighbours of v and record new vertices in `touched`; returns (size, seen)."""
     for p in range(indptr[v], indptr[v + 1]):
         u = indices[p]
         if key[v] + weights[p] < key[u]:

@@ -221,7 +221,7 @@ def certified(
 
 
 def triangle_of(block: Array) -> Array:
-    """L with L L^T = K[pivots, pivots], which rounding may have left slightly indefinite; overwrites `block`."""
+    """L with L L^T = K[pivots, pivots], which rounding may have made slightly indefinite; overwrites `block`."""
     xp = namespace(block)
     more = 8 * float(np.finfo(np.float64).eps) * float(xp.linalg.trace(block))
     if is_numpy(block):
@@ -229,7 +229,7 @@ def triangle_of(block: Array) -> Array:
         return np.linalg.cholesky(block)
     try:
         found = xp.linalg.cholesky(block + more * xp.eye(block.shape[0], dtype=block.dtype, device=device(block)))
-    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+    except RuntimeError as error:  # PyTorch's equivalent of NumPy's LinAlgError
         raise np.linalg.LinAlgError(str(error)) from error
     if not np.isfinite(float(found[-1, -1])):  # and CuPy's
         raise np.linalg.LinAlgError("the kernel of the pivots is not positive definite")
@@ -237,7 +237,7 @@ def triangle_of(block: Array) -> Array:
 
 
 def _solved(upper: Array, right: Array) -> Array:
-    """U^-1 B. Elimination finds nothing below the diagonal, so the array API's `solve` loses nothing but time."""
+    """U^-1 B. Elimination finds nothing below the diagonal, so the array API's `solve` costs only time."""
     solvers = namespace(upper).linalg
     if hasattr(solvers, "solve_triangular"):  # PyTorch's
         return solvers.solve_triangular(upper, right, upper=True)
@@ -245,7 +245,7 @@ def _solved(upper: Array, right: Array) -> Array:
 
 
 def through(triangle: Array, components: FactorComponents) -> Keywords:
-    """Coefficients on the pivots: features of a point are L^-1 k(pivots, x)."""
+    """Coefficients on the pivots: the features of a point are L^-1 k(pivots, x)."""
     together = from_numpy(np.hstack([components.directions, components.mean[:, None]]), triangle)
     if is_numpy(triangle):
         weights = linalg.solve_triangular(triangle, together, lower=True, trans="T")

@@ -100,7 +100,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
             f"{percent(settings.approximation_error, 2)} of its trace is missing, or {rank} rows are used."
         )
     _refuse_beyond_memory(solver, peak, settings)
-    # Tiles of many rows may be computed again at every pass; the result must not depend on whether they are.
+    # Tiles of many rows may be recomputed at every pass; the result must not depend on it.
     dear = settings.card is not None or size > _DOUBLE
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, few=0 if dear else _FEW)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
@@ -141,7 +141,7 @@ def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> N
 
 
 def _symmetric(matrix: Array) -> tuple[Array, tuple[Note, ...]]:
-    """A kernel that was given, its symmetric part where it has another."""
+    """The symmetric part of a given kernel."""
     dense = matrix.toarray() if is_sparse(matrix) else matrix
     xp = namespace(dense)
     size = float(xp.max(xp.abs(dense)))
@@ -192,7 +192,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     vectors = vectors * signs_of(vectors)
     xp = namespace(vectors)
     roots = np.sqrt(values)
-    # Centred coefficients: the means of a new point's kernel then drop out of its score.
+    # Centred coefficients: the means of a new point's kernel then cancel in its score.
     dual = (vectors - xp.mean(vectors, axis=0)) * from_numpy(inverse_or_zero(roots), vectors)
     means = found.means + (1.0 if used.lowered else 0.0)
     details = kernel_details(
@@ -201,7 +201,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
         offset=means @ dual, lowered=used.lowered, negative_share=found.negative, smallest=found.smallest,
     )  # fmt: skip
     solution = cut(found.solution, values)
-    # Rounding in the kernel itself may be larger than the tolerance: the certificate states the width that is proved.
+    # Rounding in the kernel may exceed the tolerance; the certificate states the proved width.
     known = relative_width(solution)
     if known > _VACUOUS:
         solution = replace(solution, proved=False, converged=True)
@@ -241,7 +241,7 @@ def _say_unproved(solution: Solution) -> None:
 
 
 def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[Note, ...]]:
-    """Eigenvalues with rounding set to zero; refused where a wanted one is negative, with the share."""
+    """Eigenvalues with rounding set to zero; raises if a wanted one is negative, with the share."""
     values = np.asarray(found.solution.values)
     largest = float(values.max(initial=0.0))
     lowest = min(float(values.min(initial=0.0)), found.smallest)

@@ -57,17 +57,21 @@ _DEVICE_ENTRIES = 2**27
 
 
 def decompose(data: object, **given: Unpack[KernelPCAKeywords]) -> Decomposition[KernelPCADetails]:
-    """The leading components of the points behind a kernel, with a certificate about that kernel.
+    """The leading components of a kernel, with a certificate for that kernel.
 
     k, explain : number of components, or the share of the trace of the centred kernel to explain; all components that
-    are not zero if neither is given. gamma : a number, "local" or "median" for a width derived from distances between
-    rows (`median_gamma`), None: 1 / columns. solver : "auto", "direct", "lanczos" or "cholesky". The last approximates
-    K by randomly pivoted Cholesky until at most `approximation_error` of its trace is missing, or `max_rank` rows are
-    used; "auto" does so for data too large to keep or recompute tiles. Dense PyTorch and CuPy rows are processed on
-    their device, and the results stay there. Sparse rows on a GPU, and kernels that are Python functions, are processed
-    on the host, with a note. stream, callback : rows too large for `memory` are read in blocks, a few times, and
-    approximated in the same way, with only the chosen rows in memory; `stream` overrides the choice. `callback` is
-    called after every block, and after every pass over a kernel in memory.
+        are not zero if neither is given.
+    gamma : a number, "local" or "median" for a width derived from distances between rows (`median_gamma`), or None for
+        1 / columns.
+    solver : "auto", "direct", "lanczos" or "cholesky". The last approximates K by randomly pivoted Cholesky until at
+        most `approximation_error` of its trace is missing, or `max_rank` rows are used. "auto" does so for data too
+        large to keep or recompute tiles.
+    stream, callback : rows too large for `memory` are read in blocks, a few times, and approximated in the same way,
+        with only the chosen rows in memory; `stream` overrides the choice. `callback` is called after every block, and
+        after every pass over a kernel in memory.
+
+    Dense PyTorch and CuPy rows are processed on their device, and the results stay there. Sparse rows on a GPU, and
+    kernels that are Python functions, are processed on the host, with a note.
     """
     options = KernelPCAOptions(**given)
     opened = _opened(data, options.memory, options.stream)

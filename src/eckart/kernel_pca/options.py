@@ -121,7 +121,7 @@ class KernelSettings:
 
 
 def check_kernel(shape: tuple[int, int], options: KernelPCAOptions) -> KernelSettings:
-    """Refuse what is out of range."""
+    """Refuse arguments that are out of range."""
     k, explain, max_rank = options.k, options.explain, options.max_rank
     if not callable(options.kernel):
         check_choice("kernel", options.kernel, NAMES)

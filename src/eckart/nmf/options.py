@@ -128,7 +128,7 @@ def _power_of_two(exponent: float) -> float:
 
 
 def check_settings(shape: tuple[int, int], options: NMFOptions) -> Settings:
-    """Refuse what is out of range; without a k there are as many parts as columns."""
+    """Refuse arguments out of range; without k there are as many parts as columns."""
     beta_loss, solver, missing = options.beta_loss, options.solver, options.missing
     beta = LOSSES.get(beta_loss, beta_loss) if isinstance(beta_loss, str) else beta_loss
     if not is_number(beta) or not np.isfinite(beta):

@@ -33,7 +33,7 @@ from eckart.result import Decomposition, Plan, SolveInfo, details_of
 
 
 def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDetails]:
-    """Parts of a table: W H nearest to A, nothing negative; the options are those of `eckart.NMF`.
+    """Non-negative parts of a table: W H closest to A; the options are those of `eckart.NMF`.
 
     A table too large for `memory` is read in blocks, once per iteration. `stream`, `checkpoint`, `callback` and
     `executor` are as in `eckart.decompose`.
@@ -60,7 +60,7 @@ def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDe
 
 
 def factorise(data: Matrix, options: NMFOptions) -> tuple[Decomposition[NMFDetails], Array, Array]:
-    """(decomposition, W, H) in the dtype of the data, their library and where they are."""
+    """(decomposition, W, H) in the dtype, the library and on the device of the data."""
     table = open_nonnegative(data, missing=options.missing)
     settings = check_settings(table.matrix.shape, options)
     seed, random = generator(options.rng)

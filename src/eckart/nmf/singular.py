@@ -98,7 +98,7 @@ def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVec
 
 
 def _solver(table: NonnegativeTable) -> Solver:
-    """A start needs few digits: the Gram matrix for few columns, and a few passes for many."""
+    """The solver for a start, which needs few digits: the Gram matrix for few columns, a few passes for many."""
     if not table.dense or not is_host(table.prototype):
         return "auto"
     short = min(table.matrix.shape)

@@ -107,14 +107,14 @@ def _entries(table: sp.Matrix, holes: list[tuple[int, int]]) -> tuple[Equation, 
 
 
 def _table_and_holes(given: object) -> tuple[sp.Matrix, list[tuple[int, int]]]:
-    """The table with 0 for what is missing, and where that is."""
+    """The table with 0 for missing entries, and their positions."""
     cells = _cells(given)
     holes = [(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell is None]
     return matrix([["0" if c is None else c for c in row] for row in cells], "missing", rows=20, columns=5), holes
 
 
 def _cells(given: object) -> list[list[Value]]:
-    """The cells, None where an entry is missing."""
+    """The cells, with None for missing entries."""
     if isinstance(given, str):
         rows: list[list[Value]] = [list(row) for row in text_cells(given)]
     elif isinstance(given, sp.MatrixBase):

@@ -248,7 +248,7 @@ def _version() -> str:
 
 
 def key_of(what: str, *arrays: np.ndarray | None) -> str:
-    """A short name for what a pass computes: the operation and its operand, to the last bit."""
+    """A short name for the computation of a pass: the operation and its operand, to the last bit."""
     digest = hashlib.sha256(what.encode())
     for array in arrays:
         digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())

@@ -134,7 +134,7 @@ def _sparse(
 
 
 def format_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> str:
-    """The one member that is text: the kind of the sparse matrix, three letters."""
+    """The one text member: the kind of the sparse matrix, three letters."""
     with archive.open(entry) as stream:
         content = stream.read(1000)
     kind = content[-12:].replace(b"\0", b"").strip().decode("latin-1")[-3:] if entry.file_size <= 1000 else ""

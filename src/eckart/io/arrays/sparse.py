@@ -123,7 +123,7 @@ def _blocks(block: tuple[int, ...], shape: tuple[int, int], name: str) -> tuple[
 def _compressed(
     kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rules of csr, csc and bsr: pointers rise from 0 to the number of entries, indices stay inside."""
+    """Rules of csr, csc and bsr: pointers increase from 0 to the number of entries, indices stay within the shape."""
     indices, indptr = whole_numbers(arrays, "indices", name), whole_numbers(arrays, "indptr", name)
     major, minor = shape[::-1] if kind == "csc" else shape
     if data.ndim != (3 if kind == "bsr" else 1):

@@ -283,7 +283,7 @@ def _index(container: Container, side: str, size: int, name: str, memory: int | 
             f"{name}: {side!r} has names of shape {names.shape}, but {size:,} names are needed. Write it again."
         )
     container.check(names, f"{side}/{given}")
-    # Names of a fixed length may be packed: a few bytes in the file, and gigabytes in memory.
+    # Fixed-length names may be compressed: a few bytes in the file, gigabytes in memory.
     check_piece(size * np.dtype(names.dtype).itemsize, name, f"the list of names in {side!r}", memory)
     return tuple(value.decode() if isinstance(value, bytes) else str(value) for value in names[:])
 

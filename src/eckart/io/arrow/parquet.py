@@ -110,21 +110,21 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
 
 
 def _input(opened: OpenedFile) -> pa.BufferReader | pa.OSFile:
-    """Read, not mapped: a file that is cut off while it is mapped would end the process."""
+    """Read, not mapped: truncating a mapped file would end the process."""
     import pyarrow as pa
 
     return pa.BufferReader(opened.content) if opened.path is None else pa.OSFile(opened.path)
 
 
 def selection(schema: pa.Schema, wanted: Sequence[int]) -> list[str] | None:
-    """Names that select these columns of a Parquet file; None (all) where a name would select others as well."""
+    """Names that select these columns of a Parquet file; None (all) if a name would select others as well."""
     names = schema.names
     plain = len(set(names)) == len(names) and not any("." in name for name in names)
     return [names[j] for j in wanted] if plain else None
 
 
 def taken(table: pa.RecordBatch | pa.Table, schema: object, wanted: Sequence[int]) -> dict[int, pa.ChunkedArray]:
-    """The columns of what was read by `selection`, by position, once they are known to be sound."""
+    """The columns read by `selection`, by position, after checking that they are sound."""
     chosen = selection(schema, wanted)
     positions = range(len(wanted)) if chosen is not None else wanted
     columns = {j: table.column(k) for j, k in zip(wanted, positions, strict=True)}

@@ -158,7 +158,7 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> pa.Table:
 
 
 def _refuse_line(body: bytes, sizes: Sizes, name: str, line: int) -> NoReturn:
-    """Go through the lines one by one to name the one that is not an entry."""
+    """Search line by line to name the one that is not an entry."""
     records = Records(body, 0, " ")
     value = "integer" if sizes.whole else "value"
     form = ["row", "column", value][: sizes.words] if sizes.coordinate else [value]
@@ -192,7 +192,7 @@ def _sparse(entries: list[np.ndarray], sizes: Sizes, name: str) -> Matrix:
 
 
 def _dense(values: np.ndarray, sizes: Sizes) -> np.ndarray:
-    """Values run down the columns; a symmetric matrix gives its lower triangle, a skew one without the diagonal."""
+    """Values are stored by columns; a symmetric matrix has its lower triangle, a skew one without the diagonal."""
     if sizes.symmetry == "general":
         return np.ascontiguousarray(values.reshape((sizes.rows, sizes.columns), order="F"))
     skew = sizes.symmetry == "skew-symmetric"
@@ -223,7 +223,7 @@ def _banner(data: bytes, name: str) -> list[str]:
 
 
 def _array_entries(rows: int, columns: int, symmetry: str) -> int:
-    """Numbers that an array of this kind stores: all, or one triangle with or without the diagonal."""
+    """Number of values that an array of this kind stores: all, or one triangle with or without the diagonal."""
     diagonal = -1 if symmetry == "skew-symmetric" else 1
     return rows * columns if symmetry == "general" else rows * (rows + diagonal) // 2
 
@@ -258,7 +258,7 @@ def _size_line(data: bytes | bytearray) -> tuple[int, int, str]:
 
 
 def check_promise(sizes: Sizes, size: int, name: str) -> None:
-    """Each entry takes a few bytes at least, so the file size bounds what may be believed."""
+    """Check the number of entries: each takes at least a few bytes, so the file size bounds it."""
     shortest = 2 if not sizes.coordinate else 4 if sizes.pattern else 6
     rest = max(size - sizes.start, 0) + 1
     if sizes.entries * shortest > rest:

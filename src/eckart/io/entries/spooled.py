@@ -41,11 +41,11 @@ class SpooledRows(TemporaryRows[NpzRows]):
         return self.rows.pointers()
 
     def fingerprint(self) -> JsonObject:
-        """Of the files that were given: the sorted copy is another one in every run."""
+        """Fingerprint of the given files: the sorted copy differs in every run."""
         return fingerprint(self.originals, shape=list(self.shape))
 
     def for_workers(self) -> tuple[NpzRows, Spool | None]:
-        """The sorted copy where the workers of a cluster can read it, and the folder that has to live as long."""
+        """The sorted copy where the workers of a cluster can read it, and the folder to keep alive."""
         if stated_folder() is not None:
             return self.rows, self.spool
         copy, folder = Path(self.rows.state.path), Path(self.originals[0].path).parent
@@ -86,6 +86,6 @@ def spooled_rows(
         raise
     assert rows is not None
     for original in originals:
-        original.check(Path(original.path).name, 0, shape[0])  # it was read twice, and both had to be the same
+        original.check(Path(original.path).name, 0, shape[0])  # it was read twice, and both passes had to agree
     metadata = Metadata(name, notes=notes, parsing_notes=(*notes, _NOTE))
     return SpooledRows(replace(rows, metadata=metadata), spool, metadata, originals)

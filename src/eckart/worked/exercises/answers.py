@@ -37,17 +37,16 @@ class Target:
     `form` is "number", "count" (a whole number of things), "numbers" (in any order), "list" (in this order),
     "probabilities" (in this order), "matrix", "frame" (a matrix, or its columns one by one), "directions" (columns up
     to sign, of unit length), "axes" (columns of any length), "inverse" (that of the matrix with these axes), "scores"
-    (columns up to sign), "set" (whole numbers) or "edges" (pairs of whole numbers). `names` are what it may be called;
-    messages use the first.
-    Targets with the same `pairing` must be in the same order, such as eigenvectors in the order of the eigenvalues;
-    where `signed`, their signs belong together too, such as those of u and v. `label` is how the key prints it, for
-    questions that ask for something else than what the solution ends with. `also` has other values that are as right,
-    such as the eigenvalues of the covariance matrix where the solution has those of the cross-products; a Target among
-    them has its own form. An `optional` target is judged where it is given and may be left out: results on the way.
-    `scale` is the size that decimals are rounded against, such as 1 for correlations; 0 takes the largest value.
-    A `squared` target asks for squares, such as d^2 for d; an `unsigned` one is never negative, so that `sigma^2 = 9`
-    gives sigma. `reserved` has letters that mean something else in the question, such as C for the product C U R.
-    `extreme` is "largest" or "smallest" for one value of several, which must not be called the other.
+    (columns up to sign), "set" (whole numbers) or "edges" (pairs of whole numbers). `names` are the accepted names;
+    messages use the first. Targets with the same `pairing` must be in the same order, such as eigenvectors in the order
+    of the eigenvalues. If `signed`, their signs must match too, such as those of u and v. `label` is the name in the
+    key, if the question asks for something other than the last result. `also` contains other right values, such as the
+    eigenvalues of the covariance matrix if the solution has those of the cross-products; a Target among them has its
+    own form. An `optional` target is an intermediate result: judged if given, but not required. `scale` is the size
+    relative to which decimals are rounded, such as 1 for correlations; 0 uses the largest value. A `squared` target
+    asks for squares, such as d^2 for d. An `unsigned` one is never negative, so `sigma^2 = 9` gives sigma. `reserved`
+    contains letters with another meaning in the question, such as C for the product C U R. `extreme` is "largest" or
+    "smallest" for one value of several, which must not be called the other.
     """
 
     names: tuple[str, ...]
@@ -85,7 +84,7 @@ class Row:
 
     @property
     def title(self) -> str:
-        """What the row is called, with a sign of equality or without; `basis: columns 1, 2` says which side."""
+        """The name of the row, with or without an equals sign; `basis: columns 1, 2` says which side."""
         return f"{self.name} {self.words}" if self.name and are_sides(self.words) else self.name or self.words
 
     def atoms(self) -> list[tuple[Entry, ...]]:
@@ -239,7 +238,7 @@ def _distinct(parts: Iterable[list[Row] | None]) -> list[list[Row]]:
 
 
 def _row(given: Statement, mode: Mode, errors: list[str]) -> Row | None:
-    """One row, or None if it cannot be read in this way."""
+    """One row, or None if it cannot be read this way."""
     name = plain_name(given.name)
     try:
         if not re.search(r"[=≈]", given.content):

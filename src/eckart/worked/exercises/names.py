@@ -27,7 +27,7 @@ from eckart.worked.messages import LANGUAGES, catalogue
 
 COLUMNS = {"directions", "axes", "frame", "scores"}
 _SUBJECTS = {"A", "M", "X"}
-"""What the matrix of a question is called, as in rank(A). Results on the way may be meant too: eigenvalues of C."""
+"""Names of the matrix of a question, as in rank(A). Intermediate results may be meant too: eigenvalues of C."""
 _FIXED = {"A", "k", "K", "n", "I"}
 """Letters with one meaning in all questions; any other letter may be the writer's own name."""
 _PLAIN = re.compile(r"(?:[^\W\d_]+(?:_?\d+)?[\s.,']*)*")  # words, perhaps with numbers: row 1, row2
@@ -57,7 +57,7 @@ def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
 
 
 def _contradicts(name: str, target: Target) -> bool:
-    """Whether a name says `columns` of chosen rows, or `largest` of the smallest value."""
+    """Whether a name contradicts the target: `columns` for chosen rows, or `largest` for the smallest value."""
     rows = not {"columns", "column"} & set(target.names)
     side = side_of(name) if target.form == "set" else ""
     return side == ("columns" if rows else "rows") or extreme_of(name) == _OPPOSITE.get(target.extreme)
@@ -80,7 +80,7 @@ def is_free(name: str, targets: Sequence[Target] = ()) -> bool:
     (True, True, True, False, False, False)
     """
     if any(target.form == "set" for target in targets) and are_sides(name) and not re.search(r"\d", name):
-        return False  # chosen rows are not chosen columns; row1, row2, ... are rows of something
+        return False  # chosen rows are different from chosen columns; row1, row2, ... are rows of something
     letter = re.fullmatch(r"([^\W\d_]|mu|nu|rho|phi)(?:_?\d+|')?", name.strip())
     own = {letter[0], letter[0].rstrip("_0123456789")} if letter is not None else set()
     if any(own & set(target.reserved) for target in targets):
@@ -160,7 +160,7 @@ def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | No
 
 
 def _is_subject(word: str, targets: Sequence[Target]) -> bool:
-    """Whether a letter is the matrix of the question, or something that is asked for."""
+    """Whether a letter denotes the matrix of the question or a target."""
     return word in _SUBJECTS or any(word in target.names and word.isupper() for target in targets)
 
 
@@ -209,7 +209,7 @@ def _names(names: tuple[str, ...]) -> frozenset[str]:
 
 
 def _spelt(name: str) -> str:
-    """A name without articles, which `find` leaves out too; of a sentence, what stands before its values."""
+    """A name without articles, which `find` ignores too; for a sentence, the text before its values."""
     name = name.split(": {")[0]
     return _normal(" ".join(word for word in name.split() if not are_articles(word) or len(word) == len(name)))
 

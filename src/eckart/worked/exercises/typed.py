@@ -62,7 +62,7 @@ def plain(text: str) -> str:
         raise InputError(tr("{sign} was not expected.", sign=repr(inequality[0])))
     if "\\" in text or "$" in text:
         text = _latex(text)
-    # x_{1} is x_1, E_{-6} is E(-6), and a raised {..} is a parenthesis; what is left of braces is a set.
+    # x_{1} is x_1, E_{-6} is E(-6), and a superscript {..} is a parenthesis; remaining braces are a set.
     text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", text)
     text = re.sub(r"_\{([^{}]*)\}", r"(\1)", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)

@@ -127,7 +127,7 @@ def are_sides(text: str) -> bool:
 
 
 def side_of(text: str) -> str:
-    """ "rows" or "columns" where a text speaks of one of them, else "".
+    """ "rows" or "columns" if a text mentions one of them, otherwise "".
 
     >>> side_of("basis: rows"), side_of("le colonne scelte"), side_of("rows and columns")
     ('rows', 'columns', '')
@@ -136,7 +136,7 @@ def side_of(text: str) -> str:
 
 
 def extreme_of(text: str) -> str:
-    """ "largest" or "smallest" where a text says so, else "".
+    """ "largest" or "smallest" if a text says so, otherwise "".
 
     >>> extreme_of("lambda_max"), extreme_of("the smallest eigenvalue"), extreme_of("lambda")
     ('largest', 'smallest', '')

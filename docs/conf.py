@@ -65,6 +65,7 @@ next(kind for kind in PyObject.doc_field_types if kind.name == "variable").label
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"Eckart {release}"
+toc_object_entries_show_parents = "hide"  # PCA.get_feature_names_out would not fit into the sidebar
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

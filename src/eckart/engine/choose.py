@@ -302,8 +302,8 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
     why = (
-        f"{k if known else 'The wanted'} of {n} directions by block Lanczos with blocks of {block}: "
-        f"about {steps} passes instead of forming all cross-products. It stops when the accuracy is proved."
+        f"Block Lanczos with blocks of {block} finds {k if known else 'the wanted'} of {n} directions in about {steps} "
+        "passes. This is cheaper than forming all cross-products. It stops when the accuracy is proved."
     )
     most = 0 if known else _most(shape, k, block, capacity, probes, room)
     return cost, Choice("lanczos", steps, peak, why, block, capacity, probes, most)

@@ -68,7 +68,7 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _scalar(value: bool | str | float | None) -> object:
-    """JSON has no NaN and no infinity."""
+    """A number for JSON, which has no NaN and no infinity."""
     finite = not isinstance(value, float) or np.isfinite(value)
     return value if finite else {"float": repr(value)}
 

@@ -124,8 +124,8 @@ class Case:
     def _change_units(self) -> bool:
         """Change the powers of two if squares may have left the range; return whether anything changed.
 
-        The data are opened with a power that suits a sample of them. Columns divided by their deviations need one each,
-        and B needs one of its own if columns keep their units.
+        The data are opened with a power of two that suits a sample of them. Columns divided by their deviations
+        need one each, and B needs one of its own if columns keep their units.
         """
         moments = self.moments
         if isinstance(self._units.exponent, int) and self._out_of_range(moments) and self._take_exponents():

@@ -348,7 +348,7 @@ KINDS = {
         _is_good_cur,
     ),
     "nmf": Kind(
-        mark("Do the first round of multiplicative updates ($W$, then $H$) from the start shown; loss: {loss}."),
+        mark("Compute the first round of multiplicative updates ($W$, then $H$) from the start shown; loss: {loss}."),
         ((2, 2), (3, 3), (3, 3)),
         (2, 2),
         (4, 4),

@@ -354,7 +354,7 @@ KINDS = {
     ),
     "kernel_pca": Kind(
         mark(
-            "Do kernel PCA with ${kernel}$: give the two largest eigenvalues of the centred kernel matrix and the "
+            "Apply kernel PCA with ${kernel}$: give the two largest eigenvalues of the centred kernel matrix and the "
             "scores."
         ),
         ((3, 2), (4, 2), (4, 2)),
@@ -377,7 +377,7 @@ KINDS = {
     ),
     "isomap": Kind(
         mark(
-            "Do Isomap with one neighbour: give the edges of the graph (such as 1-2), the matrix of shortest paths, "
+            "Apply Isomap with one neighbour: give the edges of the graph (such as 1-2), the matrix of shortest paths, "
             "and one coordinate for every point."
         ),
         ((4, 2), (5, 2), (6, 2)),

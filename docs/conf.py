@@ -96,7 +96,7 @@ def unlink_sizes(app: Any, doctree: Any) -> None:
 
 
 def add_anchors(app: Any, doctree: Any) -> None:
-    """Pages of source code link to results by the module of their neighbours: eckart.Plan, but eckart.types.SolveInfo."""
+    """Add the anchors that pages of source code use: eckart.SolveInfo for eckart.types.SolveInfo, for example."""
     for signature in doctree.findall(desc_signature):
         if signature.get("module") == "eckart.types":
             signature["ids"] += [f"{module}.{signature['fullname']}" for module in ("eckart", "eckart.tables")]

@@ -14,6 +14,7 @@ from eckart.aliases import Keywords
 from eckart.details import Details, Imputation, K, SVDDetails, UnknownDetails, WordModel, details_of
 from eckart.devices import is_off_host, to_host
 from eckart.displays import html_facts, html_table
+from eckart.formatting import wrapped
 from eckart.notes import Note
 from eckart.planned import Plan, SolveInfo
 
@@ -108,7 +109,7 @@ class Certificate:
         return self.lower, self.upper
 
     def __str__(self) -> str:
-        lines = [self.summary or "Certificate", *(f"{name}: {value}" for name, value in self._facts().items())]
+        lines = [wrapped(self.summary) or "Certificate", *(f"{name}: {value}" for name, value in self._facts().items())]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -315,7 +316,7 @@ class Decomposition(Generic[D]):
     def __str__(self) -> str:
         lines = [f"{name:>10}  {value:>12}  {share:>8}  {total:>8}" for name, value, share, total in self._lines()]
         head = f"{'component':>10}  {'value':>12}  {'share':>8}  {'total':>8}"
-        proof = [self.certificate.summary] if self.certificate is not None and self.certificate.summary else []
+        proof = [wrapped(self.certificate.summary)] if self.certificate is not None and self.certificate.summary else []
         return "\n".join([f"{self.method} of {self.rows:,} x {self.columns:,}", head, *lines, *proof])
 
     def _repr_html_(self) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from eckart.displays import html_table
 from eckart.documentation import document
-from eckart.formatting import indices, number, shorten
+from eckart.formatting import indices, number, shorten, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,7 +151,7 @@ class Table:
             rest = (_padded(cell, n, right=True) for cell, n in zip(row[1:], widths[1:], strict=False))
             lines.append((" " * _GAP).join((first, *rest)).rstrip())
         for words in (self._left_out(len(body), len(widths)), self.caption):
-            lines += textwrap.wrap(words, width)
+            lines += wrapped(words, width).splitlines()
         return "\n".join(lines) + "\n"
 
     @document

@@ -192,6 +192,9 @@ class Analysis:
         d = self.decomposition
         return f"<Analysis of {self.name}: {d.method} of {d.rows:,} x {d.columns:,}. {self.recommendation.sentence}>"
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def _repr_html_(self) -> str:
         """Show the answer, the components and the columns behind them in a notebook."""
         from eckart.analysis.report.fragment import fragment

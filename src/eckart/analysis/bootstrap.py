@@ -143,7 +143,7 @@ class Bootstrap:
             "1 means that it is the same in every resample. "
         )
         return Table(
-            "Axes, bootstrapped",
+            "Components, bootstrapped",
             header,
             lines,
             caption + "Leading shares of resamples tend to be slightly too high.",

@@ -113,6 +113,9 @@ class Explanation:
                 lines.append(f"    {shown(sum(p.adds for p in parts[_SHOWN:]), digits)} {len(parts) - _SHOWN} others")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)]) + ">"
 
+    def __str__(self) -> str:
+        return repr(self)[1:-1]
+
 
 def explain(geometry: Geometry, query: Query, column: int, names: Names) -> Explanation:
     """The score of a column, split into its parts."""

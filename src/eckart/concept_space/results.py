@@ -13,7 +13,7 @@ from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
 from eckart.displays import html_facts, html_table
 from eckart.documentation import document
-from eckart.formatting import percent
+from eckart.formatting import percent, wrapped
 
 _SHOWN = 20
 
@@ -118,8 +118,11 @@ class Query:
     def __repr__(self) -> str:
         numbers = ", ".join(shown(c, digits_of(self.coordinates)) for c in self.coordinates[:8])
         more = ", ..." if len(self.coordinates) > 8 else ""
-        unseen = "" if math.isnan(self.unseen) else f", {percent(self.unseen)} of it unseen"
+        unseen = "" if math.isnan(self.unseen) else f", {percent(self.unseen)} of it outside the concepts"
         return f"<Query {self.name}: [{numbers}{more}]{unseen}{_remarks(self.notes)}>"
+
+    def __str__(self) -> str:
+        return wrapped(repr(self).removeprefix("<Query ")[:-1])
 
 
 @document
@@ -220,6 +223,9 @@ class Ranking:
             lines.append(f"  ... {len(self) - _SHOWN:,} more")
         proof = "" if self.proved is None else f" ({self.summary})"
         return "\n".join([f"<{self.title}{proof}{_remarks(self.notes)}", *lines]) + ">"
+
+    def __str__(self) -> str:
+        return repr(self)[1:-1]
 
 
 @document

@@ -326,7 +326,7 @@ class Concepts:
 
     def __repr__(self) -> str:
         rows = "no rows" if self.rows is None else f"{self.rows.names.count:,} rows"
-        return f"<Concepts: {self.d.k} of {self.columns.count:,} columns ({self.d.method}), {rows} stored>"
+        return f"<Concepts: {self.d.k} concepts of {self.columns.count:,} columns ({self.d.method}), {rows} stored>"
 
     # Steps
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from eckart.displays import html_table
 from eckart.documentation import document
+from eckart.formatting import wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -312,10 +313,12 @@ class RankChoice:
 
     def __str__(self) -> str:
         width = max(len(verdict.title) for verdict in self.verdicts)
+        indent = " " * (width + 8)
         lines = [
-            f"{v.title:<{width}}  {'-' if v.k is None else v.k:>4}  {v.reason}" for v in self.verdicts
+            wrapped(f"{v.title:<{width}}  {'-' if v.k is None else v.k:>4}  {v.reason}", indent=indent)
+            for v in self.verdicts
         ]  # fmt: skip
-        return "\n".join([*lines, self.summary])
+        return "\n".join([*lines, wrapped(self.summary)])
 
     def _repr_html_(self) -> str:
         rows = [(v.title, "-" if v.k is None else str(v.k), v.reason) for v in self.verdicts]

@@ -92,7 +92,7 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
 
 
 def _are_numbers(data: object) -> bool:
-    """Whether it is a matrix of NumPy or SciPy, no records; asked first, because protocols are slow to test for."""
+    """Whether it is a NumPy or SciPy matrix without records; checked first, because testing for protocols is slow."""
     return data.dtype.kind != "V" if isinstance(data, np.ndarray) else is_sparse(data)
 
 
@@ -103,7 +103,7 @@ class _Blocks(NamedTuple):
 
 
 def _source(data: object, memory: int | None, stream: bool | None) -> object:
-    """What `data` holds: numbers, a source in memory, or rows that have to be read in blocks."""
+    """The content of `data`: numbers, a source in memory, or rows that must be read in blocks."""
     data = open_with(data, memory=memory, stream=stream)
     if _are_numbers(data) or not isinstance(data, RowSource):
         return data
@@ -247,7 +247,7 @@ def _check_array(data: object) -> Array:
         meaning = {"M": "dates", "m": "time differences", "U": "text", "S": "text", "V": "records with named fields"}
         remedy = "with a unit of your choice first" if kind in "mM" else "first, for example with astype(float)"
         raise InputError(
-            f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), and a decomposition needs numbers. "
+            f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), but a decomposition needs numbers. "
             f"Convert them to numbers {remedy}."
         )
     if data.dtype.itemsize >= 8:

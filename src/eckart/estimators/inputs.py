@@ -65,7 +65,7 @@ def _take_frame(estimator: BaseEstimator, given: Matrix, source: Source | RowSou
 
 
 def _refuse_duplicate_names(frame: Matrix) -> None:
-    """scikit-learn identifies columns by their names."""
+    """Refuse duplicate names, because scikit-learn identifies columns by their names."""
     names = list(frame.columns)
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice:
@@ -76,7 +76,7 @@ def _refuse_duplicate_names(frame: Matrix) -> None:
 
 
 def opened(X: object, memory: int | None) -> Any:
-    """X by the one opener; nested lists are left to scikit-learn's own checks, whose messages its users know."""
+    """X through `open_data`; nested lists are left to scikit-learn's checks, whose messages users know."""
     if isinstance(X, list | tuple) and not (X and (isinstance(X[0], str | os.PathLike | Mapping) or is_frame(X[0]))):
         return X
     try:

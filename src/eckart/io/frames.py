@@ -237,7 +237,7 @@ def _text(name: str, series: Frame, kind: str) -> Text:
 
 
 def _checked(texts: list[Text], series: dict[str, Frame]) -> list[Text]:
-    """Numbers kept as text are refused, unless they are what names the rows or are declared to be categories."""
+    """Refuse numbers stored as text, unless they name the rows or are declared as categories."""
     naming = next((text for text in texts if text.unique), None)
     for text in texts:
         known = [value for value in text.values if not is_missing(value)]

@@ -215,7 +215,7 @@ def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> Dat
 
 
 def is_frame(data: object) -> bool:
-    """Whether it is a data frame or a record batch, by what all of them have."""
+    """Whether it is a data frame or a record batch, by the attributes that all of them have."""
     return hasattr(data, "columns") and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"))
 
 
@@ -245,7 +245,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
 
 
 def _batches(data: Iterator[Any], options: ReadOptions, memory: int | None) -> DataSource:
-    """Batches or rows, one after the other; a generator of paths is a list of paths."""
+    """Batches or rows in order; a generator of paths counts as a list of paths."""
     from eckart.io.objects.batches import batch_source
 
     items = iter(data)
@@ -288,7 +288,7 @@ def _array_like(data: object) -> DataSource:
 
 
 def not_rectangular(data: object, error: Exception) -> InputError:
-    """Why the data are not a table: the first row of another length, or what the conversion said."""
+    """Why the data are not a table: the first row of another length, or the error of the conversion."""
     lengths = [len(row) for row in data if hasattr(row, "__len__")] if isinstance(data, list | tuple) else []
     other = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
     if other is None:
@@ -306,7 +306,7 @@ def _refuse(data: object) -> NoReturn:
 
 
 def _hint(data: Any) -> str:
-    """What to do with an object that leads to a table, but is none."""
+    """What to do with an object that leads to a table but is not one."""
     module = type(data).__module__.partition(".")[0]
     if module == "dask":
         return " Compute it first, or make a Dask array or data frame of it."

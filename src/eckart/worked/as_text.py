@@ -53,7 +53,7 @@ def step_lines(step: Step, label: str, width: int) -> list[str]:
 
 
 def _filled(text: str, width: int, *, initial_indent: str = "", subsequent_indent: str = "") -> list[str]:
-    """A paragraph in lines; a number and its sign of per cent stay together.
+    """A wrapped paragraph; a number stays with its '%'.
 
     >>> _filled("explain 95 % of it", 11)
     ['explain', '95 % of it']

@@ -120,7 +120,7 @@ def kernel_pca(
 
 
 def _parameters(kernel: str, gamma: sp.Expr, coef0: sp.Expr, degree: int) -> list[Equation]:
-    """The numbers that stand in the formula of a kernel."""
+    """The numbers in the formula of a kernel."""
     values = {"γ": gamma, "c": coef0, "d": sp.Integer(degree)}
     used = {"poly": ("γ", "c", "d"), "rbf": ("γ",), "sigmoid": ("γ", "c")}.get(kernel, ())
     return [Equation(name, values[name]) for name in used]

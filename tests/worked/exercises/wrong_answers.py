@@ -105,7 +105,7 @@ WRONG: dict[tuple[str, int], tuple[tuple[str, str, str], ...]] = {
         ("p(λ) = λ^2 - 4λ - 5", "refused", "The answer could not be read: 'lambda^2' was not expected."),
         ("trace = 4; det = -5", "wrong", "Still to be found: lambda, e. Not asked for, so not checked: trace, det."),
         ("5, -1; (1, -4, 0)/√17, (1, 2, 0)/√5",
-         "wrong", "Still to be found: e. This is question does not ask for: [0.242535 -0.970142 0.000000]; [0"),
+         "wrong", "Still to be found: e. The question does not ask for [0.242535 -0.970142 0.000000]; [0"),
         ("autovalori: 5 e -1; autovettori: (1; -4) e (1; 2)",
          "almost", "e: The directions are right, but the vectors are not normalised."),
         ("autospazio relativo a 5: (1, 2)/√5; autospazio relativo a -1: (1, -4)/√17",

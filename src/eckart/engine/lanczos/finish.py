@@ -182,7 +182,7 @@ class Statement:
 def statements(evidence: Evidence, errors: Errors, largest: float, *, sharp: bool) -> list[Statement]:
     """Proved bounds of complements, with measured rounding errors; that of the whole basis comes first.
 
-    Not `sharp`: by the bound that needs no eigenvectors, which take longest.
+    If not `sharp`, use the bound that avoids eigenvectors, which take longest.
     """
     whole = evidence.trace_left
     if evidence.ride_along is not None:

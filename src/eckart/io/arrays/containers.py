@@ -225,7 +225,7 @@ _CODECS = {
 
 
 _OF_FIXED_SIZE = {"blosc", "bytes", "endian"}
-"""With these alone, the shape and dtype of a chunk give its decoded size; strings have any."""
+"""With only these, the shape and dtype of a chunk determine its decoded size; strings have any size."""
 
 
 def _codecs(array: Any) -> list[str]:

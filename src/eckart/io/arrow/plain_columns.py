@@ -1,8 +1,8 @@
 """Columns with numbers in another form, converted to plain columns.
 
-Lists of one fixed length (embeddings) become one column for each place, name[0], name[1], ...; decimal numbers of a
-database, which ADBC sends as text of the opaque type "numeric", become doubles; numbers stored as a dictionary, as runs
-or as decimals of unusual width are decoded.
+Fixed-size lists (embeddings) become one column per element, name[0], name[1], ... Decimal numbers of a database, which
+ADBC sends as text of the opaque type "numeric", become doubles. Numbers stored as a dictionary, as runs or as decimals
+of unusual width are decoded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def width_of(kind: pa.DataType) -> int:
 
 
 def _decoded(kind: Any) -> pa.DataType | None:
-    """The plain type of numbers that are stored in another form; None for columns that are used as they are."""
+    """The plain type of numbers stored in another form; None for columns that are used unchanged."""
     import pyarrow as pa
 
     types = pa.types

@@ -94,7 +94,7 @@ def _lazy_reader(frame: Any) -> pa.RecordBatchReader:
 
 
 def _dataset_reader(dataset: Any) -> pa.RecordBatchReader:
-    """Batches of a dataset; the keys of its folders (year=2024) as text, so that they label rows as in a path."""
+    """Batches of a dataset; the keys of its folders (year=2024) become text that labels rows, as for a path."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -133,7 +133,7 @@ def interchange_table(data: object) -> pa.Table | None:
 def reader_source(
     reader: pa.RecordBatchReader, name: str, row_names: str | None = "auto", memory: int | None = None
 ) -> MemorySource | CollectedRows:
-    """The rows of a RecordBatchReader, read once; it is closed, so that its connection is free again."""
+    """The rows of a RecordBatchReader, read once. The reader is then closed to free its connection."""
     with reader:
         schema = expanded_schema(reader.schema)
         roles = roles_of(schema, name, row_names)

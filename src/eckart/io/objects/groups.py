@@ -30,7 +30,7 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     try:
         if hasattr(data, "shape"):
             return sliced_rows(data, str(data.name or "").lstrip("/") or "array")
-    except (RuntimeError, ValueError) as error:  # h5py, of objects whose file was closed
+    except (RuntimeError, ValueError) as error:  # h5py, for objects whose file was closed
         raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or give its path.") from error
     names = [str(name) for name in data]
     if key is None:

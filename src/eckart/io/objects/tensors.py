@@ -12,7 +12,8 @@ from eckart.errors import InputError
 
 
 def plain_array(data: object) -> Matrix:
-    """Tensors without gradients, short floats as float32 (exact), sparse CPU tensors as CSR; JAX arrays as NumPy's.
+    """Tensors without gradients, short floats as float32 (exact), sparse CPU tensors as CSR, JAX arrays as NumPy
+    arrays.
 
     JAX has no float64 unless it is enabled for the whole process, so its arrays are processed by NumPy.
     """

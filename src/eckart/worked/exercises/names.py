@@ -154,9 +154,17 @@ def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | No
     place = re.fullmatch(r"\d+(?:\s*[,;]\s*\d+)+", inside)
     if place and _place(targets[found[0]]):
         return found if re.sub(r"\D", "", inside) == _place(targets[found[0]]) else None
+    if re.search(r".-", inside):
+        return found if _is_difference(inside, targets) else None
     same = _find(inside, targets)
     harmless = re.fullmatch(r"[^\W\d_]+(?:[\s-][^\W\d_]+)*", inside) and are_describing(inside)
     return found if place or harmless or _is_subject(inside, targets) or (same and same[0] == found[0]) else None
+
+
+def _is_difference(inside: str, targets: Sequence[Target]) -> bool:
+    """Whether `A - A_1` is the error that is asked for: not with another index."""
+    pieces = [piece.strip() for piece in inside.split("-", 1)]
+    return all(pieces) and not any(re.fullmatch(r"[A-Z]_?\d+", one) and _named(one, targets) is None for one in pieces)
 
 
 def _is_subject(word: str, targets: Sequence[Target]) -> bool:

@@ -136,7 +136,7 @@ def side_of(text: str) -> str:
 
 
 def extreme_of(text: str) -> str:
-    """ "largest" or "smallest" if a text contains such a word, otherwise "".
+    """ "largest" or "smallest" if a text contains that word, else "".
 
     >>> extreme_of("lambda_max"), extreme_of("the smallest eigenvalue"), extreme_of("lambda")
     ('largest', 'smallest', '')

@@ -71,7 +71,7 @@ PAIR = (
     ("lambda = 3, 1; v = [1 1; 2 -1]/√2", "wrong", "vectors are right"),
     ("v = (0.71, 0.71)", "partial", "1 vector is missing"),
     ("3, 5, 7, 9", "wrong", "1 of 2 numbers are right"),
-    ("3, 1; (1, 1)/sqrt(2); 7; 8", "wrong", "Right: lambda. v: Right so far, but 1 vector is missing. The question does not"),
+    ("3, 1; (1, 1)/sqrt(2); 7; 8", "wrong", "Right: lambda. v: Right so far, but 1 vector is missing. The"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(answer: str, status: str, words: str) -> None:
     verdict = judge(answer, PAIR)

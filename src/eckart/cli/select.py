@@ -296,7 +296,7 @@ def _kind(target: str, *, classes: bool) -> str:
 
 
 def _scores(selector: Selector) -> str:
-    """The score of the chosen columns, and the one to believe."""
+    """The score of the selected columns, and the unbiased one."""
     from eckart.selection.base import Search
 
     if not isinstance(selector, Search):

@@ -32,7 +32,7 @@ class OpenedFile:
     size: int
     max_expansion: float
     packed: bool
-    """Whether it is gzip, whatever its name."""
+    """Whether it is gzip, regardless of its name."""
     memory: int | None = None
     """Bytes that reading the whole file may take; None means free memory."""
 

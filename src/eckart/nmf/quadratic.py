@@ -127,7 +127,7 @@ def _descend(
 
 
 def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Numbers) -> None:
-    """On to the minimum, for all rows at once."""
+    """Continue to the minimum, for all rows at once."""
     k = begin.shape[0]
     xp = module_of(begin)
     hessians = xp.ascontiguousarray(triangles[xp.asarray(_pairs(k))].T).astype(np.float64)
@@ -135,14 +135,14 @@ def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Num
 
 
 def to_the_minimum(hessians: Numbers, rest: Numbers, begin: Numbers, step: Numbers) -> None:
-    """A primal active set method for all rows at once (Nocedal and Wright, 2006, section 16.5), a few steps of it.
+    """A few steps of a primal active set method for all rows at once (Nocedal and Wright, 2006, section 16.5).
 
-    Coordinates at their bound stay there, and the others go to the minimum over them, or as far as the first bound.
-    `hessians` is rows x k x k, or 1 x k x k if all rows share one; `rest` is g + Q d, also on return.
+    Coordinates at their bound stay there; the others move to their joint minimum, or to the first bound. `hessians` is
+    rows x k x k, or 1 x k x k if all rows share one; `rest` is g + Q d, also on return.
     """
     xp, k = module_of(begin), begin.shape[0]
     eye = xp.eye(k)
-    # Rounding may have made a singular Hessian indefinite: adding a share of its trace corrects that.
+    # Rounding may make a singular Hessian indefinite: adding a share of its trace corrects that.
     curved = hessians + _LEAST_CURVATURE * xp.trace(hessians, axis1=1, axis2=2)[:, None, None] * eye
     for _ in range(_FACES):
         free = (begin + step > 0.0).T

@@ -24,9 +24,9 @@ END = 1e-14
 _COMPILE_FROM = 500_000
 """Minimum number of rows of both factors times k^2 (the work of a sweep) for which compiling a loop pays."""
 _HEIGHT = 512
-"""Rows that are solved to their end together."""
+"""Number of rows solved to convergence together."""
 _SWEEPS = 8
-"""Sweeps over the coordinates between two eliminations."""
+"""Number of sweeps over the coordinates between two eliminations."""
 
 Product = Callable[[Array], Array]
 
@@ -169,17 +169,17 @@ def _solve_small(
 
 
 def _solve_faces(own: np.ndarray, gram: np.ndarray, goal: np.ndarray) -> None:
-    """The minimum over the coordinates that are not zero, by elimination, where that is lower.
+    """The minimum over the nonzero coordinates, by elimination, if it is lower.
 
-    Sweeps find out soon which coordinates are zero, but near the minimum over the others each of them brings little if
-    parts overlap: some hundred sweeps are spent on what a k x k system gives at once.
+    Sweeps soon find the zero coordinates. If parts overlap, they then converge slowly to the minimum over the others:
+    hundreds of sweeps replace one k x k system.
     """
     before = own @ gram - goal
     rest, step = np.ascontiguousarray(before.T), np.zeros((gram.shape[0], len(own)))
     try:
         to_the_minimum(gram[None], rest, np.ascontiguousarray(own.T), step)
     except np.linalg.LinAlgError:
-        return  # parts of H that are combinations of each other: sweeps need no inverse
+        return  # parts of H that are linearly dependent: sweeps need no inverse
     move = step.T
     # f(w + d) - f(w) = d (2 g + G d) / 2 of each row, with G as it is: `to_the_minimum` adds to a singular one.
     lower = np.einsum("ij,ij->i", move, 2.0 * before + move @ gram) < 0.0

@@ -12,8 +12,8 @@ certain only if
   and
 - a strong component more would be found: of few rows and columns, noise explains nearly as much.
 
-Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are reported too if
-the columns of what is left are related: real tables often have no noise that is independent.
+Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are also reported if
+the columns of the residual are related: real tables often have no independent noise.
 
 If nearly all components are strong, they dominate the references of the tests, which then find none. Their distance
 from the following eigenvalues shows it (`noise.break_of_spectrum`). If there are as many components as directions,
@@ -49,7 +49,7 @@ _ONE_COLUMN = 0.8
 """Share of squared loadings from which a component counts as a single column."""
 _DRAWS = 199
 _WIDEST = 200
-"""Directions up to which the whole spectrum is compared."""
+"""Maximum number of directions for which the whole spectrum is compared."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
 
 
 def _related_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
-    """What the components leave is not independent noise, and the order of the columns does not explain it."""
+    """Whether the residual is not independent noise, and the order of the columns does not explain it."""
     found, k = choice.above_noise, choice.k
     if choice.horn is None or found is None or k is None:
         return None
@@ -236,7 +236,7 @@ def _beyond_correlated(e: Evidence, most: int) -> int:
 
 
 def _correlated_ratio(e: Evidence, k: int) -> float:
-    """What l_1 / l_2 of correlated noise does not exceed at the level of the tests, in what k - 1 components leave."""
+    """Upper limit of l_1 / l_2 of correlated noise at the level of the tests, in the residual of k - 1 components."""
     return smooth_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level)
 
 

@@ -8,8 +8,8 @@ ratio; Onatski, 2010, the last large difference). Large is at least 2.2, and mor
 - 1.5 times the mean ratio of m = columns - k + 1 eigenvalues that range over a factor of 9, 9^(1 / (m - 1)), as those
   of columns with correlations of 0.5^|i - j| do, which matters for few columns.
 
-Weak components do not stand apart. Where no component does, those count that one after the other explain more of what
-is left than the largest direction of noise with correlations of 0.5^|i - j| (see `smooth_noise`).
+Weak components do not stand apart. If no component does, components count while each explains more of the residual than
+the largest direction of noise with correlations of 0.5^|i - j| (see `smooth_noise`).
 """
 
 from __future__ import annotations

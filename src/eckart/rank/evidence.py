@@ -137,7 +137,7 @@ class Evidence:
 
     @property
     def _order(self) -> np.ndarray:
-        """An order of the rows that depends on their entries only, so that no rule depends on the order given."""
+        """An order of the rows that depends only on their entries, so that no rule depends on the given order."""
         assert self.opened is not None
         given = self.opened.matrix.matrix
         rows = np.ascontiguousarray(given.toarray() if self.sparse else to_numpy(given), dtype=np.float64)

@@ -52,9 +52,9 @@ def rows_are_exchangeable(remainder: Remainder, rng: np.random.Generator) -> boo
 def neighbours_are_correlated(found: Remainder, apart: Remainder, rng: np.random.Generator) -> bool:
     """Whether entries one and two columns apart are correlated, as in spectra and time series.
 
-    Rows are exchangeable, so their order is not asked: rows sorted by class look like a time series. `found` is what
-    all components leave that a test finds, `apart` what those leave that stand apart. Smooth components that are weak
-    have correlated neighbours, too, but do not leave them in `found`.
+    Rows are exchangeable, so their order is not used: rows sorted by class look like a time series. `found` is the
+    residual of all components that a test finds, `apart` that of the components that stand apart. Weak smooth
+    components have correlated neighbours too, but not in `found`.
     """
     left = _neighbour_excess(found, rng)
     return left > _NEIGHBOURS or (left > _DOUBTFUL and _neighbour_excess(apart, rng) > _NEIGHBOURS)

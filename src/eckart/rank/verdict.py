@@ -200,7 +200,7 @@ class RankChoice:
 
     @property
     def above_noise(self) -> int | None:
-        """How many components are above independent noise, whether or not the residual is such noise."""
+        """Number of components above independent noise, whether or not the residual is such noise."""
         return self._tested[0]
 
     @property
@@ -234,7 +234,7 @@ class RankChoice:
 
     @property
     def tested(self) -> list[int]:
-        """What the tests for independent noise say whose assumptions hold, without those that abstain."""
+        """The answers of the tests for independent noise whose assumptions hold, without those that abstain."""
         return [v.k for v in self._said(self.trusted) or self._said(SPECTRAL_TESTS) if v.k is not None]
 
     @property

@@ -66,7 +66,7 @@ nested_score_ : float or None
 
 
 class Selector(SelectorMixin, BaseEstimator):
-    """Keeps some of the columns: `support_` says which, `history_` how they were found."""
+    """Keeps some of the columns, given by `support_`; `history_` records the search."""
 
     n_features_in_: int
     support_: np.ndarray
@@ -101,7 +101,7 @@ class SearchParameters:
 
 
 class Search(MetaEstimatorMixin, Selector, SearchParameters):
-    """Judges sets of columns by how well `estimator` does with them on rows that were held out."""
+    """Scores sets of columns by the performance of `estimator` on held-out rows."""
 
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit"])],

@@ -27,9 +27,9 @@ BLUE, ORANGE, GREEN, GREY = "#1f5a8a", "#c8561b", "#3c7d3f", "#8a8a8a"
 
 
 def unit_circle(given: object, right: sp.Matrix | None = None) -> Figure:
-    """A = U Σ V^T as three moves of the unit circle (2 x 2) or sphere (3 x 3): turn, stretch, turn.
+    """A = U Σ V^T as three maps of the unit circle (2 x 2) or sphere (3 x 3): rotate, stretch, rotate.
 
-    `right` has the right singular vectors of a solution as columns; those of the picture get their signs.
+    `right` contains the right singular vectors of a solution as columns, whose signs the figure uses.
     """
     a = _numbers(given)
     if a.shape not in {(2, 2), (3, 3)}:

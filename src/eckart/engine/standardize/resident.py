@@ -33,13 +33,13 @@ _SAMPLED_ROWS = 64
 its means.
 """
 _SMALL_DATA = 2**16
-"""Entries up to which a copy costs nothing worth saving."""
+"""Up to this many entries, a copy costs too little to avoid."""
 _BLOCK_ROWS, _BLOCK_ENTRIES, _CACHED = (520, 2000), 2**16, 400
-"""Rows of a block, at least and at most; entries at least; and columns up to which a sum of products stays in cache.
+"""Minimum and maximum rows of a block, minimum entries, and maximum columns for which a sum of products stays in cache.
 
-Each product passes through as many roundings as the block has rows, so the error bound is proportional to them. With
-2000 rows instead of 520 the sums take up to 5 % less time, but the bound is too wide four times as soon. OpenBLAS cuts
-the rows into pieces of at most 384; pieces of exactly 256, which 512 rows and 2048 rows end in, take 15 to 35 % longer
+Each product has as many roundings as the block has rows, so the error bound is proportional to them. With 2000 rows
+instead of 520 the sums take up to 5 % less time, but the bound is too wide four times as soon. OpenBLAS splits the rows
+into pieces of at most 384. Pieces of exactly 256, which result from 512 and 2048 rows, take 15 to 35 % longer
 (processor times on AMD EPYC, 50 to 400 columns)."""
 _SEGMENT_WORK, _SEGMENT_ROWS = 2e7, 1024
 """Minimum multiplications and rows for which a segment is worth a thread."""

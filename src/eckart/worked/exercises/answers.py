@@ -276,12 +276,12 @@ def _is_readable(side: str, mode: Mode) -> bool:
 
 
 def _agree(first: tuple[Entry, ...], last: tuple[Entry, ...]) -> bool:
-    """Whether two sides of an equality are the same numbers, as far as a rounded one says."""
+    """Whether two sides of an equality are equal, within rounding."""
     return len(flat(first)) == len(flat(last)) and all(map(_is_rounded, flat(first), flat(last)))
 
 
 def _is_rounded(a: Typed, b: Typed) -> bool:
-    """Whether one number is the other, rounded or cut off; two decimals may both have been rounded on the way."""
+    """Whether one number is the other, rounded or truncated; two decimals may both be rounded."""
     gap = abs(a.value - b.value)
     if a.error and b.error:
         return gap <= max(a.error, b.error, abs(a.value) / 50)

@@ -248,7 +248,7 @@ def _parallel(a: Array, b: Array) -> bool:
 
 
 def _has_direction(a: Array, error: Array, b: Array) -> bool:
-    """Whether two vectors are parallel, as far as the rounding errors of the first one say: a_i b_j = a_j b_i."""
+    """Whether two vectors are parallel, within the rounding errors of the first: a_i b_j = a_j b_i."""
     size = float(np.linalg.norm(a) * np.linalg.norm(b))
     slack = np.outer(error, np.abs(b)) + np.outer(np.abs(b), error) + 1e-12 * size
     return size > 0 and bool((np.abs(np.outer(a, b) - np.outer(b, a)) <= slack).all())

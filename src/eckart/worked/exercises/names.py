@@ -162,7 +162,7 @@ def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | No
 
 
 def _is_difference(inside: str, targets: Sequence[Target]) -> bool:
-    """Whether `A - A_1` is the error that is asked for: not with another index."""
+    """Whether `A - A_1` is the requested error, with the same index."""
     pieces = [piece.strip() for piece in inside.split("-", 1)]
     return all(pieces) and not any(re.fullmatch(r"[A-Z]_?\d+", one) and _named(one, targets) is None for one in pieces)
 

@@ -45,7 +45,7 @@ class RatingScore:
     rmse: float
     mae: float
     rmse_of_biases: float
-    """The same with mean and biases only, which is the fallback for rows and columns without known entries."""
+    """The same with mean and biases only, the fallback for rows and columns without known entries."""
     rmse_of_mean: float
     held_out: int
     cold: int
@@ -242,7 +242,7 @@ class Ratings(BaseEstimator):
         self._fit_penalized(known, shape)
 
     def _compared(self, known: Entries, shape: tuple[int, int]) -> tuple[float, float]:
-        """The penalties with the smallest error on held-out entries: biases first, then concepts."""
+        """The penalties with the smallest error on held-out entries: first for biases, then for concepts."""
         rows, columns, values = known
         _, random = generator(0)
         held = random.random(len(values)) < _HELD_OUT
@@ -278,7 +278,7 @@ class Ratings(BaseEstimator):
     def _biases(
         self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Shrunken means of what the other bias leaves, in turn."""
+        """Shrunken means of what the other bias leaves, alternately."""
         b, c = np.zeros(shape[0]), np.zeros(shape[1])
         n, m = np.bincount(rows, minlength=shape[0]), np.bincount(columns, minlength=shape[1])
         for _ in range(_BIAS_STEPS):
@@ -289,7 +289,7 @@ class Ratings(BaseEstimator):
     def _regressed(
         self, groups: list[np.ndarray], others: np.ndarray, values: np.ndarray, factors: np.ndarray
     ) -> np.ndarray:
-        """For each group of entries the ridge regression of their values on the factors of the other side."""
+        """For each group of entries, the ridge regression of their values on the factors of the other side."""
         k = factors.shape[1]
         found = np.zeros((len(groups), k))
         eye = np.eye(k)
@@ -315,7 +315,7 @@ class Ratings(BaseEstimator):
 
 
 def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
-    """Places and values of the known entries, the shape, and the names of rows and columns."""
+    """Indices and values of the known entries, the shape, and the names of rows and columns."""
     opened = open_with(ratings)
     metadata = getattr(opened, "metadata", None)
     names = (None, None) if metadata is None else (metadata.row_names, metadata.column_names)

@@ -380,6 +380,8 @@ WRONG: dict[tuple[str, int], tuple[tuple[str, str, str], ...]] = {
         ("W = (3, 9/2); H = (20/39, 58/39)", "wrong", "W: This is not the right matrix."),
         ("H = (9/2, 3); W = (20/39, 58/39)",
          "wrong", "H: This is not the right matrix. W: This is not the right matrix."),
+        ("W0 = (4.5, 3), H_2 = (0.513, 1.487)",
+         "wrong", "Still to be found: W, H. Not asked for, and not checked: W0, H_2."),
         ("W = (4.5, 3)", "partial", "Still to be found: H."),
         ("W = (9, 6); H = (20/39, 58/39)", "wrong", "W: Every entry is off by the factor 2."),
         ("W = (4,5; 3); H = (0,513; 1,587)", "wrong", "H: One entry is wrong: (1,2)."),

@@ -85,8 +85,11 @@ def is_free(name: str, targets: Sequence[Target] = ()) -> bool:
     own = {letter[0], letter[0].rstrip("_0123456789")} if letter is not None else set()
     if any(own & set(target.reserved) for target in targets):
         return False
-    if letter is not None and any(letter[1] in target.names and _place(target) for target in targets):
-        return False  # another entry than the one that is asked for
+    later = letter is not None and letter[0][len(letter[1]) :].strip("_") not in {"", "1", "'"}
+    if letter is not None and any(
+        letter[1] in target.names and (_place(target) or (later and target.form == "matrix")) for target in targets
+    ):
+        return False  # another entry than the one that is asked for, or W_2 for the first W
     return (letter is not None and letter[1] not in _FIXED) or says_nothing(name)
 
 

@@ -49,7 +49,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="other seeds give other tables")
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) // 2), help="processes")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds for one table (default 300)")
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds for one table (default 900)")
     parser.add_argument("--only", action="append", default=[], help="a family or a named case (may be repeated)")
     parser.add_argument("--replay", action="append", default=[], metavar="LINE", help="repeat a case (may be repeated)")
     parser.add_argument("--out", type=Path, help="append false cases to this file, one JSON line each")

@@ -128,6 +128,8 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
 def _refusal(name: str, path: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114
         return f"{name} is a link to a file that does not exist. Check where it leads."
+    if "://" in path:
+        return f"{name} is an address, and Eckart reads local files. Download it first, or open it with fsspec."
     if isinstance(error, FileNotFoundError):
         return f"{name} does not exist.{_near(path)}"
     if isinstance(error, PermissionError):

@@ -67,7 +67,8 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
         if name in allowed:
             continue
         hint = f". Write {SKLEARN_NAMES[name]}" if name in SKLEARN_NAMES else near_match(name, allowed).rstrip(".")
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}.".replace("?.", "?"))
+        end = "" if hint.endswith(("?", "...")) else "."
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}{end}")
 
 
 def check_choice(name: str, given: object, allowed: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from eckart.analysis.column_roles import column_roles
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
-from eckart.analysis.recommendation import recommend
+from eckart.analysis.recommendation import has_one_direction, recommend
 from eckart.analysis.report.given_rows import at_edge
 from eckart.analysis.square_tables import SquareTable, inner_products, recognise
 from eckart.analysis.unusual import unusual
@@ -239,7 +239,7 @@ def _asked(
 def _choice(d: Decomposition, table: object, options: Keywords) -> RankChoice | None:
     """All rules; of a large table those that draw no other tables."""
     method = method_of(d)
-    if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum":
+    if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum" or has_one_direction(d):
         return None
     small = d.rows * d.columns <= _EVERY_RULE
     seed, memory = options.get("rng"), options.get("memory")

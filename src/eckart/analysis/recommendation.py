@@ -47,10 +47,15 @@ def _without_choice(d: Decomposition) -> Recommendation | None:
         return Recommendation(None, None, "", "There is no component.", 0)
     if d.norm == 0.0:
         return Recommendation(0, (0.0, 0.0), "", "No column varies, so there is nothing to explain.", 1)
-    if method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1:
+    if has_one_direction(d):
         sentence = f"There is only one direction, and {component_labels(d)[0]} explains all of the {total_name(d)}."
         return Recommendation(1, explained(d), "", sentence, 1)
     return None
+
+
+def has_one_direction(d: Decomposition) -> bool:
+    """Whether the table leaves no number of components to choose."""
+    return method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1
 
 
 def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
@@ -108,10 +113,7 @@ def _reason(choice: RankChoice, rule: str) -> str:
 
 def _range(choice: RankChoice) -> str:
     """How far the number is uncertain, with a space before it; nothing if it is certain."""
-    if not choice.reason or choice.lowest is None:
-        return ""
-    span = f"{choice.lowest} or more" if choice.highest is None else f"{choice.lowest} to {choice.highest}"
-    return f" The number is uncertain ({span})."
+    return f" {choice.uncertainty}" if choice.uncertainty else ""
 
 
 def _without_rules(d: Decomposition) -> Recommendation:
@@ -123,7 +125,8 @@ def _without_rules(d: Decomposition) -> Recommendation:
     if enough > d.k or not method_of(d).orthogonal:
         bounds = explained(d)
         verb = "component explains" if d.k == 1 else "components explain"
-        first = f"; the first {enough} explain{'s' * (enough == 1)} at least 90 %" if enough < d.k else ""
+        some = "the first explains" if enough == 1 else f"the first {enough} explain"
+        first = f"; {some} at least 90 %" if enough < d.k else ""
         sentence = f"The {d.k} {verb} {interval(*bounds)} of the {total_name(d)}{first}. No rule recommends a number."
         return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
     bounds = explained(leading(d, enough))

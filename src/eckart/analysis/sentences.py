@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eckart.analysis.labels import component_labels, explained, method_name, top_loadings, total_name, treatment
-from eckart.analysis.measures import floats
+from eckart.analysis.measures import floats, svd_details
 from eckart.analysis.report.method_section import total_ratio
 from eckart.formatting import certified_share, clean, interval, joined, percent, shorten
 from eckart.notes import code_of, for_door
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def what(d: Decomposition) -> str:
     """What was decomposed."""
     rows, columns = f"{d.rows:,} row{'s' * (d.rows != 1)}", f"{d.columns:,} column{'s' * (d.columns != 1)}"
-    return f"{method_name(d)} of {rows} x {columns}, {treatment(d)}."
+    weighted = "" if svd_details(d).row_weights is None else ", rows weighted"
+    return f"{method_name(d)} of {rows} x {columns}, {treatment(d)}{weighted}."
 
 
 def how(d: Decomposition) -> str:

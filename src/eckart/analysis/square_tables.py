@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eckart.engine.blocks.source import DataSource, MemorySource
+from eckart.wording import either
 
 _CLOSE = 1e-8
+_SVD = either("method='svd'", "--method svd")
 _FEWEST = 4
 _MOST = 5000
 
@@ -39,8 +41,8 @@ def recognise(source: DataSource) -> SquareTable | None:
     if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
         note = (
             "The table is a correlation matrix: symmetric with a diagonal of ones. Its rows are not observations, so "
-            "explained variance and unusual rows do not refer to the data behind it. Use method 'svd' for its "
-            "eigenvalues, or give the data."
+            "explained variance and unusual rows do not refer to the data behind it. Give the data, or use "
+            f"{_SVD} for its eigenvalues."
         )
         return SquareTable("correlations", note)
     return None

@@ -129,9 +129,12 @@ def _axes(d: Decomposition, width: int, bar: str) -> Table:
 
 
 def _makers(d: Decomposition) -> list[str]:
+    if not sentences.has_weights(d):
+        return []
     names = component_labels(d)
     shown = [f"{names[axis]}: {sentences.makes(d, axis)}" for axis in range(min(d.k, _COMPONENTS_EXPLAINED))]
-    return shown + ([f"... and {d.k - _COMPONENTS_EXPLAINED} more components"] if d.k > _COMPONENTS_EXPLAINED else [])
+    left = d.k - _COMPONENTS_EXPLAINED
+    return shown + ([f"... and {left} more component{'s' * (left > 1)}"] if left > 0 else [])
 
 
 def _ranks(choice: RankChoice | None) -> list[str]:

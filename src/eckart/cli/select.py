@@ -164,7 +164,9 @@ def _target(whole: Source, target: str, names: tuple[str, ...]) -> np.ndarray:
     column = whole.matrix[:, [names.index(target)]]
     goal = np.asarray(column.toarray() if whole.sparse else column).ravel()
     if not np.isfinite(goal).all():
-        raise Refused(f"The target {quoted(target)} is missing in {int(np.sum(~np.isfinite(goal)))} rows.")
+        raise Refused(
+            f"The target {quoted(target)} is missing in {int(np.sum(~np.isfinite(goal)))} rows. Remove them first."
+        )
     return goal
 
 

@@ -85,7 +85,7 @@ class _Answers:
 
     @property
     def few(self) -> str:
-        return f"{max(self.left, 0)} direction{'' if self.left == 1 else 's'} left"
+        return f"{max(self.left, 0) or 'no'} direction{'s' * (self.left > 1)} left"
 
 
 def certainty(choice: RankChoice, e: Evidence) -> Certainty:
@@ -116,7 +116,7 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     if choice.horn is not None:
         reason = "All components that can be tested are above independent noise: the table has no visible noise."
     else:
-        reason = f"No test against independent noise gave an answer, with only {answers.few}."
+        reason = f"No test against independent noise gave an answer, with {'only ' * (answers.left > 0)}{answers.few}."
     return Certainty(min([answers.lowest, *voted]), None, reason)
 
 

@@ -273,8 +273,17 @@ class RankChoice:
             agreement = f"{self[by].title} finds {components}{because}. {agreement}"
         if not self.reason:
             return agreement
+        return f"{agreement} {self.uncertainty} {self.reason}"
+
+    @property
+    def uncertainty(self) -> str:
+        """How far the number is uncertain, in a sentence; empty if it is certain."""
+        if not self.reason or self.lowest is None:
+            return ""
+        if self.highest is None and self.lowest >= min(self.rows - 1, self.columns):
+            return "The number is uncertain."
         span = f"{self.lowest} or more" if self.highest is None else f"{self.lowest} to {self.highest}"
-        return f"{agreement} The number is uncertain ({span}). {self.reason}"
+        return f"The number is uncertain ({span})."
 
     def _agreement(self, k: int, what: str, *, only: bool) -> str:
         """How many of the rules that count say k: `what` is what they do, with {s} for the singular of the verb."""

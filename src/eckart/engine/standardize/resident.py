@@ -198,7 +198,8 @@ def _add(first: Array, second: Array) -> Array:
 def _segments(rows: int, columns: int) -> tuple[tuple[int, int], ...]:
     """Row ranges that depend on the shape alone: the sums have the same bits for any number of threads."""
     few, many = _SEGMENTS
-    most = min(max(few, rows // _SEGMENT_ROWS), many, max(rows // 64, 1))
+    # Fewer rows than half of the columns: summing the products of segments takes half as long as forming them.
+    most = min(max(few, rows // _SEGMENT_ROWS), many, max(rows // 64, 1), max(2 * rows // columns, 1))
     count = int(min(max(rows * columns * columns // _SEGMENT_WORK, 1), most))
     count = 1 << count.bit_length() - 1  # a power of two: 2 or 4 threads finish together
     edges = [rows * place // count for place in range(count + 1)]

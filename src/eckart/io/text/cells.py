@@ -69,7 +69,10 @@ def advice(cell: str, decimal: str) -> str:
     if is_number(cell, "," if decimal == "." else "."):
         if decimal == ".":
             return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
-        return "The other numbers have a decimal comma, but this one has a point. Correct it, or use decimal='.'."
+        return (
+            "The other numbers have a decimal comma, but this one has a point. Remove the point if it separates "
+            "thousands, or write a comma."
+        )
     if is_grouped(cell):
         return "Write its exponent with E."
     if re.match(AMOUNT, cell):

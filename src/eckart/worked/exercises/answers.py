@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import chain
 from itertools import product as cartesian
 from math import prod
@@ -277,9 +278,17 @@ def _is_readable(side: str, mode: Mode) -> bool:
 
 def _agree(first: tuple[Entry, ...], last: tuple[Entry, ...]) -> bool:
     """Whether two sides of an equality are the same numbers, as far as a rounded one says."""
-    pairs = list(zip(flat(first), flat(last), strict=False))
-    near = [abs(a.value - b.value) <= max(a.error, b.error, abs(a.value) / 50) for a, b in pairs]
-    return len(flat(first)) == len(flat(last)) and all(near)
+    return len(flat(first)) == len(flat(last)) and all(map(_is_rounded, flat(first), flat(last)))
+
+
+def _is_rounded(a: Typed, b: Typed) -> bool:
+    """Whether one number is the other, rounded or cut off; two decimals may both have been rounded on the way."""
+    gap = abs(a.value - b.value)
+    if a.error and b.error:
+        return gap <= max(a.error, b.error, abs(a.value) / 50)
+    error = max(a.error, b.error)
+    cut = gap < error and abs(b.value if b.error else a.value) < abs(a.value if b.error else b.value)
+    return cut or gap <= error / 2 * Decimal("1.0000001") or gap <= Decimal("1e-12") * abs(a.value)
 
 
 def _alternatives(content: str) -> list[str]:

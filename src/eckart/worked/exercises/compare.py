@@ -127,7 +127,7 @@ def close(given: Typed, true: sp.Expr, scale: Decimal = Decimal(0)) -> bool:
         slack = Decimal("1.0000001")
         if gap <= rounded * slack and gap <= max(_COARSE * max(size, scale), least):
             return True
-        return cut and gap <= given.error * slack and gap <= max(_COARSE * size, least)
+        return cut and gap * slack < given.error and gap <= max(_COARSE * size, least)
     return gap <= (_FLOAT * max(Decimal(1), size) if true.has(sp.Float) else _EXACT * (1 + size))
 
 

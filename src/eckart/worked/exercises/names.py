@@ -85,8 +85,11 @@ def is_free(name: str, targets: Sequence[Target] = ()) -> bool:
     own = {letter[0], letter[0].rstrip("_0123456789")} if letter is not None else set()
     if any(own & set(target.reserved) for target in targets):
         return False
-    if letter is not None and any(letter[1] in target.names and _place(target) for target in targets):
-        return False  # another entry than the one that is asked for
+    later = letter is not None and letter[0][len(letter[1]) :].strip("_") not in {"", "1", "'"}
+    if letter is not None and any(
+        letter[1] in target.names and (_place(target) or (later and target.form == "matrix")) for target in targets
+    ):
+        return False  # another entry than the one that is asked for, or W_2 for the first W
     return (letter is not None and letter[1] not in _FIXED) or says_nothing(name)
 
 
@@ -154,9 +157,17 @@ def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | No
     place = re.fullmatch(r"\d+(?:\s*[,;]\s*\d+)+", inside)
     if place and _place(targets[found[0]]):
         return found if re.sub(r"\D", "", inside) == _place(targets[found[0]]) else None
+    if re.search(r".-", inside):
+        return found if _is_difference(inside, targets) else None
     same = _find(inside, targets)
     harmless = re.fullmatch(r"[^\W\d_]+(?:[\s-][^\W\d_]+)*", inside) and are_describing(inside)
     return found if place or harmless or _is_subject(inside, targets) or (same and same[0] == found[0]) else None
+
+
+def _is_difference(inside: str, targets: Sequence[Target]) -> bool:
+    """Whether `A - A_1` is the error that is asked for: not with another index."""
+    pieces = [piece.strip() for piece in inside.split("-", 1)]
+    return all(pieces) and not any(re.fullmatch(r"[A-Z]_?\d+", one) and _named(one, targets) is None for one in pieces)
 
 
 def _is_subject(word: str, targets: Sequence[Target]) -> bool:

@@ -83,15 +83,17 @@ def plain_name(name: str) -> str:
     >>> plain_name("Det[A]"), plain_name("|A|"), plain_name("np.linalg.det(A)"), plain_name("Vt")
     ('Det(A)', 'det', 'det(A)', 'V^T')
     >>> plain_name("‖A - B‖_F^2"), plain_name("‖A‖_F"), plain_name("v(lambda=3)")
-    ('error^2', '‖A‖_F', 'v(3)')
+    ('error (A - B)^2', '‖A‖_F', 'v(3)')
     """
     name = re.sub(r"(?<=[^\W\d_])\[([^\[\]]*)\]", r"(\1)", name)
     name = re.sub(r"(?<![^\W_])(?:[^\W\d_]+\.)+(?=[^\W\d_]+\()", "", name)
     name = re.sub(r"\(\s*lambda\s*=\s*", "(", name)
     name = re.sub(r"\|\s*([A-Z])\s*\|", "det", name)
     name = re.sub(r"\^\(([-+]?\w*)\)", r"^\1", name)
-    name = re.sub(r"‖[^‖]*[^‖\s]\s*-[^‖]*‖(_2)?(?:_\w)?", lambda m: "spectral norm" if m[1] else "Frobenius norm", name)
-    name = re.sub(r"Frobenius norm(?=\^2)", "error", name)
+    norm = re.search(r"‖([^‖]*[^‖\s]\s*-[^‖]*)‖(_2)?(?:_\w)?(\^2)?", name)
+    if norm:  # of a difference, so that it is an error
+        kind = "spectral norm" if norm[2] else "error" if norm[3] else "Frobenius norm"
+        name = f"{name[: norm.start()]}{kind} ({norm[1].strip()}){norm[3] or ''}{name[norm.end() :]}"
     return re.sub(r"(?<![^\W_])([UV])[tTh]$", r"\1^T", name)
 
 

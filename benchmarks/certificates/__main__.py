@@ -75,7 +75,7 @@ def cases(tables: int, seed: int, only: Iterable[str]) -> Iterator[Options]:
 
 
 def run(asked: Iterable[Options], jobs: int, seconds: float, limit: float) -> Iterator[Outcome]:
-    """Outcomes in any order, until all tables are checked, the time is up, or the process is told to stop."""
+    """Outcomes in any order, until all tables are checked, the time is up, or the process is interrupted."""
     end = time.monotonic() + seconds
     check = partial(judge_within, limit=limit)
     try:

@@ -106,8 +106,9 @@ def recommend(
 ) -> None:  # fmt: skip
     """Recommend columns for a row: those with the highest predicted values. ENTRIES are column=value.
 
-    MODEL is a model file, or a table of ratings with empty cells. A table is fitted on its known entries only, with
-    biases of rows and columns; rows without ratings fall back to the column means.
+    MODEL is a model file, or a table of ratings: with empty cells, or with one rating per line (row, column, rating).
+    A table is fitted on its known entries only, with biases of rows and columns; rows without ratings fall back to the
+    column means.
 
     \b
     Examples:

@@ -137,7 +137,8 @@ class Ratings(BaseEstimator):
         Parameters
         ----------
         ratings : array, data frame, sparse matrix, path, or opened data
-            Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix.
+            Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix. A table of two text
+            columns and one of numbers has one rating per line: row, column, rating.
         {y [ignored]}
 
         Returns
@@ -329,10 +330,26 @@ def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
         entries = matrix.tocoo()
         return (entries.row.astype(np.intp), entries.col.astype(np.intp), entries.data.astype(np.float64)), shape, names
     table = to_numpy(matrix).astype(np.float64)
+    if metadata is not None and shape[1] == 1 and len(metadata.labels) == 2:
+        return _one_per_line(table[:, 0], *map(np.asarray, metadata.labels.values()))
     rows, columns = np.nonzero(~np.isnan(table))
     if not np.isfinite(table[rows, columns]).all():
         raise InputError("Some ratings are infinite. Give numbers, and NaN for unknown entries.")
     return (rows, columns, table[rows, columns]), shape, names
+
+
+def _one_per_line(
+    values: np.ndarray, who: np.ndarray, what: np.ndarray
+) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
+    """A table with one rating per line: the first text column names its row, the second its column."""
+    known = ~np.isnan(values)
+    row_names, rows = np.unique(who[known], return_inverse=True)
+    column_names, columns = np.unique(what[known], return_inverse=True)
+    places = rows * len(column_names) + columns
+    if len(np.unique(places)) < len(places):
+        raise InputError("The table has one rating per line, and some pairs occur more than once. Keep one of each.")
+    names = (tuple(map(str, row_names)), tuple(map(str, column_names)))
+    return (rows, columns, values[known]), (len(row_names), len(column_names)), names
 
 
 def _grouped(places: np.ndarray, count: int) -> list[np.ndarray]:

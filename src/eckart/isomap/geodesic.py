@@ -135,7 +135,9 @@ def _with_scipy(graph: Graph, sources: Neighbours, chosen: np.ndarray) -> np.nda
     start, stop = int(chosen[0]), int(chosen[-1]) + 1
     begin, end = int(sources.first[start]), int(sources.first[stop])
     shape = (graph.rows, graph.rows)
-    matrix: csr_array[np.float64] = csr_array((graph.weight, graph.index, graph.first), shape=shape)
+    # 32-bit indices: SciPy before 1.15 takes no others.
+    index, first = graph.index.astype(np.int32, copy=False), graph.first.astype(np.int32)
+    matrix: csr_array[np.float64] = csr_array((graph.weight, index, first), shape=shape)
     if end - begin == stop - start and not sources.distance[begin:end].any():  # the sources are rows themselves
         return np.asarray(dijkstra(matrix, directed=True, indices=sources.index[begin:end]))
     used, place = np.unique(sources.index[begin:end], return_inverse=True)

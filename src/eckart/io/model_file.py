@@ -222,7 +222,7 @@ def _check_seal(file: IO[bytes], name: str) -> None:
         message = f"{name} is a zip archive without Eckart's checksum at its end: truncated, changed, or not a model."
         raise ModelFileError(f"{message} Use an intact copy.")
     if _seal(file, length) != seal:
-        raise ModelFileError(f"{name} was changed since it was written: its checksum differs. Use an intact copy.")
+        raise ModelFileError(f"{name} has changed since it was written: its checksum differs. Use an intact copy.")
 
 
 def _kind(start: bytes) -> str:

@@ -174,7 +174,7 @@ def median_gamma(rows: Array, kernel: str = "rbf", quantile: float = 0.5) -> flo
         gamma = float(np.ldexp((0.5 if kernel == "rbf" else 1.0) / size, -exponent * (1 + (kernel != "laplacian"))))
     if not np.finfo(np.float64).tiny <= gamma < np.inf:
         raise InputError(
-            f"The rows are of size {float(np.ldexp(1.0, exponent - 1)):.1g}, and the gamma that fits them is outside "
+            f"The rows are of size {float(np.ldexp(1.0, exponent - 1)):.1g}, so the gamma derived from them is outside "
             "the range of float64. Multiply the data by a constant first, or give gamma.",
             argument="gamma",
         )

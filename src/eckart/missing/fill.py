@@ -335,7 +335,7 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     if how == "em" and gone.any():
         raise InputError(
             f"{int(gone.sum()):,} stored values of the sparse matrix are missing; imputing them by components needs a "
-            "dense table. Use missing='mean', or convert the matrix with .toarray() where it fits into memory."
+            "dense table. Use missing='mean', or convert the matrix with .toarray() if it fits into memory."
         )
     weights = np.ones(matrix.shape[0]) if weights is None else weights
     size = matrix.shape[1]

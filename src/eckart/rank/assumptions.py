@@ -39,18 +39,19 @@ def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evide
 def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | None, int | None]:
     """The table with noise of equal variance, if its noise is unequal, and its number of components.
 
-    Used if a rule finds components. A number above that of `sign_flip`, which allows for this noise, is not accepted:
-    testing twice would double the error rate. `permutation` replaces it for unequal columns if it was not applied.
+    Used if a rule finds components. A number above that of the preferred test is not accepted: testing twice would
+    double the error rate. For unequal rows that test is `sign_flip`: `permutation` allows for unequal columns only.
     """
     said = {v.rule: v.k for v in choice.verdicts if v.rule in choice.trusted and v.k is not None}
-    if "sign_flip" in said:
+    if e.free_rows < e.columns and "sign_flip" in said:
         said = {"sign_flip": said["sign_flip"]}
     most = max([*said.values(), choice.apart or 0])
     if not most or not said or min(e.rows, e.columns) > _MOST_COLUMNS or e.rows * e.columns > SMALL:
         return None, None
     changed = equalised(e, most)
     k = None if changed is None else sequential(changed, flipped, e.rng(18), "tables with random signs")[0]
-    return changed, k if k is not None and k <= max(said.values()) else None
+    preferred = next(said[rule] for rule in choice.trusted if rule in said)
+    return changed, k if k is not None and k <= preferred else None
 
 
 def _trusted(choice: RankChoice, e: Evidence) -> tuple[str, ...]:

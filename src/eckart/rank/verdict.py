@@ -86,6 +86,8 @@ EQUALISED = "Parallel analysis (sign flips), with the noise scaled to equal vari
 """The rule that decides if the noise has unequal variances."""
 ENOUGH = 12
 """Number of remaining directions that is enough to show the covariance of the noise."""
+_MANY_ROWS = 6
+"""Rows per column from which noise rarely stands apart."""
 
 
 @document
@@ -209,11 +211,22 @@ class RankChoice:
         if self.decorrelated is not None:
             return self.decorrelated, "decorrelated"
         k, by = self._tested
+        if k == 0 and self._masked:
+            return self.apart, ANY_NOISE[0]
         if self.correlated and self.apart is not None and k is not None:
             return min(self.apart, k), ANY_NOISE[0]
         if self.horn is not None and (k is None or self.horn < k):
             return self.horn, "horn"
         return self._vote() if k is None else (k, by)
+
+    @property
+    def _masked(self) -> bool:
+        """Whether two or more components of few columns stand apart that mask each other in the tests.
+
+        Unequal noise stands apart too, and that of few rows.
+        """
+        few = self.columns < ENOUGH and self.rows >= _MANY_ROWS * self.columns
+        return few and (self.apart or 0) > 1 and self.equalised is None
 
     @property
     def _tested(self) -> tuple[int | None, str]:

@@ -248,7 +248,7 @@ class _Run:
     def expected_error(self, basis: Basis) -> float:
         """Estimate of ||E||, good enough for decisions; `finish` measures it before any claim."""
         own = 16.0 * _UNIT * float(np.abs(basis.projected).max(initial=0.0))
-        products = 1.5 * self.matrix.product_error if self.exact else 2.0 * basis.noise * basis.size**0.5
+        products = 1.5 * self.matrix.product_error if self.exact else 3.0 * basis.noise * basis.size**0.5
         return float(self.caution * np.sqrt(basis.count) * (own + products))
 
     @property

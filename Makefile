@@ -23,7 +23,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-oldest coverage fuzz lint format docs docs-check bench clean
+.PHONY: help demo test pytest test-oldest coverage fuzz lint ruff types contracts docstrings format docs docs-check bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -32,8 +32,12 @@ demo: $(STAMPS)/package
 	$(BIN)/eckart example usarrests > $(VENV)/usarrests.csv
 	$(BIN)/eckart report $(VENV)/usarrests.csv --scale -o report.html --force
 
-test: lint $(if $(WITH_TORCH),$(STAMPS)/torch)
-	$(BIN)/python -m pytest -n auto $(ARGS)
+# Linting, types and contracts run beside the tests; the docstrings are among these.
+test: $(STAMPS)/test $(if $(WITH_TORCH),$(STAMPS)/torch)
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going pytest ruff types contracts
+
+pytest: $(STAMPS)/test
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 # The lower bounds of pyproject.toml, exactly.
 test-oldest:
@@ -41,19 +45,27 @@ test-oldest:
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
 	.venv-oldest/bin/python -m benchmarks.oldest pyproject.toml > .venv-oldest/constraints.txt
 	.venv-oldest/bin/python -m pip install --quiet -e . --group test -c .venv-oldest/constraints.txt
-	.venv-oldest/bin/python -m pytest -n auto $(ARGS)
+	.venv-oldest/bin/python -m pytest -n auto --dist worksteal $(ARGS)
 
 coverage: $(STAMPS)/test $(STAMPS)/coverage
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-report=html $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term --cov-report=html $(ARGS)
 
 fuzz: $(STAMPS)/test
 	$(BIN)/python -m tests.anomalies.fuzz $(ARGS)
 
-lint: $(STAMPS)/test
+lint: ruff types contracts docstrings
+
+ruff: $(STAMPS)/test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+types: $(STAMPS)/test
 	$(BIN)/mypy
+
+contracts: $(STAMPS)/test
 	$(BIN)/lint-imports --no-cache
+
+docstrings: $(STAMPS)/test
 	$(BIN)/python -m tests.docs.docstrings
 
 format: $(STAMPS)/test

@@ -223,17 +223,14 @@ def nmf_iteration(rows: int = 1_000_000, columns: int = 30_000, per_row: int = 5
     import cupy
 
     from eckart.nmf.formulate import make_problem
-    from eckart.nmf.options import check_settings
+    from eckart.nmf.options import NMFOptions, check_settings
     from eckart.nmf.problem import Penalties
     from eckart.nmf.table import open_nonnegative
 
     data = scattered(rows, columns, per_row)
     left = cupy.random.random((rows, k), dtype=cupy.float32)
     right = cupy.random.random((columns, k), dtype=cupy.float32)
-    settings = check_settings(
-        data.shape, k=k, init=None, solver="auto", beta_loss=1.0, tol=1e-4, max_iter=200, alpha_W=0.0, alpha_H="same",
-        l1_ratio=0.0, missing="error", n_runs=1,
-    )  # fmt: skip
+    settings = check_settings(data.shape, NMFOptions(k=k, beta_loss=1.0))
     problem = make_problem(open_nonnegative(data, missing="error"), settings, Penalties())
     for _ in range(3):  # as it is after the first iterations
         left = problem.rows(left, right, left, 0.0).new

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
 import json
 import os
@@ -13,9 +15,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 import eckart as ek
+from eckart import api
+from eckart.engine.blocks.reading import ProgressCallback
 from eckart.errors import ParameterError
+from eckart.fit_options import option_names
+from eckart.io.read_options import ReadKeywords
 from eckart.registry import Method, all_methods, get_method, register, unregister
 
 TOY = '''
@@ -133,12 +140,47 @@ def test_overloads_name_the_options_of_each_method() -> None:
     """Editors complete what the method's function takes, neither more nor less."""
     seen = {}
     for overload in typing.get_overloads(ek.decompose):
-        signature = inspect.signature(overload)
-        annotation = str(signature.parameters["method"].annotation)
+        parameters = inspect.signature(overload).parameters
+        annotation = str(parameters["method"].annotation)
         for name in re.findall(r"['\"](\w+)['\"]", annotation) if annotation.startswith("Literal") else ():
-            seen[name] = {p for p in signature.parameters if p not in ("data", "method", "reading")}
+            seen[name] = _keywords()[str(parameters["options"].annotation)]
     for name, method in all_methods().items():
-        options = inspect.signature(method.function("fit")).parameters
+        options = set(option_names(method) or ())
         device = {"device"} if method.device != "none" else set()
         progress = {"progress"} if "callback" in options else set()  # an option of `decompose` itself
-        assert seen[name] == set(options) - {"data", "method"} | device | progress
+        assert seen[name] == options | device | progress | set(ReadKeywords.__annotations__)
+
+
+def _keywords() -> dict[str, set[str]]:
+    """Unpack[...] -> names in that typed dictionary, which api.py declares for type checkers only."""
+    modules = ("cur.options", "engine.svd_options", "io.read_options", "isomap.options", "kernel_pca.options")
+    known: dict[str, set[str]] = {}
+    for module in map(importlib.import_module, (f"eckart.{name}" for name in (*modules, "nmf.options"))):
+        known |= {
+            name: typing.get_type_hints(value, localns=_LATE).keys()
+            for name, value in vars(module).items()
+            if name.endswith("Keywords") and typing.is_typeddict(value)
+        }
+    found = {}
+    for node in ast.walk(ast.parse(inspect.getsource(api))):
+        if isinstance(node, ast.ClassDef):
+            bases = (known[base.id] for base in node.bases if isinstance(base, ast.Name))
+            fields = {line.target.id for line in node.body if isinstance(line, ast.AnnAssign)}
+            found[f"Unpack[{node.name}]"] = fields.union(*bases)
+    return found
+
+
+def test_options_are_declared_with_the_types_of_their_keywords() -> None:
+    """A dataclass has the defaults, a typed dictionary the same names for type checkers."""
+    for method in all_methods().values():
+        assert method.options is not None
+        module, _, name = method.options.partition(":")
+        options, keywords = (
+            typing.get_type_hints(getattr(importlib.import_module(module), found), localns=_LATE)
+            for found in (name, name.replace("Options", "Keywords"))
+        )
+        assert options == keywords
+
+
+_LATE = {"ArrayLike": ArrayLike, "ProgressCallback": ProgressCallback}
+"""Names that the modules import for type checkers only."""

@@ -5,159 +5,70 @@ from __future__ import annotations
 import inspect
 import logging
 import time
-from typing import TYPE_CHECKING, Any, Literal, get_overloads, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
+from eckart.engine.svd_options import SVDOptions
 from eckart.errors import ParameterError
 from eckart.fit_options import callback_with_bar, check_options, decompose_on, one_line, opened_with
 from eckart.log import logger
-from eckart.options import Seed
 from eckart.registry import Method, get_method
 from eckart.result import Decomposition, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from os import PathLike
     from typing import Unpack
 
-    from numpy.typing import ArrayLike
-
     from eckart.cur.details import CURDetails
-    from eckart.engine.blocks.reading import ProgressCallback
+    from eckart.cur.options import CURKeywords
+    from eckart.engine.svd_options import SVDKeywords
     from eckart.io.read_options import ReadKeywords
     from eckart.isomap.details import IsomapDetails
+    from eckart.isomap.options import IsomapKeywords
     from eckart.kernel_pca.details import KernelPCADetails
+    from eckart.kernel_pca.options import KernelPCAKeywords
     from eckart.nmf.details import NMFDetails
-    from eckart.result import SVDDetails, Which
+    from eckart.nmf.options import NMFKeywords
+    from eckart.result import SVDDetails
+
+    class _SVD(SVDKeywords, ReadKeywords, total=False):
+        progress: bool
+
+    class _CUR(CURKeywords, ReadKeywords, total=False):
+        """Reads as often as its components need."""
+
+    class _NMF(NMFKeywords, ReadKeywords, total=False):
+        progress: bool
+        device: str | None
+
+    class _KernelPCA(KernelPCAKeywords, ReadKeywords, total=False):
+        progress: bool
+        device: str | None
+
+    class _Isomap(IsomapKeywords, ReadKeywords, total=False):
+        """Runs on the host, on data in memory."""
 
 
 @overload
 def decompose(
-    data: object,
-    method: Literal["pca", "svd"] = "pca",
-    *,
-    k: int | None = None,
-    explain: float | None = None,
-    error: float | None = None,
-    center: bool | None = None,
-    scale: bool = False,
-    ddof: int = 1,
-    which: Which = "largest",
-    sample_weight: ArrayLike | None = None,
-    solver: Literal["auto", "exact", "direct", "gram", "lanczos"] = "auto",
-    tol: float | None = None,
-    left: bool = False,
-    rng: Seed = None,
-    memory: str | int | None = None,
-    max_passes: int = 200,
-    stream: bool | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    callback: ProgressCallback | None = None,
-    progress: bool = False,
-    executor: object = None,
-    device: str | None = None,
-    missing: Literal["error", "mean", "em"] = "error",
-    **reading: Unpack[ReadKeywords],
+    data: object, method: Literal["pca", "svd"] = "pca", **options: Unpack[_SVD]
 ) -> Decomposition[SVDDetails]: ...
 
 
 @overload
-def decompose(
-    data: object,
-    method: Literal["cur"],
-    *,
-    k: int | None = None,
-    explain: float | None = None,
-    error: float | None = None,
-    n_columns: int | None = None,
-    n_rows: int | None = None,
-    select: Literal["pivot", "norm", "leverage", "volume"] = "pivot",
-    core: Literal["best", "intersection"] = "best",
-    cutoff: float | None = None,
-    tol: float | None = None,
-    left: bool = False,
-    rng: Seed = None,
-    memory: str | int | None = None,
-    stream: bool | None = None,
-    device: str | None = None,
-    **reading: Unpack[ReadKeywords],
-) -> Decomposition[CURDetails]: ...
+def decompose(data: object, method: Literal["cur"], **options: Unpack[_CUR]) -> Decomposition[CURDetails]: ...
+
+
+@overload
+def decompose(data: object, method: Literal["nmf"], **options: Unpack[_NMF]) -> Decomposition[NMFDetails]: ...
 
 
 @overload
 def decompose(
-    data: object,
-    method: Literal["nmf"],
-    *,
-    k: int | None = None,
-    init: str | None = None,
-    solver: str = "auto",
-    beta_loss: str | float = "frobenius",
-    tol: float = 1e-4,
-    max_iter: int = 200,
-    rng: Seed = None,
-    alpha_W: float = 0.0,
-    alpha_H: float | Literal["same"] = "same",
-    l1_ratio: float = 0.0,
-    missing: Literal["error", "mask"] = "error",
-    n_runs: int = 1,
-    left: bool = False,
-    W: ArrayLike | None = None,
-    H: ArrayLike | None = None,
-    memory: str | int | None = None,
-    stream: bool | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    callback: ProgressCallback | None = None,
-    progress: bool = False,
-    executor: object = None,
-    device: str | None = None,
-    **reading: Unpack[ReadKeywords],
-) -> Decomposition[NMFDetails]: ...
-
-
-@overload
-def decompose(
-    data: object,
-    method: Literal["kernel_pca"],
-    *,
-    k: int | None = None,
-    explain: float | None = None,
-    kernel: str | Callable[..., object] = "rbf",
-    gamma: float | Literal["median", "local"] | None = "local",
-    degree: float = 3,
-    coef0: float = 1,
-    kernel_params: dict[str, object] | None = None,
-    solver: Literal["auto", "direct", "lanczos", "cholesky"] = "auto",
-    tol: float | None = None,
-    approximation_error: float = 0.01,
-    max_rank: int | None = None,
-    left: bool = False,
-    rng: Seed = None,
-    memory: str | int | None = None,
-    max_passes: int = 100,
-    stream: bool | None = None,
-    callback: ProgressCallback | None = None,
-    progress: bool = False,
-    device: str | None = None,
-    **reading: Unpack[ReadKeywords],
+    data: object, method: Literal["kernel_pca"], **options: Unpack[_KernelPCA]
 ) -> Decomposition[KernelPCADetails]: ...
 
 
 @overload
-def decompose(
-    data: object,
-    method: Literal["isomap"],
-    *,
-    k: int = 2,
-    n_neighbors: int | None = 5,
-    radius: float | None = None,
-    n_landmarks: int | None = None,
-    solver: str = "auto",
-    tol: float | None = None,
-    left: bool = True,
-    rng: Seed = None,
-    memory: str | int | None = None,
-    **reading: Unpack[ReadKeywords],
-) -> Decomposition[IsomapDetails]: ...
+def decompose(data: object, method: Literal["isomap"], **options: Unpack[_Isomap]) -> Decomposition[IsomapDetails]: ...
 
 
 @overload
@@ -292,8 +203,19 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     return result
 
 
-# `help` and completion show the parameters of PCA and SVD.
-decompose.__signature__ = inspect.signature(get_overloads(decompose)[0])  # type: ignore[attr-defined]
+def _shown_signature() -> inspect.Signature:
+    """What `help` shows: the options of PCA and SVD, and those of `decompose` itself."""
+    first, second, _ = inspect.signature(decompose).parameters.values()
+    shown = [first, second.replace(annotation=Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"])]
+    for name, option in inspect.signature(SVDOptions).parameters.items():
+        shown.append(option)
+        if name == "callback":
+            shown.append(option.replace(name="progress", default=False, annotation="bool"))
+    shown.append(inspect.Parameter("reading", inspect.Parameter.VAR_KEYWORD, annotation="Unpack[ReadKeywords]"))
+    return inspect.Signature(shown, return_annotation="Decomposition[SVDDetails]")
+
+
+decompose.__signature__ = _shown_signature()  # type: ignore[attr-defined]
 
 
 def plan(data: object, method: str = "pca", **options: object) -> Plan:

@@ -79,8 +79,9 @@ class EckartError(Exception):
     ) -> None:
         template = str(message) if remedy is None else f"{message} {remedy}"
         super().__init__(worded(template, "python"))
-        self.argument, self.value = argument, value
-        self.remedy = None if remedy is None else worded(remedy, "python")
+        self.argument: str | None = argument
+        self.value: object = value
+        self.remedy: str | None = None if remedy is None else worded(remedy, "python")
         self._template = template
 
     def worded(self, door: Door) -> str:

@@ -14,11 +14,11 @@ from eckart.io.open_data import open_with
 from eckart.io.read_options import split_options
 from eckart.options import check_names, memory_bytes
 from eckart.progress import progress_bar
-from eckart.registry import Method
+from eckart.registry import Method, resolve
 from eckart.result import Decomposition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 
 def callback_with_bar(method: Method, options: Keywords) -> contextlib.AbstractContextManager[None]:
@@ -57,18 +57,23 @@ def opened_with(data: object, options: Keywords) -> tuple[Any, Keywords]:
 
 def check_options(method: Method, options: Keywords) -> None:
     """Refuse names that the method does not know, unless its function takes any."""
-    names = _option_names(method.function("fit"))
+    names = option_names(method)
     if names is not None:
-        check_names("decompose", options, names)
+        check_names("decompose", options, (*names, "device"))
+
+
+def option_names(method: Method) -> tuple[str, ...] | None:
+    """Names of the options of a method's `fit`; None if it takes any."""
+    return _names_of(method.options or method.fit)
 
 
 @lru_cache(maxsize=64)
-def _option_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
-    """Names of the options of a method's function; None if it takes any. Cached: reading a signature is slow."""
-    parameters = inspect.signature(function).parameters
+def _names_of(where: str) -> tuple[str, ...] | None:
+    """Names of the options of a function or a dataclass. Cached: reading a signature is slow."""
+    parameters = inspect.signature(resolve(where)).parameters
     if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
         return None
-    return (*(name for name in parameters if name not in ("data", "method")), "device")
+    return tuple(name for name in parameters if name not in ("data", "method"))
 
 
 def decompose_on(device: str, data: object, method: Method, options: Keywords) -> Decomposition:

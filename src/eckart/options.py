@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -14,6 +14,15 @@ from eckart.wording import assigned
 
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | Literal["entropy"] | None
 """Seed of random numbers, or a generator of them; "entropy" takes a seed from the operating system."""
+
+
+class FitKeywords(TypedDict, total=False):
+    """Options that every method takes, as keyword arguments; each method adds its own and declares the defaults."""
+
+    left: bool
+    rng: Seed
+    memory: str | int | None
+
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 

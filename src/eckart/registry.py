@@ -71,6 +71,8 @@ class Method:
     """"module:function" that takes a decomposition and data and returns coordinates."""
     reconstruct: str
     """"module:function" that takes a decomposition and coordinates and returns rows."""
+    options: str | None = None
+    """"module:Class" of a dataclass whose fields are the options of `fit`; None: the parameters of `fit` itself."""
     details: str = "eckart.result:Details"
     """"module:Class" of `Decomposition.details`: a frozen dataclass; its fields are what a model file stores."""
     plan: str | None = None

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from eckart import datasets
+from eckart import api, datasets
+from eckart.analysis import analyze
 from eckart.cli import main
+from eckart.io.bytes import OpenedFile
 from eckart.io.open_source import open_source
 
 ARRESTS = str(datasets.path("usarrests"))
@@ -262,3 +264,25 @@ def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:
         "a": "analysed", "b": "analysed", "t": "text: used as a label (3 different)",
         "f": "true and false: used as 1 and 0",
     }  # fmt: skip
+
+
+def test_the_table_is_read_once_and_decomposed_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first bytes tell whether it is packed, then the whole content is read; rules decompose other tables."""
+    (folder / "t.csv").write_bytes(Path(ARRESTS).read_bytes())
+    opened: list[str] = []
+    whole: list[tuple[int, int]] = []
+    stream, found = OpenedFile.stream, api.decompose
+
+    def counted_stream(self: OpenedFile) -> Any:
+        opened.append(self.name)
+        return stream(self)
+
+    def counted_decompose(data: Any, *args: Any, **options: Any) -> Any:
+        whole.append(data.shape)
+        return found(data, *args, **options)
+
+    monkeypatch.setattr(OpenedFile, "stream", counted_stream)
+    monkeypatch.setattr(analyze, "decompose", counted_decompose)
+    run("report", "t.csv")
+    assert opened == ["'t.csv'", "'t.csv'"]
+    assert whole == [(50, 4)]

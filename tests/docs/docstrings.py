@@ -65,7 +65,8 @@ def _methods(kind: type) -> list[tuple[str, Any]]:
 def findings(name: str, value: Any) -> list[str]:
     """What the rules find in one docstring."""
     top_level = name.rpartition(".")[0] in MODULES
-    is_record = dataclasses.is_dataclass(value) or hasattr(value, "_fields")
+    is_estimator = hasattr(value, "get_params")  # its fields are parameters
+    is_record = (dataclasses.is_dataclass(value) and not is_estimator) or hasattr(value, "_fields")
     rules = set(RULES["checks"]) | (set(RULES["checks_top_level"]) if top_level else set())
     inherits = inspect.isclass(value) and issubclass(value, Exception) and "__init__" not in vars(value)
     rules -= {"PR01"} if is_record or inherits else set()  # fields are attributes; errors share their parameters

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
@@ -9,10 +10,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
 import eckart as ek
+from eckart.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
@@ -37,10 +40,24 @@ def run_console(example: Example) -> None:
     parts = re.split(r"^\$ ", str(example.parsed), flags=re.MULTILINE)[1:]
     for part in parts:
         command, _, printed = part.partition("\n")
+        stdout = run_command(command)
+        if printed.strip():
+            assert OutputChecker().check_output(printed, stdout, FLAGS), f"{command} printed:\n{stdout}"
+
+
+def run_command(command: str) -> str:
+    """What a command prints: Eckart's run in this process, since starting one takes longer than most examples."""
+    words, redirected, path = command.partition(" > ")
+    if not words.startswith("eckart ") or any(sign in command for sign in ("|", "$", "2>", "<", "*", "&&")):
         done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
-        if printed.strip():
-            assert OutputChecker().check_output(printed, done.stdout, FLAGS), f"{command} printed:\n{done.stdout}"
+        return done.stdout
+    result = CliRunner().invoke(main, shlex.split(words, comments=True)[1:])
+    assert result.exit_code == 0, f"{command}\n{result.stderr}"
+    if redirected:
+        Path(path.strip()).write_bytes(result.stdout_bytes)
+        return ""
+    return result.stdout
 
 
 SYBIL = Sybil(
@@ -86,10 +103,6 @@ def check_options(command: str) -> None:
 
 @cache
 def help_of(name: str) -> str:
-    from click.testing import CliRunner
-
-    from eckart.cli import main
-
     return CliRunner().invoke(main, [name, "--help"]).output
 
 

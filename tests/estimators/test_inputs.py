@@ -119,7 +119,7 @@ def test_masked_arrays(make):
         np.arange(6).reshape(3, 2).astype("timedelta64[s]"),
         np.array([["1", "2"], ["3", "4"]]),
         np.array([["1", 2.0], ["3", 4.0]], dtype=object),
-        np.array([(1.0, 2.0)], dtype=[("a", float), ("b", float)]),
+        np.zeros((3, 2), dtype=[("a", float), ("b", float)]),
         np.ones((3, 2)) * 1j,
     ],
     ids=["dates", "durations", "text", "objects", "records", "complex"],

@@ -24,10 +24,15 @@ EXAMPLES: dict[str, tuple[Callable[[], Solution], tuple[str, ...]]] = {
     "003, PCA example": (
         lambda: worked.pca(POINTS, center=False, flip=[2]),
         ("S = ⎡ 30  28 ⎤", "λ_1 = 58", "λ_2 = 2", "⎢ 3√2/2  -√2/2 ⎥", "⎢ 7√2/2   √2/2 ⎥")),
-    "003, PCA to one dimension": (lambda: worked.pca(POINTS, 1, center=False), ("‖X - X_1‖_F^2 = 2",)),
+    "003, PCA to one dimension": (
+        lambda: worked.pca(POINTS, 1, center=False), ("‖X - X_1‖_F^2 = 2", "⎢ 3√2/2 ", "⎢ 7√2/2 ", "⎢ 7/2  7/2 ⎥")),
     "003, ratings": (
-        lambda: worked.svd(RATINGS), ("σ_1 = 3√17 ≈ 12.3693", "σ_2 = 3√10 ≈ 9.48683", "0.57735", "0.707107")),
+        lambda: worked.svd(RATINGS), ("σ_1 = 3√17 ≈ 12.3693", "σ_2 = 3√10 ≈ 9.48683", "0.57735", "0.707107",
+                                      "0.140028", "0.420084", "0.560112", "0.70014", "0.596285", "0.745356",
+                                      "0.298142")),
     "003, second ratings": (lambda: worked.svd(MIXED), ("12.481", "9.50861", "1.34556", "0.562258")),
+    "003, 3.3.3 to two dimensions": (
+        lambda: worked.svd(MIXED, 2), ("0.994042", "1.29216", "‖A - A_2‖_F^2 ≈ 1.81053", "‖A - A_2‖_F ≈ 1.34556")),
     "003, energy": (lambda: worked.energy(RATINGS, 0.8), ("‖A‖_F^2 = 243", "k = 2")),
     "003, query": (
         lambda: worked.query(RATINGS, "4 0 0 0 0"), ("q V = [ 4√3/3  0 ]", "2.3094", "4/3  4/3  4/3  0  0", "2, 3")),

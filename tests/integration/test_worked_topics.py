@@ -128,3 +128,17 @@ def test_a_draw_by_hand() -> None:
     assert drawn == [int(j) for j in found["columns"]]
     assert "running total" in found.text()
     assert "leverage" in found.text()
+
+
+def test_each_step_uses_what_is_known_by_then() -> None:
+    """Column 1 is multiplied with no later vector, and vectors keep the numbers of their columns."""
+    text = worked.gram_schmidt("1 2 0 1; 1 2 1 0; 0 0 1 1").at("full").text()
+    first, last = text[text.index("2.1.") : text.index("3. ")], text[text.index("5.1.") : text.index("6. ")]
+    assert "·" not in first
+    assert "w_3 · a_4" in last
+    assert "w_2" not in last
+
+
+def test_parameters_of_a_kernel_and_exact_objectives_are_shown() -> None:
+    assert "γ = 1\n" in worked.kernel_pca("1 0; 0 1; 2 1", kernel="rbf").text()
+    assert "D = 211\n" in worked.nmf("1 2 0; 0 1 1; 2 4 0").text()

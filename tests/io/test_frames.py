@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+import eckart as ek
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import InputError
 from eckart.io.frames import frame_source
@@ -127,18 +129,34 @@ def test_objects() -> None:
 
 
 @pytest.mark.parametrize(
+    "when",
+    [
+        pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        pd.to_timedelta([3, 4], unit="s"),
+        pl.Series([dt.date(2020, 1, 1), dt.date(2020, 1, 2)]),
+    ],
+    ids=["date", "span", "day"],
+)
+def test_dates_and_spans_label_rows_and_are_never_numbers(when: Any) -> None:
+    frame = (pl if isinstance(when, pl.Series) else pd).DataFrame({"x": [1.0, 3.0], "when": when})
+    source = frame_source(frame)
+    assert source is not None
+    assert source.metadata.column_names == ("x",)
+    assert list(source.metadata.labels) == ["when"]
+    with pytest.raises(InputError, match="not numeric: 'when'"):
+        ek.PCA(1).fit(frame)
+
+
+@pytest.mark.parametrize(
     "frame",
     [
-        pd.DataFrame({"x": [1.0], "when": pd.to_datetime(["2020-01-01"])}),
-        pd.DataFrame({"x": [1.0], "when": pd.to_timedelta([3], unit="s")}),
-        pl.DataFrame({"x": [1.0], "when": [__import__("datetime").date(2020, 1, 1)]}),
         pd.DataFrame({"x": [1.0, 2], "when": ["1", "2"], "t": ["a", "a"]})[["x", "t", "when"]].assign(when=["1", "1"]),
         pd.DataFrame({"x": [1.0], "when": [1j]}),
     ],
-    ids=["date", "span", "day", "digits", "complex"],
+    ids=["digits", "complex"],
 )
 def test_refused_by_name(frame: Any) -> None:
-    """Case 54: digits as text, dates and spans are never taken for numbers."""
+    """Case 54: digits as text are never taken for numbers."""
     with pytest.raises(InputError, match="'when'"):
         frame_source(frame)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import collections
+import datetime as dt
 import io
 import sqlite3
+import tempfile
 from pathlib import Path
 
+import dask
 import dask.array as da
 import h5py
 import narwhals as nw
@@ -14,10 +17,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+import torch
 import zarr
 
 import eckart as ek
@@ -42,6 +47,23 @@ class Interchange:
 
     def __dataframe__(self, **options):
         return TABLE.__dataframe__(**options)
+
+
+class Exchanged:
+    """Nothing but DLPack."""
+
+    def __dlpack__(self, **options):
+        return X.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return X.__dlpack_device__()
+
+
+def _temporary(text):
+    file = tempfile.NamedTemporaryFile("w+")  # noqa: SIM115 - removed with the object
+    file.write(text)
+    file.seek(0)
+    return file
 
 
 class ArrayLike:
@@ -74,7 +96,18 @@ NAMED = {
     "list of dicts": lambda: [dict(zip(NAMES, row, strict=True)) for row in X.tolist()],
     "generator of dicts": lambda: (dict(zip(NAMES, row, strict=True)) for row in X.tolist()),
     "generator of frames": lambda: (FRAME[start : start + 9] for start in range(0, 60, 9)),
+    "list of frames": lambda: [FRAME[:9], FRAME[9:]],
+    "list of record batches": lambda: TABLE.to_batches(max_chunksize=7),
+    "generator of dicts of columns": lambda: (
+        {n: X[i : i + 9, j] for j, n in enumerate(NAMES)} for i in range(0, 60, 9)
+    ),
+    "records": lambda: np.rec.fromarrays(X.T, names=NAMES),
+    "arrow dictionaries": lambda: pa.table({name: TABLE[name].combine_chunks().dictionary_encode() for name in NAMES}),
+    "arrow runs": lambda: pa.table(
+        {name: pc.run_end_encode(TABLE[name].combine_chunks()) for name in NAMES}
+    ).to_reader(),
     "text file": lambda: io.StringIO(FRAME.to_csv(index=False)),
+    "temporary file": lambda: _temporary(FRAME.to_csv(index=False)),
     "binary file": lambda: io.BytesIO(FRAME.to_csv(index=False).encode()),
 }
 PLAIN = {
@@ -84,6 +117,7 @@ PLAIN = {
     "deque": lambda: collections.deque(X.tolist()),
     "memoryview": lambda: memoryview(X),
     "array-like": ArrayLike,
+    "dlpack": Exchanged,
     "csr": lambda: sp.csr_array(X),
     "generator of batches": batches,
     "generator of rows": lambda: iter(X),
@@ -115,11 +149,20 @@ def test_values_are_those_of_the_array(kind):
         (None, "type NoneType"),
         ({1, 2}, "type set"),
         (lambda: 0, "type function"),
-        (b"abc", "type bytes"),
+        (b"abc", "type bytes.*io.BytesIO"),
+        (dask.delayed(X), "type dask.Delayed.*Compute it first"),
+        (da.from_array(X + 1j), "complex128"),
+        (torch.empty((3, 2), device="meta"), "no numbers"),
+        ([[1.0, 2.0], [3.0]], "row 1 has 2 values, and row 2 has 1"),
+        ([[10**400, 1.0], [1.0, 2.0]], "too large for float64"),
+        (sqlite3.connect(":memory:"), "Execute a query first"),
+        (pl.LazyFrame({"a": [1.0]}).select("b"), 'LazyFrame cannot be read: unable to find column "b"'),
+        ("", "path is empty"),
+        ("https://localhost/x.csv", "local files"),
         (FRAME.groupby("a"), "pandas.DataFrameGroupBy"),
         (FRAME["a"], "one column"),
         (pl.Series([1.0]), "one column"),
-        (ek.PCA(2), "fitted estimator is accepted by"),
+        (ek.PCA(2), "A fit is accepted by"),
         (iter([]), "no rows"),
         (iter([X[:, :3], X]), "equal width"),
         (iter([X.astype(np.float32), X]), "one dtype"),
@@ -131,8 +174,27 @@ def test_values_are_those_of_the_array(kind):
     ],
 )
 def test_what_is_not_a_table_is_refused_by_name(given, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises((InputError, FileError), match=message):
         ek.decompose(given, k=1)
+
+
+def test_estimators_refuse_lists_and_names_by_cause():
+    with pytest.raises(InputError, match="row 1 has 2 values, and row 2 has 1"):
+        ek.PCA(1).fit([[1.0, 2.0], [3.0]])
+    with pytest.raises(InputError, match="more than once: 'a'"):
+        ek.PCA(1).fit(FRAME.set_axis(list("abca"), axis=1))
+    file = io.BytesIO(b"a,b\n1,2\n")
+    file.close()
+    with pytest.raises(InputError, match="closed"):
+        ek.PCA(1).fit(file)
+
+
+def test_short_floats_of_other_libraries_are_exact():
+    eight = torch.tensor(X).to(torch.float8_e4m3fn)
+    np.testing.assert_array_equal(ek.open_data(eight), eight.float())
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    short = X.astype(ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(ek.open_data(short), short.astype(np.float32))
 
 
 def test_array_columns_beside_others():
@@ -146,6 +208,11 @@ def test_array_columns_beside_others():
 
 def test_texts_name_and_label_rows():
     table = {"n": ["u", "v", "w"], "kind": ["p", "q", "p"], "x": [1.0, 2.0, 4.0], "y": [0, 1, 0]}
+    days = [dt.date(2024, 1, day) for day in (1, 2, 3)]
+    for given in (pl.DataFrame(table | {"day": days}), pd.DataFrame(table | {"day": pd.to_datetime(days)})):
+        assert ek.open_data(given).metadata.labels["day"][0].startswith("2024-01-01")
+    grouped = pd.DataFrame(table | {"group": pd.Categorical([1, 2, 2])})
+    assert ek.open_data(grouped).metadata.labels["group"] == ("1", "2", "2")
     for given in (table, pa.table(table).to_reader(), pl.LazyFrame(table), pd.DataFrame(table)):
         metadata = ek.open_data(given).metadata
         assert (metadata.row_names, metadata.labels["kind"], metadata.column_names) == (
@@ -172,10 +239,12 @@ def test_lists_patterns_and_folders(tmp_path: Path, kind):
         part = FRAME[20 * i : 20 * i + 20].assign(kind=f"k{i}")
         part.to_csv(path, index=False) if suffix == "csv" else part.to_parquet(path, index=False)
         paths.append(path)
-    for given in [paths, list(map(str, paths)), str(tmp_path / "part*")] + ([tmp_path] if kind == "parquet" else []):
+    as_folder = [tmp_path] if kind == "parquet" else []
+    for given in [paths, list(map(str, paths)), str(tmp_path / "part*"), *as_folder]:
         d = ek.decompose(given, k=2)
         np.testing.assert_allclose(d.values, WANTED, rtol=1e-12)
         assert ek.open_data(given).metadata.labels["kind"] == ("k0",) * 20 + ("k1",) * 20 + ("k2",) * 20
+    np.testing.assert_allclose(ek.decompose((path for path in paths), k=2).values, WANTED, rtol=1e-12)
     pd.DataFrame({"z": [1.0]}).to_csv(tmp_path / "other.csv")
     with pytest.raises(FileError, match="different columns"):
         ek.decompose([paths[0], tmp_path / "other.csv"], k=1)
@@ -188,6 +257,8 @@ def test_hive_folders(tmp_path: Path):
     assert collections.Counter(source.metadata.labels["year"]) == {"2020": 20, "2021": 20, "2022": 20}
     np.testing.assert_allclose(ek.decompose(tmp_path / "t", k=2).values, WANTED, rtol=1e-12)
     np.testing.assert_allclose(ek.decompose(ds.dataset(tmp_path / "t"), k=2).values, WANTED, rtol=1e-12)
+    partitioned = ek.open_data(ds.dataset(tmp_path / "t", partitioning="hive"))
+    assert (partitioned.shape, set(partitioned.metadata.labels["year"])) == ((60, 4), {"2020", "2021", "2022"})
 
 
 def test_stored_arrays_and_groups_by_key(tmp_path: Path):

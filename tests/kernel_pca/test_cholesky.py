@@ -101,24 +101,11 @@ def test_the_seed_decides():
 
 def test_data_beyond_memory_and_work_are_approximated():
     from eckart.kernel_pca.exact import choose
-    from eckart.kernel_pca.options import check_kernel
+    from eckart.kernel_pca.options import KernelPCAOptions, check_kernel
 
     def plan(rows, **options):
-        given = {
-            "k": 20,
-            "explain": None,
-            "kernel": "rbf",
-            "solver": "auto",
-            "tol": None,
-            "approximation_error": 0.01,
-            "max_rank": None,
-            "left": True,
-            "rng": None,
-            "memory": None,
-            "max_passes": 200,
-            **options,
-        }
-        return choose((rows, 20), Kernel("rbf"), check_kernel((rows, 20), **given))
+        given = KernelPCAOptions(**{"k": 20, "left": True, **options})
+        return choose((rows, 20), Kernel("rbf"), check_kernel((rows, 20), given))
 
     assert plan(400).solver == "direct"
     assert plan(8000).solver == "lanczos"
@@ -170,12 +157,9 @@ def test_a_card_allows_more():
 
     from eckart.kernel_pca.approximate import rank_limit
     from eckart.kernel_pca.exact import choose
-    from eckart.kernel_pca.options import check_kernel
+    from eckart.kernel_pca.options import KernelPCAOptions, check_kernel
 
-    settings = check_kernel(
-        (100_000, 20), k=20, explain=None, kernel="rbf", solver="auto", tol=None, approximation_error=0.01,
-        max_rank=None, left=True, rng=None, memory=None, max_passes=200,
-    )  # fmt: skip
+    settings = check_kernel((100_000, 20), KernelPCAOptions(k=20, left=True))
     card = replace(settings, card=60_000_000_000)
     assert choose((100_000, 20), Kernel("rbf"), card).solver == "lanczos"
     assert choose((100_000, 20), Kernel("rbf"), card).settings["keep"]

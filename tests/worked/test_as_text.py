@@ -42,3 +42,9 @@ def test_one_column_is_not_a_range() -> None:
     text = worked.rank(f"{row}; 1 2 3").text()
     assert "columns 1 to 2:" in text
     assert "column 3:" in text
+
+
+def test_a_percentage_is_not_broken() -> None:
+    for width in range(60, 90):
+        lines = worked.exercise("pca", seed=2026).question().text(width).splitlines()
+        assert not [line for line in lines if line.strip().startswith("%")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import sympy as sp
 
@@ -10,6 +12,7 @@ from eckart.errors import ParameterError
 from eckart.worked.exercises import KINDS
 from eckart.worked.exercises.exercise import failed, solve
 from eckart.worked.exercises.problem import Problem
+from eckart.worked.messages import LANGUAGES
 from tests.worked.independent import CHECKS
 from tests.worked.worth import WORTH
 
@@ -121,3 +124,14 @@ def test_isomap_unrolls_a_line() -> None:
     for seed in range(8):
         made = worked.exercise("isomap", seed=seed, difficulty=3)
         assert all(value.is_Rational for value in made["coordinates"])
+
+
+@pytest.mark.parametrize("kind", ["select", "project"])
+@pytest.mark.parametrize("name", list(LANGUAGES))
+def test_questions_count_in_words(kind: str, name: str) -> None:
+    """One column or component is not "columns (1)"."""
+    with worked.language(name):
+        questions = [worked.exercise(kind, seed=seed, difficulty=difficulty).steps[0].statement
+                     for seed, difficulty in ((2026, 1), (2026, 2), (2026, 3))]  # fmt: skip
+    assert not re.search(r"\(\d\)", " ".join(questions))
+    assert "1" not in questions[0]

@@ -24,8 +24,8 @@ MATRIX = (Target(("A",), "matrix", sp.Matrix([[1, 2], [3, 4]]) / 2),)
 WIDE = (Target(("A",), "matrix", sp.Matrix([[1, 2, 3], [4, 5, 6]])),)
 SET = (Target(("columns",), "set", [1, 3]),)
 PAIRS = (
-    Target(("lambda", "l"), "numbers", [sp.Integer(3), sp.Integer(1)], "eigenpairs"),
-    Target(("v", "e"), "directions", sp.Matrix([[1, 1], [1, -1]]) / sp.sqrt(2), "eigenpairs"),
+    Target(("lambda", "eigenvalues"), "numbers", [sp.Integer(3), sp.Integer(1)], "eigenpairs"),
+    Target(("v", "eigenvectors"), "directions", sp.Matrix([[1, 1], [1, -1]]) / sp.sqrt(2), "eigenpairs"),
 )
 TRIPLETS = (
     Target(("sigma", "s"), "numbers", [3 * sp.sqrt(5), sp.sqrt(5)], "triplets"),

@@ -41,6 +41,15 @@ def test_the_last_panel_is_the_matrix() -> None:
     assert np.allclose(np.array(line.get_data()), wanted)
 
 
+def test_the_vectors_of_the_picture_are_those_of_the_solution() -> None:
+    """NumPy may choose the opposite signs."""
+    found = worked.svd("3 0; 4 5")
+    axes = found.figures[0]().axes
+    for panel, expected in ((0, found["V"]), (3, found["U"] * found["S"])):
+        tips = [note.xy for note in axes[panel].texts if note.get_text() == ""]
+        assert np.allclose(tips, np.array(expected.T.tolist(), dtype=float))
+
+
 def test_drops_are_orthogonal_to_the_first_axis() -> None:
     axes = pictures.drops("1 2; 2 1; 3 4; 4 3").axes[0]
     lines = [np.array(line.get_data()).T for line in axes.lines]

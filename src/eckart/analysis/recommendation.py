@@ -12,7 +12,7 @@ from eckart.analysis.measures import complete, floats
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
 from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
-from eckart.rank.verdict import ANY_NOISE, DECORRELATED, EQUALISED, SPECTRAL_TESTS, TESTS
+from eckart.rank.verdict import ANY_NOISE, DECORRELATED, EQUALISED, RELATED, SPECTRAL_TESTS, TESTS
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TARGET = 0.9
 _MODEL = 0.8
-_TESTS = (*TESTS, *SPECTRAL_TESTS, "equalised")
+_TESTS = (*TESTS, *SPECTRAL_TESTS, "equalised", "horn")
 """Rules that compare the leading component with that of unrelated columns."""
 
 
@@ -99,8 +99,10 @@ def _reason(choice: RankChoice, rule: str) -> str:
         return f"Rule: {DECORRELATED} ({choice.neighbours:.2f}).{_range(choice)}"
     if rule == "equalised":
         return f"Rule: {EQUALISED}.{_range(choice)}"
+    if rule == "horn":
+        return f"Rule: {RELATED}.{_range(choice)}"
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
-    because = ", because the noise is correlated" if choice.correlated and rule in ANY_NOISE else ""
+    because = ", because neighbouring columns are correlated" if choice.correlated and rule in ANY_NOISE else ""
     return f"Rule: {title}{because}.{_range(choice)}"
 
 

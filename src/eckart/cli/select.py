@@ -297,7 +297,9 @@ def _kind(target: str, *, classes: bool) -> str:
 
 def _scores(selector: Selector) -> str:
     """The score of the chosen columns, and the one to believe."""
-    if not hasattr(selector, "best_score_"):
+    from eckart.selection.base import Search
+
+    if not isinstance(selector, Search):
         return ""
     best = f" Score {selector.best_score_:.4f} on the folds used for the selection, which is too optimistic"
     if selector.nested_score_ is None:

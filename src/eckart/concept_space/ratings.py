@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import is_array, is_sparse, to_numpy
@@ -23,6 +22,7 @@ from eckart.concept_space.results import Ranking
 from eckart.documentation import document
 from eckart.engine.settings import generator
 from eckart.errors import InputError
+from eckart.estimators.sklearn_base import BaseEstimator
 from eckart.io.open_data import open_with
 from eckart.options import check_count, check_fraction
 
@@ -59,7 +59,7 @@ class RatingScore:
         )
 
 
-class Ratings(BaseEstimator):  # type: ignore[misc]
+class Ratings(BaseEstimator):
     """Predict the unknown entries of a table of ratings from the known ones.
 
     Parameters
@@ -115,6 +115,15 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
     >>> model.recommend(2, 1).indices
     array([0])
     """
+
+    row_names_: tuple[str, ...] | None
+    column_names_: tuple[str, ...] | None
+    mean_: float
+    row_bias_: np.ndarray
+    column_bias_: np.ndarray
+    row_factors_: np.ndarray
+    column_factors_: np.ndarray
+    penalties_: tuple[float, float]
 
     def __init__(self, n_components: int = 5, *, penalty: float | None = None, rng: int | None = None) -> None:
         self.n_components = n_components

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.analysis.measures import svd_details
@@ -23,6 +22,7 @@ from eckart.concept_space.stored_rows import Rows, StoredRowSet
 from eckart.concept_space.word_weights import WordWeights, weigh
 from eckart.documentation import document
 from eckart.errors import InputError, ModelFileError
+from eckart.estimators.sklearn_base import BaseEstimator
 from eckart.options import check_count
 from eckart.projecting import project
 from eckart.result import Decomposition, WordModel
@@ -44,7 +44,7 @@ class FittedTextConcepts:
 
 
 @dataclass(eq=False, repr=False)
-class TextConcepts(BaseEstimator, FittedTextConcepts):  # type: ignore[misc]
+class TextConcepts(BaseEstimator, FittedTextConcepts):
     """Search a collection of texts by concept (latent semantic analysis).
 
     The words of each document are counted and weighted. The SVD of the weighted counts finds the concepts, and

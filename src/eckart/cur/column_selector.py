@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import SelectorMixin
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.cur.estimator import CUR
 from eckart.documentation import document
 from eckart.estimators import constraints as allowed
+from eckart.estimators.sklearn_base import BaseEstimator, SelectorMixin
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class ColumnSelector(SelectorMixin, BaseEstimator):
     """Select the columns that CUR chooses.
 
     The columns keep their values and their order, and sparse data stay sparse. The choice does not depend on a target.

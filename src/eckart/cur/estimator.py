@@ -16,6 +16,7 @@ from eckart.api import decompose
 from eckart.arrays import Array
 from eckart.cur.core import Core
 from eckart.cur.details import Bound, CURDetails
+from eckart.documentation import document
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take
 from eckart.estimators.template import InvertibleEstimator
@@ -46,6 +47,7 @@ class FittedCUR(InvertibleEstimator):
     bounds_: dict[str, Bound]
 
 
+@document
 @dataclass(eq=False, repr=False)
 class CUR(FittedCUR):
     """Approximate a matrix by a few of its own columns and rows.
@@ -87,8 +89,7 @@ class CUR(FittedCUR):
         Accuracy of the singular vectors, as in `TruncatedSVD`.
     random_state : int, RandomState, Generator or None, default None
         Seed of the sampling. None uses a fixed seed, so results are reproducible.
-    memory : str, int or None, default None
-        Limit of the working memory in addition to the data, such as "2GB".
+    {memory [estimator]}
     device : str or None, default None
         'cuda' copies host data to the GPU and returns host arrays. If the data do not fit, only the singular vectors
         are computed there, block by block. Arrays that are already on a device stay there.

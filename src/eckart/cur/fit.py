@@ -9,12 +9,14 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Unpack, get_args
 
 import numpy as np
 
 from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace
 from eckart.cur.details import CURDetails
+from eckart.cur.options import Core, CURKeywords, CUROptions, Selection
 from eckart.cur.rank_k import CURSettings, Found, RankComponents, certified_components, fit, raw
 from eckart.cur.result import assemble, shortages
 from eckart.cur.slices import squares_both_ways
@@ -27,34 +29,17 @@ from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.scores import reconstruct_from_components
 from eckart.engine.settings import generator
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.options import Seed, check_choice, check_count, check_fraction, is_number, memory_bytes
+from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Decomposition, details_of
 
-SELECTIONS = ("pivot", "norm", "leverage", "volume")
-CORES = ("best", "intersection")
+SELECTIONS: tuple[str, ...] = get_args(Selection)
+CORES: tuple[str, ...] = get_args(Core)
 _DEFAULT_K = 2
 _TRIED = 32
 """This many candidates for k are tried one after the other; a wider range is halved first."""
 
 
-def decompose(
-    data: object,
-    *,
-    k: int | None = None,
-    explain: float | None = None,
-    error: float | None = None,
-    n_columns: int | None = None,
-    n_rows: int | None = None,
-    select: str = "pivot",
-    core: str = "best",
-    cutoff: float | None = None,
-    tol: float | None = None,
-    left: bool = False,
-    rng: Seed = None,
-    memory: str | int | None = None,
-    stream: bool | None = None,
-    device: str | None = None,
-) -> Decomposition[CURDetails]:
+def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDetails]:
     """Real columns and rows that stand for the matrix; `eckart.CUR` describes the parameters.
 
     `device` finds the components of host data that do not fit there in blocks; the rest runs on the host.
@@ -70,24 +55,25 @@ def decompose(
     >>> d.details.columns.tolist(), round(d.details.error, 12)
     ([2, 0], 0.0)
     """
-    opened = open_matrix(data, memory=memory_bytes(memory), stream=stream)
+    asked = CUROptions(**given)
+    memory = memory_bytes(asked.memory)
+    opened = open_matrix(data, memory=memory, stream=asked.stream)
     # Opened again for its components: sparse rows on a GPU as they were given, everything else as it was read.
-    given = data if isinstance(raw(opened), DeviceCsr) else raw(opened)
-    shape = opened.matrix.shape
-    target = _target(explain, error, k)
-    _, random = generator(rng)
-    wanted = _checked(shape, n_columns, n_rows, select, core, cutoff, int(random.integers(2**62)))
-    wanted = replace(wanted, memory=memory_bytes(memory))
-    options = {"tol": tol, "memory": memory, "stream": None if opened.matrix.resident else True, "device": device}
+    again = data if isinstance(raw(opened), DeviceCsr) else raw(opened)
+    target = _target(asked.explain, asked.error, asked.k)
+    _, random = generator(asked.rng)
+    wanted = replace(_checked(opened.matrix.shape, asked, int(random.integers(2**62))), memory=memory)
+    stream = None if opened.matrix.resident else True
+    options = {"tol": asked.tol, "memory": asked.memory, "stream": stream, "device": asked.device}
     if target is None:
-        rank = _rank(shape, k, n_columns, n_rows)
-        components = certified_components(opened, wanted, given, k=rank, error=None, **options)
+        rank = _rank(opened.matrix.shape, asked)
+        components = certified_components(opened, wanted, again, k=rank, error=None, **options)
         found = fit(opened, components, rank, wanted, None)
     else:
-        if n_columns is not None or n_rows is not None:
+        if asked.n_columns is not None or asked.n_rows is not None:
             raise ParameterError("n_columns and n_rows follow from the target error: leave them out, or give k.")
-        components, found = _smallest_rank(opened, wanted, given, target, options)
-    result = assemble(opened, components, found, wanted, left=left)
+        components, found = _smallest_rank(opened, wanted, again, target, options)
+    result = assemble(opened, components, found, wanted, left=asked.left)
     if missing := shortages(found, wanted):
         warnings.warn(" ".join(missing), DataWarning, stacklevel=3)
     return result
@@ -148,31 +134,25 @@ def _target(explain: float | None, error: float | None, k: int | None) -> float 
     return None if error is None else check_fraction("error", error)
 
 
-def _checked(
-    shape: tuple[int, int],
-    n_columns: int | None,
-    n_rows: int | None,
-    select: str,
-    core: str,
-    cutoff: float | None,
-    seed: int,
-) -> CURSettings:
-    check_choice("select", select, SELECTIONS)
-    check_choice("core", core, CORES)
-    for name, given, most in (("n_columns", n_columns, shape[1]), ("n_rows", n_rows, shape[0])):
-        if given is not None and check_count(name, given, None) > most and select != "norm":
+def _checked(shape: tuple[int, int], asked: CUROptions, seed: int) -> CURSettings:
+    check_choice("select", asked.select, SELECTIONS)
+    check_choice("core", asked.core, CORES)
+    for name, given, most in (("n_columns", asked.n_columns, shape[1]), ("n_rows", asked.n_rows, shape[0])):
+        if given is not None and check_count(name, given, None) > most and asked.select != "norm":
             raise ParameterError(f"{name}={given} is not possible: the matrix has {most} {name.removeprefix('n_')}.")
+    cutoff = asked.cutoff
     if cutoff is not None and not (is_number(cutoff) and 0.0 <= float(cutoff) < 1.0):
         raise ParameterError(f"cutoff={cutoff!r} is not possible: give a number from 0 to below 1, such as 1e-10.")
-    return CURSettings(select, core, None if cutoff is None else float(cutoff), n_columns, n_rows, seed)
+    cutoff = None if cutoff is None else float(cutoff)
+    return CURSettings(asked.select, asked.core, cutoff, asked.n_columns, asked.n_rows, seed)
 
 
-def _rank(shape: tuple[int, int], k: int | None, n_columns: int | None, n_rows: int | None) -> int:
+def _rank(shape: tuple[int, int], asked: CUROptions) -> int:
     """k as asked, or as many as there are columns and rows to be."""
     short = min(shape)
-    if k is not None:
-        return check_count("k", k, short)
-    counts = [count for count in (n_columns, n_rows) if count is not None]
+    if asked.k is not None:
+        return check_count("k", asked.k, short)
+    counts = [count for count in (asked.n_columns, asked.n_rows) if count is not None]
     return min([short, *counts]) if counts else min(short, _DEFAULT_K)
 
 

@@ -5,6 +5,7 @@ from eckart.registry import Method, ReportSection, functions_in
 METHODS = (
     Method(
         name="cur",
+        options="eckart.cur.options:CUROptions",
         details="eckart.cur.details:CURDetails",
         title="CUR decomposition",
         **functions_in("eckart.cur.fit"),

@@ -78,6 +78,14 @@ memory : str or int, default None
     Limit of the working memory, such as "2GB".
 callback : callable, default None
     Called with a `Progress` after every block.
+random_state [start] : int, RandomState, Generator or None, default None
+    Seed of the random start. None uses a fixed seed, so results are reproducible.
+memory [estimator] : str, int or None, default None
+    Limit of the working memory in addition to the data, such as "2GB".
+device : str or None, default None
+    'cuda' copies host data to the GPU and returns host arrays. Arrays that are already on a device stay there.
+progress : bool, default False
+    Show a progress bar while data are read in blocks.
 name [dataset] : str
     Name of the table.
 X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)

@@ -92,8 +92,8 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
 
 
 def _are_numbers(data: object) -> bool:
-    """Whether it is a matrix of NumPy or SciPy; asked first, because protocols are slow to test for."""
-    return isinstance(data, np.ndarray) or is_sparse(data)
+    """Whether it is a matrix of NumPy or SciPy, no records; asked first, because protocols are slow to test for."""
+    return data.dtype.kind != "V" if isinstance(data, np.ndarray) else is_sparse(data)
 
 
 class _Blocks(NamedTuple):
@@ -104,10 +104,9 @@ class _Blocks(NamedTuple):
 
 def _source(data: object, memory: int | None, stream: bool | None) -> object:
     """What `data` holds: numbers, a source in memory, or rows that have to be read in blocks."""
-    if not isinstance(data, RowSource):
-        data = open_with(data, memory=memory, stream=stream)
-        if _are_numbers(data) or not isinstance(data, RowSource):
-            return data
+    data = open_with(data, memory=memory, stream=stream)
+    if _are_numbers(data) or not isinstance(data, RowSource):
+        return data
     if stream or isinstance(data, DaskRows) or too_large(data, memory):
         return _Blocks(data)
     return MemorySource(data.read(0, data.shape[0]), data.metadata)
@@ -243,9 +242,10 @@ def _check_array(data: object) -> Array:
         return _from_objects(data)
     if kind not in "fiub":
         meaning = {"M": "dates", "m": "time differences", "U": "text", "S": "text", "V": "records with named fields"}
+        remedy = "with a unit of your choice first" if kind in "mM" else "first, for example with astype(float)"
         raise InputError(
             f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), and a decomposition needs numbers. "
-            "Convert them to numbers with a unit of your choice first."
+            f"Convert them to numbers {remedy}."
         )
     if data.dtype.itemsize >= 8:
         _warn_if_rounded(data)
@@ -271,11 +271,13 @@ def _warn_if_rounded(data: np.ndarray) -> None:
 def _from_objects(data: np.ndarray) -> np.ndarray:
     try:
         return data.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     for place in np.ndindex(*data.shape):
         try:
             float(data[place])
+        except OverflowError as error:
+            raise InputError(f"An entry in row {place[0] + 1} is too large for float64 (beyond 1.8e308).") from error
         except (TypeError, ValueError) as error:
             where = ", ".join(f"{axis} {index + 1}" for axis, index in zip(("row", "column"), place, strict=False))
             raise InputError(

@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.arrays import is_array, to_numpy
 from eckart.engine.matrix import Opened
+from eckart.engine.svd_options import SVDOptions
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice, check_count, check_fraction, check_tolerance, memory_bytes
 from eckart.result import Which
@@ -56,30 +57,16 @@ class Settings:
         return replace(self, k=None if self.k is None else min(self.k, short))
 
 
-def check_settings(
-    short: int,
-    *,
-    method: str,
-    k: int | None,
-    explain: float | None,
-    error: float | None,
-    center: bool | None,
-    scale: bool,
-    which: str,
-    solver: str,
-    tol: float | None,
-    memory: str | int | None,
-    max_passes: int,
-    ddof: int = 1,
-) -> Settings:
+def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
     """Refuse what is out of range; `short` is the shorter side of the matrix."""
     check_choice("method", method, METHODS)
-    check_choice("which", which, ("largest", "smallest"))
-    check_choice("solver", solver, SOLVERS)
-    target_ratio = _check_target(k, explain, error)
-    if target_ratio is not None and which == "smallest":
+    check_choice("which", options.which, ("largest", "smallest"))
+    check_choice("solver", options.solver, SOLVERS)
+    k, ddof = options.k, options.ddof
+    target_ratio = _check_target(k, options.explain, options.error)
+    if target_ratio is not None and options.which == "smallest":
         raise ParameterError(f"A share of the variance needs the largest components. With {SMALLEST} give k.")
-    check_count("max_passes", max_passes, None)
+    check_count("max_passes", options.max_passes, None)
     if ddof not in (0, 1):
         raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, so ddof is 0 or 1.")
     everything = None if target_ratio is not None else short
@@ -87,13 +74,13 @@ def check_settings(
         method=method,
         k=everything if k is None else check_count("k", k, short),
         target_ratio=target_ratio,
-        center=method == "pca" if center is None else bool(center),
-        scale=bool(scale),
-        which="smallest" if which == "smallest" else "largest",
-        solver=solver,
-        tolerance=check_tolerance(tol),
-        memory=memory_bytes(memory),
-        max_passes=max_passes,
+        center=method == "pca" if options.center is None else bool(options.center),
+        scale=bool(options.scale),
+        which=options.which,
+        solver=options.solver,
+        tolerance=check_tolerance(options.tol),
+        memory=memory_bytes(options.memory),
+        max_passes=options.max_passes,
         ddof=int(ddof),
     )
 

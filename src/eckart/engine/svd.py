@@ -5,12 +5,10 @@ B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
 
 from __future__ import annotations
 
-import inspect
-import os
 import warnings
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, replace
-from typing import Any, Literal
+from dataclasses import asdict, fields, replace
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -20,7 +18,6 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
 from eckart.engine.blocks.dask_rows import DaskRows
-from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose_for, choose_resident
 from eckart.engine.direct import solve_direct
@@ -41,77 +38,56 @@ from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
 from eckart.engine.standardize.tall import Tall
+from eckart.engine.svd_options import SVDKeywords, SVDOptions
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning
 from eckart.formatting import counted
 from eckart.log import logger
-from eckart.missing.fill import WAYS, How, fill, unmasked, with_imputation, with_matrix
+from eckart.missing.fill import WAYS, fill, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
-from eckart.result import Decomposition, Plan, SVDDetails, Which
+from eckart.result import Decomposition, Plan, SVDDetails
 
 Method = Literal["pca", "svd"]
 
 
-def find_components(
-    data: object,
-    method: Method = "pca",
-    *,
-    k: int | None = None,
-    explain: float | None = None,
-    error: float | None = None,
-    center: bool | None = None,
-    scale: bool = False,
-    ddof: int = 1,
-    which: Which = "largest",
-    sample_weight: object = None,
-    solver: str = "auto",
-    tol: float | None = None,
-    left: bool = False,
-    rng: object = None,
-    memory: str | int | None = None,
-    max_passes: int = 200,
-    stream: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    callback: ProgressCallback | None = None,
-    executor: object = None,
-    device: str | None = None,
-    missing: How = "error",
-) -> Decomposition[SVDDetails]:
-    """The leading components, with a certificate; `eckart.decompose` describes the parameters."""
-    check_choice("missing", missing, WAYS)
-    plain = not (left or scale or stream or checkpoint or executor or device or sample_weight is not None)
-    plain = plain and which == "largest" and missing == "error" and solver in ("auto", "gram") and memory is None
-    given = data if missing == "error" else unmasked(data)
-    opened = (unprepared(data) if plain else None) or _open(given, memory, stream, checkpoint, executor, device)
-    settings = check_settings(
-        min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
-        ddof=ddof, which=which, solver=solver, tol=tol, memory=memory, max_passes=max_passes,
-    )  # fmt: skip
+def find_components(data: object, method: Method = "pca", **given: Unpack[SVDKeywords]) -> Decomposition[SVDDetails]:
+    """The leading components, with a certificate; `eckart.decompose` describes the options."""
+    options = SVDOptions(**given)
+    check_choice("missing", options.missing, WAYS)
+    plain = options.plain and options.solver in ("auto", "gram")
+    data = data if options.missing == "error" else unmasked(data)
+    opened = (unprepared(data) if plain else None) or _open(data, options)
+    settings = check_settings(min(opened.matrix.shape), method, options)
     if plain and is_resident(opened):
-        if (found := _find_resident(opened, settings, rng)) is not None:
+        if (found := _find_resident(opened, settings, options.rng)) is not None:
             return found
-        opened = _open(given, memory, stream, checkpoint, executor, device)
-    weights = check_weights(sample_weight, opened.matrix.shape[0])
+        opened = _open(data, options)
+    return _find_prepared(opened, settings, options)
+
+
+def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> Decomposition[SVDDetails]:
+    """The same with weights, imputed values, and rows of any storage."""
+    weights = check_weights(options.sample_weight, opened.matrix.shape[0])
     if weights is not None:
         opened, weights = without_zero_weights(opened, weights)
         settings = settings.at_most(min(opened.matrix.shape))
     request, choice = _prepare(opened, settings)
-    seed, random = generator(rng)
+    seed, random = generator(options.rng)
     request = replace(request, seed=probe_seed(seed, random))
-    filled = None if missing == "error" else fill(opened, missing, weights=weights, rng=random)
+    filled = None if options.missing == "error" else fill(opened, options.missing, weights=weights, rng=random)
     opened = opened if filled is None else with_matrix(opened, filled.table)
-    run = None if checkpoint is None else _describe_run(opened, settings, choice, weights, random)
-    journal = _start_reading(opened, choice, callback, checkpoint, run)
+    run = None if options.checkpoint is None else _describe_run(opened, settings, choice, weights, random)
+    journal = _start_reading(opened, choice, options, run)
     with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-        _find_workers(opened, executor)
+        _find_workers(opened, options.executor)
         problem = _problem(opened, settings, weights)
         problem, solution = _solve(problem, request, choice, random, opened)
-        result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
+        result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=options.left)
     if weights is not None:  # squared roots of weights are rounded
         result = replace(result, weight=float(np.sum(weights)))
-    _warn_if_unconverged(result, solution)
+    _warn_if_unconverged(result, solution, stacklevel=4)
     result = result if filled is None else with_imputation(result, filled, weights)
-    return result if device is None else result.on_host()
+    return result if options.device is None else result.on_host()
 
 
 def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposition[SVDDetails] | None:
@@ -132,35 +108,25 @@ def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposi
     return result
 
 
-def plan_components(data: object, method: Method = "pca", **options: object) -> Plan:
+def plan_components(data: object, method: Method = "pca", **given: Unpack[SVDKeywords]) -> Plan:
     """What `find_components` would do with the same arguments; reads nothing but the shape."""
-    known = {
-        name: p.default
-        for name, p in inspect.signature(find_components).parameters.items()
-        if name not in ("data", "method")
-    }
-    check_names("plan", options, list(known))
-    given = {**known, **options}
-    opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
-    reading = ("stream", "checkpoint", "callback", "executor", "device")
-    run_only = ("sample_weight", "left", "rng", "missing", *reading)
-    asked = {name: value for name, value in given.items() if name not in run_only}
-    settings = check_settings(min(opened.matrix.shape), method=method, **asked)
-    others = ("scale", "left", "sample_weight", "stream", "checkpoint", "executor", "device")
-    plain = all(given[name] is known[name] for name in (*others, "which", "missing", "memory"))
-    _, choice = _prepare(opened, settings, resident=plain and is_resident(opened))
+    check_names("plan", given, [field.name for field in fields(SVDOptions)])
+    options = SVDOptions(**given)
+    opened = _open(data, replace(options, device=None))
+    settings = check_settings(min(opened.matrix.shape), method, options)
+    _, choice = _prepare(opened, settings, resident=options.plain and is_resident(opened))
     return as_plan(opened, settings, choice)
 
 
 # The steps of find_components, in order
 
 
-def _open(data: object, memory: str | int | None, stream: bool | None, checkpoint: object, executor: object,
-          device: str | None) -> Opened:  # fmt: skip
-    stream = True if stream is None and (checkpoint is not None or executor is not None) else stream
-    if device is None:
-        return open_matrix(data, memory=memory_bytes(memory), stream=stream)
-    return open_on_device(data, device, memory_bytes(memory), stream=bool(stream))
+def _open(data: object, options: SVDOptions) -> Opened:
+    in_blocks = options.checkpoint is not None or options.executor is not None
+    stream = True if options.stream is None and in_blocks else options.stream
+    if options.device is None:
+        return open_matrix(data, memory=memory_bytes(options.memory), stream=stream)
+    return open_on_device(data, options.device, memory_bytes(options.memory), stream=bool(stream))
 
 
 def _describe_run(
@@ -176,19 +142,13 @@ def _describe_run(
     }
 
 
-def _start_reading(
-    opened: Opened,
-    choice: Choice,
-    callback: ProgressCallback | None,
-    checkpoint: str | os.PathLike[str] | None,
-    run: JsonObject | None,
-) -> Journal | None:
+def _start_reading(opened: Opened, choice: Choice, options: SVDOptions, run: JsonObject | None) -> Journal | None:
     if opened.matrix.resident:
         return None
     reading = opened.matrix.reading
-    reading.callback, reading.expected = callback, choice.passes
-    if run is not None and checkpoint is not None:
-        reading.journal = Journal.open(checkpoint, run, opened.matrix)
+    reading.callback, reading.expected = options.callback, choice.passes
+    if run is not None and options.checkpoint is not None:
+        reading.journal = Journal.open(options.checkpoint, run, opened.matrix)
     journal: Journal | None = reading.journal
     return journal
 
@@ -298,7 +258,7 @@ def _sum(matrix: Any) -> float:
     return float(np.sum(values, dtype=np.float64))
 
 
-def _warn_if_unconverged(result: Decomposition, solution: Solution) -> None:
+def _warn_if_unconverged(result: Decomposition, solution: Solution, *, stacklevel: int = 3) -> None:
     if not solution.proved:
         assert result.certificate is not None
         if solution.undecided:
@@ -311,7 +271,7 @@ def _warn_if_unconverged(result: Decomposition, solution: Solution) -> None:
         warnings.warn(
             f"The requested accuracy is not proved after {passes} over the data: {result.certificate.summary} {remedy}",
             AccuracyWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
     if result.norm == 0.0 and result.method == "pca":
-        warnings.warn("There is no variance in the data: every column is constant.", DataWarning, stacklevel=3)
+        warnings.warn("There is no variance in the data: every column is constant.", DataWarning, stacklevel=stacklevel)

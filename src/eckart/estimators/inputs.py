@@ -15,7 +15,7 @@ from eckart.devices import HOST, is_off_host, place_of, refuse_other_device
 from eckart.engine.blocks.source import RowSource, Source
 from eckart.engine.matrix import open_matrix
 from eckart.errors import FileError, InputError, ParameterError
-from eckart.io.open_data import open_with
+from eckart.io.open_data import is_frame, not_rectangular, open_with
 from eckart.missing.fill import unmasked
 from eckart.options import memory_bytes
 
@@ -45,7 +45,12 @@ def take(estimator: BaseEstimator, X: Matrix, *, reset: bool) -> Matrix:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     X = _refuse_other_kinds(X) if is_numpy(X) else X
-    return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
+    try:
+        return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, OverflowError) or "array element" in str(error):
+            raise not_rectangular(given, error) from error
+        raise
 
 
 def _take_frame(estimator: BaseEstimator, given: Matrix, source: Source | RowSource, *, reset: bool) -> Matrix:
@@ -53,14 +58,26 @@ def _take_frame(estimator: BaseEstimator, given: Matrix, source: Source | RowSou
     if _is_frame(given) and source.shape[1] <= given.shape[1]:
         _refuse_other_columns(given, source)
         if type(given).__module__.startswith(("pandas", "polars")):
+            _refuse_duplicate_names(given)
             validate_data(estimator, given, reset=reset, skip_check_array=True)
             return source
     return _take_source(estimator, source, reset=reset)
 
 
+def _refuse_duplicate_names(frame: Matrix) -> None:
+    """scikit-learn identifies columns by their names."""
+    names = list(frame.columns)
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1] if len(set(names)) < len(names) else []
+    if twice:
+        raise InputError(
+            f"Column names that occur more than once: {', '.join(map(repr, twice[:5]))}. Rename the columns, or give "
+            "their numbers with to_numpy()."
+        )
+
+
 def opened(X: object, memory: int | None) -> Any:
     """X by the one opener; nested lists are left to scikit-learn's own checks, whose messages its users know."""
-    if isinstance(X, list | tuple) and not (X and isinstance(X[0], str | os.PathLike | Mapping)):
+    if isinstance(X, list | tuple) and not (X and (isinstance(X[0], str | os.PathLike | Mapping) or is_frame(X[0]))):
         return X
     try:
         return open_with(X, memory=memory)

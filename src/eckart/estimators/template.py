@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, Matrix
-from eckart.devices import is_off_host
+from eckart.devices import Device, is_off_host
 from eckart.documentation import document
 from eckart.estimators.constraints import validated
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.shared_docs import with_attributes
+from eckart.estimators.sklearn_base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from eckart.result import Certificate, Decomposition, Plan
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _plain(method: Any) -> Callable[..., Any]:
     return chosen
 
 
-class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn transformer around one decomposition, for arrays on every device."""
 
     decomposition_: Decomposition
@@ -70,6 +70,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_components_: int
     n_features_in_: int
     feature_names_in_: np.ndarray
+    _place: Device
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)

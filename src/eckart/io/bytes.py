@@ -8,7 +8,7 @@ import io
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,6 +31,8 @@ class OpenedFile:
     content: bytes | None
     size: int
     max_expansion: float
+    packed: bool
+    """Whether it is gzip, whatever its name."""
     memory: int | None = None
     """Bytes that reading it whole may take; None: what is free."""
 
@@ -41,12 +43,6 @@ class OpenedFile:
             return Path(self.path).open("rb")
         except OSError as error:
             raise ReadError(_refusal(self.name, self.path, error)) from error
-
-    @property
-    def packed(self) -> bool:
-        """Whether it is gzip, whatever its name."""
-        with self.stream() as stream:
-            return stream.read(2) == GZIP_MAGIC
 
     def read(self) -> bytes:
         """The whole content, unpacked where it is gzip."""
@@ -105,9 +101,9 @@ def open_path(path: str | os.PathLike[str], max_expansion: float) -> OpenedFile:
         raise FileError(f"{name} is a pipe or a device, not a file. Send its content to standard input ('-') instead.")
     if status.st_size == 0:
         raise FileError(f"{name} is empty (0 bytes). Check that it was written completely.")
-    opened = OpenedFile(name, place, None, status.st_size, max_expansion)
-    opened.stream().close()
-    return opened
+    opened = OpenedFile(name, place, None, status.st_size, max_expansion, packed=False)
+    with reading(name), opened.stream() as stream:
+        return replace(opened, packed=stream.read(2) == GZIP_MAGIC)
 
 
 def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
@@ -122,12 +118,14 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
         raise FileError(f"{name} is open as text. Open it in binary mode ('rb'), so that its encoding can be detected.")
     if not content:
         raise FileError(f"{name} is empty (0 bytes). Check the command that should have written it.")
-    return OpenedFile(name, None, content, len(content), max_expansion)
+    return OpenedFile(name, None, content, len(content), max_expansion, packed=content.startswith(GZIP_MAGIC))
 
 
 def _refusal(name: str, path: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114
         return f"{name} is a link to a file that does not exist. Check where it leads."
+    if "://" in path:
+        return f"{name} is an address, and Eckart reads local files. Download it first, or open it with fsspec."
     if isinstance(error, FileNotFoundError):
         return f"{name} does not exist.{_near(path)}"
     if isinstance(error, PermissionError):

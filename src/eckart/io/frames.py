@@ -55,11 +55,11 @@ def _expanded(native: Frame) -> Frame:
     columns: list[Frame] = []
     for name, kind in native.schema.items():
         values = native[name].to_numpy() if isinstance(kind, nw.Array) and len(kind.shape) == 1 else None
-        if values is None or values.ndim != 2 or values.dtype.kind not in "fiu":
+        if values is None or values.ndim != 2 or values.dtype.kind not in "fiub":
             columns.append(native[name])
             continue
         for place, label in enumerate(place_names(name, values.shape[1])):
-            column = np.ascontiguousarray(values[:, place])
+            column = np.ascontiguousarray(values[:, place], np.float64 if values.dtype == bool else None)
             columns.append(nw.new_series(label, column, backend=native.implementation))
     return native.select(*columns)
 
@@ -135,8 +135,8 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
         matrix = frame.to_numpy()
     else:
         matrix = _stacked([_numbers(name, series[name]) for name in names])
-    texts = [_text(name, series[name]) for name in _of_kind(kinds, "text")]
-    return Parts(matrix, names, _checked(texts), _notes(kinds, series, names, matrix))
+    texts = [_text(name, series[name], kind) for name, kind in kinds.items() if kind in ("text", "date")]
+    return Parts(matrix, names, _checked(texts, series), _notes(kinds, series, names, matrix))
 
 
 def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], matrix: np.ndarray) -> list[Note]:
@@ -168,14 +168,12 @@ def _stacked(numbers: list[np.ndarray]) -> np.ndarray:
 
 
 def _kind(name: str, series: Frame) -> str:
-    """number, truth, object, text or other; dates and complex numbers are refused by name."""
+    """number, truth, object, text, date or other; complex numbers are refused by name."""
     import narwhals as nw
 
     dtype = series.dtype
     if dtype.is_temporal():
-        raise InputError(
-            f"The column {quoted(name)} contains dates or times ({dtype}). Leave it out, or turn it into numbers."
-        )
+        return "date"
     if dtype.is_numeric():
         return "number"
     if dtype == nw.Boolean:
@@ -184,7 +182,10 @@ def _kind(name: str, series: Frame) -> str:
         return "text"
     if isinstance(dtype, nw.Array | nw.List | nw.Struct):
         return "other"
-    values = series.to_numpy()
+    try:
+        values = series.to_numpy()
+    except NotImplementedError:  # Arrow's unions
+        return "other"
     if values.dtype.kind == "c":
         raise InputError(f"The column {quoted(name)} contains complex numbers. Use the real or the imaginary part.")
     if values.dtype.kind == "f":
@@ -193,6 +194,10 @@ def _kind(name: str, series: Frame) -> str:
 
 
 def _numbers(name: str, series: Frame) -> np.ndarray:
+    import narwhals as nw
+
+    if series.dtype in (nw.Int128, nw.UInt128):
+        series = series.cast(nw.Float64)
     values: np.ndarray = series.to_numpy()
     if values.dtype.kind == "O":
         return np.array([_number(name, row, value) for row, value in enumerate(values.tolist())], np.float64)
@@ -225,17 +230,18 @@ def _number(name: str, row: int, value: Any) -> float:
         ) from error
 
 
-def _text(name: str, series: Frame) -> Text:
+def _text(name: str, series: Frame, kind: str) -> Text:
     values = tuple("" if _absent(value) else str(value) for value in series.to_list())
-    return Text(name, values, len(set(values)) == len(values) and "" not in values)
+    return Text(name, values, len(set(values)) == len(values) and "" not in values, kind == "text", kind)
 
 
-def _checked(texts: list[Text]) -> list[Text]:
-    """Numbers kept as text are refused, unless they are what names the rows."""
+def _checked(texts: list[Text], series: dict[str, Frame]) -> list[Text]:
+    """Numbers kept as text are refused, unless they are what names the rows or are declared to be categories."""
     naming = next((text for text in texts if text.unique), None)
     for text in texts:
         known = [value for value in text.values if not is_missing(value)]
-        if text is not naming and known and all(is_number(value) for value in known):
+        declared = series[text.name].dtype.is_temporal() or repr(series[text.name].dtype) != "String"
+        if text is not naming and not declared and known and all(is_number(value) for value in known):
             raise InputError(
                 f"The column {quoted(text.name)} contains numbers as text (such as {quoted(known[0])}). "
                 "Turn it into numbers with astype(float), or leave it out."

@@ -7,17 +7,21 @@ source: rows with names, in memory or read in blocks. What is not known is refus
 from __future__ import annotations
 
 import io
+import itertools
 import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NoReturn, cast
 
 import numpy as np
 
 from eckart.arrays import is_array, is_sparse
-from eckart.engine.blocks.dask_rows import dask_rows, is_dask
+from eckart.engine.blocks.dask_rows import dask_rows, is_dask, is_dask_table
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
-from eckart.errors import InputError
+from eckart.errors import EckartError, FileError, InputError
+from eckart.formatting import counted
 from eckart.io.columns import keep, places_of
+from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
 from eckart.io.read_options import ReadOptions
 from eckart.options import memory_bytes
@@ -125,13 +129,15 @@ def open_with(
 
 def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
     if isinstance(data, np.ndarray):
+        if data.dtype.names is not None and data.ndim == 1:  # records: their fields are columns
+            return _python({name: data[name] for name in data.dtype.names}, options, memory)
         return plain_array(data)
+    if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
+        return dask_rows(data) if is_dask_table(data) else _refuse(data)
     if isinstance(data, Source | RowSource) or is_sparse(data):
         return data
     if isinstance(data, str | os.PathLike):
         return _path(os.fsdecode(os.fspath(data)), options, memory, stream)
-    if is_dask(data):
-        return dask_rows(data)
     if type(data).__module__.partition(".")[0] == "narwhals" and hasattr(data, "to_native"):
         return _opened(data.to_native(), options, memory, stream)
     for adapter in (_labelled, _stored, _frame, _stream, _python):
@@ -145,6 +151,8 @@ def _path(place: str, options: ReadOptions, memory: int | None, stream: bool | N
     from eckart.io.objects.databases import database_source, is_database
     from eckart.io.open_rows import open_table
 
+    if not place:
+        raise FileError("The path is empty. Name a file.")
     if options.format is None and is_database(place):
         return database_source(place, options.key, options.row_names, memory)
     return open_table(place, memory=memory, stream=stream, options=options)
@@ -178,21 +186,24 @@ def _stream(data: object, options: ReadOptions, memory: int | None) -> DataSourc
     """Whatever gives Arrow batches, has the interchange protocol, or is a cursor."""
     from eckart.io.objects.arrow_stream import arrow_reader, interchange_table, reader_source
     from eckart.io.objects.batches import cursor_source, is_cursor
+    from eckart.io.objects.databases import bounded_cache
 
     if is_array(data):
         return None
     name = type(data).__name__
-    reader = arrow_reader(data)
-    if reader is None and (table := interchange_table(data)) is not None:
-        reader = table.to_reader()
-    if reader is not None:
-        return reader_source(reader, name, options.row_names, memory)
+    with bounded_cache(data, memory):
+        reader = arrow_reader(data)
+        if reader is None and (table := interchange_table(data)) is not None:
+            reader = table.to_reader()
+        if reader is not None:
+            return reader_source(reader, name, options.row_names, memory)
     return cursor_source(data, options.row_names, memory) if is_cursor(data) else None
 
 
 def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> DataSource:
-    """A list of paths or of dicts; None for other lists."""
+    """A list of paths, of dicts or of frames; None for other lists."""
     from eckart.io.objects.arrow_stream import reader_source
+    from eckart.io.objects.batches import batch_source
     from eckart.io.objects.records import records_table
     from eckart.io.open_rows import open_paths
 
@@ -200,13 +211,18 @@ def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> Dat
         return open_paths([os.fsdecode(os.fspath(item)) for item in data], options, memory=memory)
     if data and isinstance(data[0], Mapping):
         return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
-    return None
+    return batch_source(data, "data", memory) if data and is_frame(data[0]) else None
+
+
+def is_frame(data: object) -> bool:
+    """Whether it is a data frame or a record batch, by what all of them have."""
+    return hasattr(data, "columns") and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"))
 
 
 def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
     """Mappings, lists of paths or dicts, iterators, data loaders, open files."""
     from eckart.io.objects.arrow_stream import reader_source
-    from eckart.io.objects.batches import batch_source, is_loader
+    from eckart.io.objects.batches import is_loader
     from eckart.io.objects.records import mapping_table
     from eckart.io.open_source import open_source
 
@@ -217,45 +233,92 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
         return _opened(found, options, memory, None)
     if isinstance(data, list | tuple):
         return _items(data, options, memory)
-    if isinstance(data, io.TextIOBase):
-        data = getattr(data, "buffer", None) or io.BytesIO(data.read().encode())
-    if isinstance(data, io.IOBase) and hasattr(data, "read"):
-        o, stream = options, cast("BinaryIO", data)
+    if (stream := _open_file(data)) is not None:
+        o = options
         return open_source(
             stream, format=o.format, delimiter=o.delimiter, decimal=o.decimal, header=o.header, row_names=o.row_names,
             encoding=o.encoding, key=o.key,
         )  # fmt: skip
     if is_loader(data) or isinstance(data, Iterator):
-        return batch_source(data, type(data).__name__, memory)
+        return _batches(data, options, memory)
     return None
+
+
+def _batches(data: Iterator[Any], options: ReadOptions, memory: int | None) -> DataSource:
+    """Batches or rows, one after the other; a generator of paths is a list of paths."""
+    from eckart.io.objects.batches import batch_source
+
+    items = iter(data)
+    first = next(items, None)
+    items = items if first is None else itertools.chain([first], items)
+    if isinstance(first, str | os.PathLike):
+        return _items(list(items), options, memory)
+    return batch_source(items, type(data).__name__, memory)
+
+
+def _open_file(data: Any) -> BinaryIO | None:
+    """The bytes of an open file, whether it was opened as text or not; None for everything else."""
+    data = data.file if isinstance(data, tempfile._TemporaryFileWrapper) else data
+    if not isinstance(data, io.IOBase) or not hasattr(data, "read"):
+        return None
+    if data.closed or not data.readable():
+        state = "closed" if data.closed else "open for writing only"
+        raise InputError(f"The file is {state}. Open it for reading.")
+    if isinstance(data, io.TextIOBase):
+        data = getattr(data, "buffer", None) or io.BytesIO(data.read().encode())
+    return cast("BinaryIO", data)
 
 
 def _array_like(data: object) -> DataSource:
     """Arrays, lists, buffers and objects that convert to NumPy arrays; everything else is refused."""
     if is_array(data) or type(data).__module__.startswith("cupyx."):
         return plain_array(data)
-    if isinstance(data, str | bytes) or data is None:
+    if isinstance(data, str | bytes | bytearray) or data is None:
         _refuse(data)
     known = any(hasattr(data, name) for name in ("__array__", "__array_interface__", "__dlpack__"))
     if not known and not isinstance(data, Sequence | memoryview | int | float | complex | np.generic):
         _refuse(data)
+    only_dlpack = not hasattr(data, "__array__") and hasattr(data, "__dlpack__")
     try:
-        return plain_array(np.asarray(data))
-    except (ValueError, TypeError) as error:
-        raise InputError(f"The data are not a rectangular table of numbers: {error}") from error
+        return plain_array(np.from_dlpack(cast("Any", data)) if only_dlpack else np.asarray(data))
+    except EckartError:
+        raise
+    except Exception as error:
+        raise not_rectangular(data, error) from error
+
+
+def not_rectangular(data: object, error: Exception) -> InputError:
+    """Why the data are not a table: the first row of another length, or what the conversion said."""
+    lengths = [len(row) for row in data if hasattr(row, "__len__")] if isinstance(data, list | tuple) else []
+    other = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
+    if other is None:
+        return InputError(f"The data are not a rectangular table of numbers: {reason(error)}.")
+    return InputError(
+        f"The data are not a rectangular table: row 1 has {counted(lengths[0], 'value')}, and row {other + 1} has "
+        f"{lengths[other]}. Give rows of equal length."
+    )
 
 
 def _refuse(data: object) -> NoReturn:
     kind = type(data)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-    hint = ""
-    if hasattr(data, "fit") and hasattr(data, "get_params"):
-        hint = " A fitted estimator is accepted by report, tables, plots, project, save, summary and choose_rank."
-    elif hasattr(data, "__getitem__") and hasattr(data, "__len__"):
-        hint = " A dataset is read batch by batch: wrap it in a DataLoader, or give an iterator of batches."
-    elif hasattr(data, "get_final_froms"):
-        hint = " Execute the statement with a connection first, and give the result."
-    raise InputError(f"An object of type {name} is not a table. Give {_KNOWN}.{hint}")
+    raise InputError(f"An object of type {name} is not a table. Give {_KNOWN}.{_hint(data)}")
+
+
+def _hint(data: Any) -> str:
+    """What to do with an object that leads to a table, but is none."""
+    module = type(data).__module__.partition(".")[0]
+    if module == "dask":
+        return " Compute it first, or make a Dask array or data frame of it."
+    if hasattr(data, "get_params") or module == "eckart":
+        return " A fit is accepted by report, tables, plots, project, save, summary, bootstrap and choose_rank."
+    if isinstance(data, bytes | bytearray):
+        return " Wrap the content of a file in io.BytesIO."
+    if module == "torch" and hasattr(data, "__getitem__"):
+        return " A dataset is read batch by batch: wrap it in a DataLoader."
+    if hasattr(data, "get_final_froms") or hasattr(data, "cursor") or hasattr(data, "connect"):
+        return " Execute a query first, and give its result."
+    return ""
 
 
 def _masked(data: Any, found: Any, mask: Any) -> DataSource:

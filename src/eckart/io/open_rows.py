@@ -262,7 +262,10 @@ def _matching(pattern: str) -> list[str]:
 def _in_folder(folder: str) -> list[str]:
     found = files_below(folder, _PARQUET)
     if not found:
-        raise FileError(f"{shown(folder)} is neither a Zarr store nor a folder of Parquet files. Name a file.")
+        raise FileError(
+            f"{shown(folder)} is neither a Zarr store nor a folder of Parquet files. Name a file, or use a pattern: "
+            f"{shown(os.path.join(folder, '*.csv'))}."  # noqa: PTH118
+        )
     return found
 
 

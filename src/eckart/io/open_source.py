@@ -30,6 +30,7 @@ FORMATS = {
     ".npz": "npz",
     ".mtx": "mtx",
 }
+_OTHER_READERS = (".h5", ".h5ad", ".zarr", ".duckdb", ".sqlite")
 _NAMES = sorted({*FORMATS.values(), "feather", "pq"})
 _REMEDIES = {
     ".xlsx": "Save the sheet as CSV.",
@@ -124,7 +125,7 @@ def _kind(format: str | None, path: str) -> str:
             )
         return FORMATS[suffix]
     remedy = _REMEDIES.get(suffix, f"Convert it, or use {FORMAT} if only the name is unusual.")
-    known = " ".join(FORMATS)
+    known = " ".join([*FORMATS, *_OTHER_READERS])
     raise FileError(f"{shown(path)} has the suffix {shown(suffix)}, which is not one of {known}. {remedy}")
 
 

@@ -82,6 +82,19 @@ def _pop(heap, place, key, size):  # type: ignore[no-untyped-def]
     return vertex
 
 
+@njit(nogil=True, inline="always")
+def _shorten(indptr, indices, weights, v, key, heap, place, size, touched, seen):  # type: ignore[no-untyped-def]
+    """Shorten the ways to the neighbours of v and note new vertices in `touched`; gives (size, seen)."""
+    for p in range(indptr[v], indptr[v + 1]):
+        u = indices[p]
+        if key[v] + weights[p] < key[u]:
+            if place[u] == _UNSEEN:
+                touched[seen] = u
+                seen += 1
+            size = _push(heap, place, key, size, u, key[v] + weights[p])
+    return size, seen
+
+
 @njit(nogil=True, cache=True)
 def _dijkstra(indptr, indices, weights, seeds, starts, key, heap, place, order):  # type: ignore[no-untyped-def]
     """key[v] = min over the seeds of start + way to v; `order` gets the vertices as they are reached, then the rest."""
@@ -196,13 +209,7 @@ def neighbouring(indptr, indices, weights, first, sources):  # type: ignore[no-u
                     result[filled] = sources[used[v]]
                     used[v] += 1
                     filled += 1
-                for p in range(indptr[v], indptr[v + 1]):
-                    u = indices[p]
-                    if key[v] + weights[p] < key[u]:
-                        if place[u] == _UNSEEN:
-                            touched[seen] = u
-                            seen += 1
-                        size = _push(heap, place, key, size, u, key[v] + weights[p])
+                size, seen = _shorten(indptr, indices, weights, v, key, heap, place, size, touched, seen)
             for j in range(seen):
                 key[touched[j]] = np.inf
                 place[touched[j]] = _UNSEEN
@@ -231,13 +238,7 @@ def spread(indptr, indices, weights, start, count):  # type: ignore[no-untyped-d
         while size > 0:
             v = _pop(heap, place, nearest, size)
             size -= 1
-            for p in range(indptr[v], indptr[v + 1]):
-                u = indices[p]
-                if nearest[v] + weights[p] < nearest[u]:
-                    if place[u] == _UNSEEN:
-                        touched[seen] = u
-                        seen += 1
-                    size = _push(heap, place, nearest, size, u, nearest[v] + weights[p])
+            size, seen = _shorten(indptr, indices, weights, v, nearest, heap, place, size, touched, seen)
         for j in range(seen):
             place[touched[j]] = _UNSEEN
         if c + 1 < count:

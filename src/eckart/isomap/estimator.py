@@ -12,8 +12,8 @@ from sklearn.metrics.pairwise import _VALID_METRICS
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.aliases import Keywords
 from eckart.arrays import Array, Matrix
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.template import Estimator
@@ -21,6 +21,7 @@ from eckart.estimators.to_sklearn import ToSklearn
 from eckart.isomap import fit as method
 from eckart.isomap.details import IsomapDetails
 from eckart.isomap.export import sklearn_isomap
+from eckart.isomap.options import IsomapKeywords, IsomapOptions
 from eckart.options import Seed
 from eckart.projecting import project
 from eckart.result import Decomposition
@@ -50,6 +51,7 @@ class FittedIsomap(Estimator):
     feature_names_in_: np.ndarray
 
 
+@document
 @dataclass(eq=False, repr=False)
 class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     """Isometric mapping: coordinates that preserve distances along the data.
@@ -93,8 +95,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
         Takes n_landmarks x n_samples numbers instead of n_samples x n_samples.
     memory : str, int or None, default None
         Limit of the working memory in addition to the data, such as "2GB". None uses the memory of the machine.
-    random_state : int, RandomState, Generator or None, default None
-        Seed of the random start. None uses a fixed seed, so results are reproducible.
+    {random_state [start]}
 
     Attributes
     ----------
@@ -247,9 +248,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
 
     def _of_rows(self, X: object) -> Decomposition[IsomapDetails]:
         data = self._take(X, reset=True)
-        rows = data.shape[0]
-        asked = self._asked(rows)
-        return method.decompose(data, n_neighbors=self.n_neighbors, radius=self.radius, **asked)
+        return method.decompose(data, **self._asked(data.shape[0]))
 
     def _of_distances(self, X: object) -> Decomposition[IsomapDetails]:
         from eckart.isomap import other_metrics
@@ -259,16 +258,18 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
         if hasattr(nbrs, "feature_names_in_"):
             self.feature_names_in_ = nbrs.feature_names_in_
         graph, pieces = other_metrics.graph(nbrs, X, self.n_neighbors, self.radius)
-        wish = method.checked(graph.rows, **self._asked(graph.rows))
+        wish = method.checked(graph.rows, IsomapOptions(**self._asked(graph.rows)))
         given = method.Given(None, self.n_neighbors, self.radius, pieces)
         return method.of_graph(graph, wish, columns=self.n_features_in_, given=given, prototype=None)
 
-    def _asked(self, rows: int) -> Keywords:
+    def _asked(self, rows: int) -> IsomapKeywords:
         landmarks = None if self.n_landmarks is None else min(self.n_landmarks, rows)
         k = min(self.n_components, rows if landmarks is None else landmarks)
         solver = _ENGINE[self.eigen_solver]
         return {
             "k": k,
+            "n_neighbors": self.n_neighbors,
+            "radius": self.radius,
             "n_landmarks": landmarks,
             "solver": "direct" if solver == "lanczos" and (10 * k >= rows or rows < 100) else solver,
             "tol": allowed.accuracy(self.tol),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from eckart.isomap.details import IsomapDetails
 from eckart.isomap.embedding import Embedding, embed_all, embed_landmarks
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.neighbors import Neighbours
+from eckart.isomap.options import IsomapKeywords, IsomapOptions
 from eckart.notes import Note
 from eckart.options import Seed, check_choice, check_count, is_number, memory_bytes
 from eckart.result import Decomposition, Plan, details_of
@@ -58,30 +60,19 @@ class Given:
     exponent: int = 0
 
 
-def decompose(
-    data: object,
-    *,
-    k: int = 2,
-    n_neighbors: int | None = 5,
-    radius: float | None = None,
-    n_landmarks: int | None = None,
-    solver: str = "auto",
-    tol: float | None = None,
-    left: bool = True,
-    rng: Seed = None,
-    memory: str | int | None = None,
-) -> Decomposition[IsomapDetails]:
+def decompose(data: object, **given: Unpack[IsomapKeywords]) -> Decomposition[IsomapDetails]:
     """Isomap of a table: `left * values` are the coordinates of its rows; `project` places new ones.
 
     There is no linear reconstruction, so `right` is empty. `details` has the rows, the graph (first, index, weight) and
     the figures: negative_share, residual_variance (with 1, ..., k coordinates), reconstruction_error.
     """
+    options = IsomapOptions(**given)
     opened = open_matrix(data)
     points = finite_points(opened)
-    graph, count = join_neighbours(points, n_neighbors, radius)
-    wish = checked(graph.rows, k, n_landmarks, solver, tol, rng, memory)
-    given = Given(points, n_neighbors, radius, count, opened.exponent)
-    made = of_graph(graph, wish, columns=opened.matrix.shape[1], given=given, prototype=opened)
+    graph, count = join_neighbours(points, options.n_neighbors, options.radius)
+    wish = checked(graph.rows, options)
+    source = Given(points, options.n_neighbors, options.radius, count, opened.exponent)
+    made = of_graph(graph, wish, columns=opened.matrix.shape[1], given=source, prototype=opened)
     return _keep_distances(made.named(opened.metadata.row_names, opened.metadata.column_names), made)
 
 
@@ -127,16 +118,16 @@ def finite_points(opened: Opened) -> Matrix:
     return points
 
 
-def checked(
-    rows: int, k: object, n_landmarks: int | None, solver: str, tol: float | None, rng: Seed, memory: str | int | None
-) -> Wish:
+def checked(rows: int, options: IsomapOptions) -> Wish:
     """The checked request; errors if it is impossible."""
-    check_choice("solver", solver, SOLVERS)
+    n_landmarks, tol = options.n_landmarks, options.tol
+    check_choice("solver", options.solver, SOLVERS)
     if n_landmarks is not None:
         check_count("n_landmarks", n_landmarks, rows)
     most = rows if n_landmarks is None else int(n_landmarks)
     tolerance = 1e-14 if not tol else float(tol)
-    return Wish(check_count("k", k, most), n_landmarks, solver, tolerance, memory_bytes(memory), rng)
+    k = check_count("k", options.k, most)
+    return Wish(k, n_landmarks, options.solver, tolerance, memory_bytes(options.memory), options.rng)
 
 
 def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -> tuple[Graph, int]:

@@ -5,6 +5,7 @@ from eckart.registry import Method, ReportSection, functions_in
 METHODS = (
     Method(
         name="isomap",
+        options="eckart.isomap.options:IsomapOptions",
         details="eckart.isomap.details:IsomapDetails",
         title="Isomap",
         **functions_in("eckart.isomap.fit"),

@@ -26,7 +26,7 @@ from eckart.kernel_pca.export import sklearn_kernel_pca
 from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_with_model
 from eckart.kernel_pca.linear import linear_rows
 from eckart.kernel_pca.onnx_export import kernel_onnx
-from eckart.kernel_pca.options import table
+from eckart.kernel_pca.options import Solver, table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
 from eckart.options import Seed
@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
-_ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized": "lanczos", "lanczos": "lanczos"}
-_ENGINE["cholesky"] = "cholesky"
+_ENGINE: dict[str, Solver] = {
+    "auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized": "lanczos", "lanczos": "lanczos",
+    "cholesky": "cholesky",
+}  # fmt: skip
 
 
 class FittedKernelPCA(InvertibleEstimator):
@@ -58,6 +60,7 @@ class FittedKernelPCA(InvertibleEstimator):
     preimage_error_: float
 
 
+@document
 @dataclass(eq=False, repr=False)
 class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     """Kernel principal component analysis with a certificate and pre-images.
@@ -99,8 +102,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
         Accepted for compatibility. The iteration stops when the requested accuracy is proved.
     remove_zero_eig : bool, default False
         Drop components whose eigenvalue is zero. They are always dropped if `n_components` is None.
-    random_state : int, RandomState, Generator or None, default None
-        Seed of the random start. None uses a fixed seed, so results are reproducible.
+    {random_state [start]}
     copy_X : bool, default True
         Store a copy of the data in `X_fit_`. If False, store the data themselves.
     n_jobs : int or None, default None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from eckart.arrays import (
 from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.blocks.dask_rows import is_dask
-from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.parallel import each
@@ -40,12 +39,12 @@ from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.exact import solve
 from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
 from eckart.kernel_pca.linear import linear_components, linear_rows, project_linear
-from eckart.kernel_pca.options import check_kernel, table
+from eckart.kernel_pca.options import KernelPCAKeywords, KernelPCAOptions, check_kernel, table
 from eckart.kernel_pca.preimage import Expansion, preimages
 from eckart.kernel_pca.result import warn_if_unconverged
 from eckart.kernel_pca.streamed import median_rows, solve_blocks
 from eckart.notes import Note
-from eckart.options import Seed, memory_bytes
+from eckart.options import memory_bytes
 from eckart.result import Decomposition, details_of
 
 if TYPE_CHECKING:
@@ -57,27 +56,7 @@ _DEVICE_ENTRIES = 2**27
 """Entries of a tile of scores on a GPU."""
 
 
-def decompose(
-    data: object,
-    *,
-    k: int | None = None,
-    explain: float | None = None,
-    kernel: str | Callable[..., float] = "rbf",
-    gamma: float | str | None = "local",
-    degree: float = 3,
-    coef0: float = 1,
-    kernel_params: Keywords | None = None,
-    solver: str = "auto",
-    tol: float | None = None,
-    approximation_error: float = 0.01,
-    max_rank: int | None = None,
-    left: bool = False,
-    rng: Seed = None,
-    memory: str | int | None = None,
-    max_passes: int = 100,
-    stream: bool | None = None,
-    callback: ProgressCallback | None = None,
-) -> Decomposition[KernelPCADetails]:
+def decompose(data: object, **given: Unpack[KernelPCAKeywords]) -> Decomposition[KernelPCADetails]:
     """The leading components of the points behind a kernel, with a certificate about that kernel.
 
     k, explain : number of components, or the share of the trace of the centred kernel that they are to hold; all
@@ -92,28 +71,28 @@ def decompose(
     with nothing but the rows taken in memory; `stream` decides it. `callback` is called after every block, and after
     every pass over a kernel in memory.
     """
-    opened = _opened(data, memory, stream)
-    settings = check_kernel(
-        opened.matrix.shape, k=k, explain=explain, kernel=kernel, solver=solver, tol=tol,
-        approximation_error=approximation_error, max_rank=max_rank, left=left, rng=rng, memory=memory,
-        max_passes=max_passes, callback=callback,
-    )  # fmt: skip
+    options = KernelPCAOptions(**given)
+    opened = _opened(data, options.memory, options.stream)
+    settings = check_kernel(opened.matrix.shape, options)
     if not opened.matrix.resident:
-        opened.matrix.reading.callback = callback
-        some = median_rows(opened) if gamma in WIDTHS else _Columns(opened.matrix.shape)
-        chosen = make_kernel(kernel, some, gamma, degree, coef0, kernel_params)
-        result = solve_blocks(opened, chosen, settings)
+        opened.matrix.reading.callback = options.callback
+        some = median_rows(opened) if options.gamma in WIDTHS else _Columns(opened.matrix.shape)
+        result = solve_blocks(opened, _kernel_of(some, options), settings)
         warn_if_unconverged(result, settings)
         return result
-    rows, notes = _at_hand(opened, kernel)
-    chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
+    rows, notes = _at_hand(opened, options.kernel)
+    chosen = _kernel_of(rows, options)
     if chosen.name in ("linear", "cosine"):
         result = linear_components(opened, rows, chosen, settings)
     else:
         result = solve(opened, rows, chosen, settings)
     result = _with_correlations(replace(result, notes=(*result.notes, *notes)), rows, chosen)
     warn_if_unconverged(result, settings)
-    return result if left else replace(result, left=None)
+    return result if options.left else replace(result, left=None)
+
+
+def _kernel_of(rows: Matrix | _Columns, options: KernelPCAOptions) -> Kernel:
+    return make_kernel(options.kernel, rows, options.gamma, options.degree, options.coef0, options.kernel_params)
 
 
 def _at_hand(opened: Opened, kernel: object) -> tuple[Matrix, tuple[Note, ...]]:

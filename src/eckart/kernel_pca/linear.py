@@ -16,10 +16,14 @@ from eckart.engine.backends import orthogonal
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.scores import project_on_components, reconstruct_from_components
 from eckart.engine.svd import find_components
+from eckart.engine.svd_options import Solver
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.kernel_functions import Kernel, unit_rows
 from eckart.kernel_pca.options import KernelSettings, table
 from eckart.result import Certificate, Decomposition, Plan, details_of
+
+_SOLVERS: dict[str, Solver] = {"auto": "auto", "direct": "exact", "lanczos": "lanczos", "cholesky": "auto"}
+"""Solver of kernel PCA -> that of PCA."""
 
 
 def linear_components(
@@ -31,7 +35,7 @@ def linear_components(
         rows = _directions(rows)
     most = min(rows.shape)
     k = most if settings.everything else settings.k
-    solver = {"auto": "auto", "direct": "exact", "lanczos": "lanczos", "cholesky": "auto"}[settings.solver]
+    solver = _SOLVERS[settings.solver]
     d: Decomposition = find_components(
         rows, "pca", k=None if k is None else min(k, most), explain=settings.target_ratio, solver=solver,
         tol=settings.tolerance, left=True, rng=settings.random, memory=settings.memory, max_passes=settings.max_passes,

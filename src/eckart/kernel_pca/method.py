@@ -20,6 +20,7 @@ def treatment(d: Decomposition) -> str:
 METHODS = (
     Method(
         name="kernel_pca",
+        options="eckart.kernel_pca.options:KernelPCAOptions",
         details="eckart.kernel_pca.details:KernelPCADetails",
         title="Kernel principal component analysis",
         **functions_in("eckart.kernel_pca.fit"),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.arrays import Array, Matrix, astype, dtype_name, is_host, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.blocks.reading import ProgressCallback
@@ -15,11 +18,62 @@ from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
 from eckart.errors import InputError, ParameterError
 from eckart.kernel_pca.kernel_functions import NAMES
-from eckart.options import check_choice, check_count, check_fraction, check_tolerance, memory_bytes
+from eckart.options import (
+    FitKeywords,
+    Seed,
+    check_choice,
+    check_count,
+    check_fraction,
+    check_tolerance,
+    memory_bytes,
+)
 
-SOLVERS = ("auto", "direct", "lanczos", "cholesky")
+Solver = Literal["auto", "direct", "lanczos", "cholesky"]
+SOLVERS: tuple[str, ...] = get_args(Solver)
 MEMORY = 2_000_000_000
 """Bytes that tiles may take on the host by default."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelPCAOptions:
+    """Options with their defaults, not yet checked; `eckart.KernelPCA` describes them."""
+
+    k: int | None = None
+    explain: float | None = None
+    kernel: str | Callable[..., float] = "rbf"
+    gamma: float | Literal["median", "local"] | None = "local"
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: Keywords | None = None
+    solver: Solver = "auto"
+    tol: float | None = None
+    approximation_error: float = 0.01
+    max_rank: int | None = None
+    left: bool = False
+    rng: Seed = None
+    memory: str | int | None = None
+    max_passes: int = 100
+    stream: bool | None = None
+    callback: ProgressCallback | None = None
+
+
+class KernelPCAKeywords(FitKeywords, total=False):
+    """The same as keyword arguments."""
+
+    k: int | None
+    explain: float | None
+    kernel: str | Callable[..., float]
+    gamma: float | Literal["median", "local"] | None
+    degree: float
+    coef0: float
+    kernel_params: Keywords | None
+    solver: Solver
+    tol: float | None
+    approximation_error: float
+    max_rank: int | None
+    max_passes: int
+    stream: bool | None
+    callback: ProgressCallback | None
 
 
 @dataclass(frozen=True)
@@ -66,46 +120,32 @@ class KernelSettings:
         return 1e-12 if self.precision == "float64" else 2e-7
 
 
-def check_kernel(
-    shape: tuple[int, int],
-    *,
-    k: int | None,
-    explain: float | None,
-    kernel: object,
-    solver: str,
-    tol: float | None,
-    approximation_error: float,
-    max_rank: int | None,
-    left: bool,
-    rng: object,
-    memory: str | int | None,
-    max_passes: int,
-    callback: ProgressCallback | None = None,
-) -> KernelSettings:
+def check_kernel(shape: tuple[int, int], options: KernelPCAOptions) -> KernelSettings:
     """Refuse what is out of range."""
-    if not callable(kernel):
-        check_choice("kernel", kernel, NAMES)
-    check_choice("solver", solver, SOLVERS)
+    k, explain, max_rank = options.k, options.explain, options.max_rank
+    if not callable(options.kernel):
+        check_choice("kernel", options.kernel, NAMES)
+    check_choice("solver", options.solver, SOLVERS)
     if k is not None and explain is not None:
         raise ParameterError("Give k or explain, not both: each determines the number of components.")
-    if kernel == "precomputed" and shape[0] != shape[1]:
+    if options.kernel == "precomputed" and shape[0] != shape[1]:
         raise InputError(f"A precomputed kernel has one row and one column per observation, but its shape is {shape}.")
-    seed, random = generator(rng)
+    seed, random = generator(options.rng)
     return KernelSettings(
         k=min(check_count("k", k, None), shape[0]) if k is not None else None,
         target_ratio=None if explain is None else check_fraction("explain", explain),
         everything=k is None and explain is None,
-        solver=solver,
-        tolerance=check_tolerance(tol),
-        approximation_error=check_fraction("approximation_error", approximation_error),
+        solver=options.solver,
+        tolerance=check_tolerance(options.tol),
+        approximation_error=check_fraction("approximation_error", options.approximation_error),
         max_rank=None if max_rank is None else check_count("max_rank", max_rank, None),
-        left=left,
+        left=options.left,
         seed=seed,
         random=random,
-        memory=memory_bytes(memory),
-        max_passes=check_count("max_passes", max_passes, None),
+        memory=memory_bytes(options.memory),
+        max_passes=check_count("max_passes", options.max_passes, None),
         precision="float64",
-        callback=callback,
+        callback=options.callback,
     )
 
 

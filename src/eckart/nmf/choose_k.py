@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.aliases import Keywords
 from eckart.arrays import Matrix, is_sparse
 from eckart.formatting import counted
 from eckart.nmf.loss import squared_error
+from eckart.nmf.options import NMFOptions
 from eckart.nmf.result import coordinates, factorise
 from eckart.rank.standard_error import fewest_not_worse
 
@@ -22,10 +22,6 @@ _SPLITS = 3
 """Number of random splits into quarters; the result of a single split depends on the rows and columns drawn."""
 _HELD_OUT = 1.0 / 3.0
 """Number of entries of one quarter divided by that of the other three."""
-_OPTIONS: Keywords = {
-    "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-4, "max_iter": 200, "alpha_W": 0.0,
-    "alpha_H": "same", "l1_ratio": 0.0, "missing": "error", "n_runs": 1,
-}  # fmt: skip
 
 
 def by_parts(table: Matrix, most: int | None, seed: int) -> tuple[int | None, str]:
@@ -72,7 +68,7 @@ def _squares(block: Matrix) -> float:
 def _quarter(table: Matrix, out: np.ndarray, kept: np.ndarray, far: np.ndarray, near: np.ndarray, k: int) -> float:
     """||A11 - W' H'||^2."""
     above, below = table[out], table[kept]
-    d, rows, parts = factorise(below[:, near], k=k, rng=0, keep_left=False, **_OPTIONS)
+    d, rows, parts = factorise(below[:, near], NMFOptions(k=k, rng=0))
     given = d.details.options
     others = coordinates(above[:, near], parts, given)
     columns = coordinates(_turned(below[:, far]), np.ascontiguousarray(rows.T), given)

@@ -6,22 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.nmf.options import Settings
+from eckart.nmf.options import CoordinateOptions
 from eckart.result import Details
-
-
-@dataclass(frozen=True)
-class CoordinateOptions:
-    """The options of the fit that coordinates of new rows depend on."""
-
-    beta_loss: float
-    solver: str
-    tol: float
-    max_iter: int
-    alpha_W: float
-    alpha_H: float
-    l1_ratio: float
-    missing: str
 
 
 @dataclass(frozen=True)
@@ -48,11 +34,3 @@ class NMFDetails(Details):
     sums: np.ndarray
     """Column sums of W."""
     error_rounding: float | None = None
-
-
-def options_of(settings: Settings) -> CoordinateOptions:
-    """The part of the settings that a decomposition keeps."""
-    return CoordinateOptions(
-        beta_loss=settings.beta, solver=settings.solver, tol=settings.tol, max_iter=settings.max_iter,
-        alpha_W=settings.alpha_W, alpha_H=settings.alpha_H, l1_ratio=settings.l1_ratio, missing=settings.missing,
-    )  # fmt: skip

@@ -27,7 +27,7 @@ from eckart.nmf.details import NMFDetails
 from eckart.nmf.export import sklearn_nmf
 from eckart.nmf.incremental import Stream
 from eckart.nmf.onnx_export import parts_onnx
-from eckart.nmf.options import LOSSES, STARTS
+from eckart.nmf.options import LOSSES, STARTS, NMFOptions
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
 from eckart.options import Seed
@@ -35,6 +35,7 @@ from eckart.progress import progress_bar
 from eckart.result import Decomposition
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from sklearn import decomposition
     from sklearn.utils import Tags
 
@@ -207,7 +208,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
 
     @document
     @allowed.validated
-    def fit(self, X: object, y: object = None, W: object = None, H: object = None) -> Self:
+    def fit(self, X: object, y: object = None, W: ArrayLike | None = None, H: ArrayLike | None = None) -> Self:
         """Find the components of X.
 
         {Parameters: X [non-negative], y, W, H; Returns: Self [fitted]}
@@ -222,7 +223,9 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
 
     @document
     @allowed.validated
-    def fit_transform(self, X: object, y: object = None, W: object = None, H: object = None) -> Array:
+    def fit_transform(
+        self, X: object, y: object = None, W: ArrayLike | None = None, H: ArrayLike | None = None
+    ) -> Array:
         """Find the components of X and return the coordinates of its rows.
 
         {Parameters: X [non-negative], y, W, H}
@@ -234,7 +237,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         """
         return self._fit(X, W, H)
 
-    def _fit(self, X: object, W: object = None, H: object = None) -> Array:
+    def _fit(self, X: object, W: ArrayLike | None = None, H: ArrayLike | None = None) -> Array:
         data = self._take(X, reset=True)
         self._warn(W, H)
         options = {name: getattr(self, name) for name in _SETTINGS}
@@ -242,9 +245,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         if self.device is not None:
             data, metadata = taken_to(data, self.device)
         with progress_bar(self.progress, None) as callback:
-            d, rows, parts = factorise(
-                data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, callback=callback, **options
-            )
+            asked = NMFOptions(k=k, rng=self.random_state, W=W, H=H, callback=callback, **options)
+            d, rows, parts = factorise(data, asked)
         if self.device is not None:
             d, rows, parts = d.on_host().named(metadata.row_names, metadata.column_names), to_host(rows), to_host(parts)
         if not d.details.converged and self.tol > 0:

@@ -244,7 +244,7 @@ def _first_iterations(
     most = min(SQUARES_FIRST, settings.max_iter // 2)
     if not most or not _begins_with_squares(table, settings, penalties):
         return left, right, 0
-    squares = make_problem(table, replace(settings, beta=2.0), penalties)
+    squares = make_problem(table, replace(settings, beta_loss=2.0), penalties)
     early = accelerate(squares, left, right, max_iter=most, **more)
     return without_zeros(early.left, table.mean), without_zeros(early.right, table.mean), early.iterations
 

@@ -5,6 +5,7 @@ from eckart.registry import Method, ReportSection, functions_in
 METHODS = (
     Method(
         name="nmf",
+        options="eckart.nmf.options:NMFOptions",
         details="eckart.nmf.details:NMFDetails",
         title="Non-negative matrix factorisation",
         **functions_in("eckart.nmf.result"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from os import PathLike
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,7 +12,12 @@ from eckart.arrays import Array, is_array, is_host, namespace, to_numpy
 from eckart.errors import InputError, ParameterError
 from eckart.nmf.problem import Penalties, Penalty
 from eckart.nmf.start import FILLED
-from eckart.options import check_choice, check_count, is_number
+from eckart.options import FitKeywords, Seed, check_choice, check_count, is_number
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from eckart.engine.blocks.reading import ProgressCallback
 
 _LARGEST_POWER = 400.0
 """A penalty of 2^400, on data of size 1, leaves nothing but zeros; products with it stay in range."""
@@ -19,19 +25,84 @@ LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 STARTS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom")
 
 
-@dataclass(frozen=True)
-class Settings:
-    k: int
-    init: str
+@dataclass(frozen=True, kw_only=True)
+class NMFOptions:
+    """Options with their defaults, not yet checked; `eckart.NMF` describes them."""
+
+    k: int | None = None
+    init: str | None = None
+    solver: str = "auto"
+    beta_loss: str | float = "frobenius"
+    tol: float = 1e-4
+    max_iter: int = 200
+    rng: Seed = None
+    alpha_W: float = 0.0
+    alpha_H: float | Literal["same"] = "same"
+    l1_ratio: float = 0.0
+    missing: Literal["error", "mask"] = "error"
+    n_runs: int = 1
+    left: bool = False
+    W: ArrayLike | None = None
+    H: ArrayLike | None = None
+    memory: str | int | None = None
+    stream: bool | None = None
+    checkpoint: str | PathLike[str] | None = None
+    callback: ProgressCallback | None = None
+    executor: object = None
+
+
+class NMFKeywords(FitKeywords, total=False):
+    """The same as keyword arguments."""
+
+    k: int | None
+    init: str | None
     solver: str
-    beta: float
+    beta_loss: str | float
+    tol: float
+    max_iter: int
+    alpha_W: float
+    alpha_H: float | Literal["same"]
+    l1_ratio: float
+    missing: Literal["error", "mask"]
+    n_runs: int
+    W: ArrayLike | None
+    H: ArrayLike | None
+    stream: bool | None
+    checkpoint: str | PathLike[str] | None
+    callback: ProgressCallback | None
+    executor: object
+
+
+@dataclass(frozen=True)
+class CoordinateOptions:
+    """Checked options that coordinates of new rows depend on."""
+
+    beta_loss: float
+    solver: str
     tol: float
     max_iter: int
     alpha_W: float
     alpha_H: float
     l1_ratio: float
-    missing: str
+    missing: Literal["error", "mask"]
+
+
+@dataclass(frozen=True)
+class Settings(CoordinateOptions):
+    """All checked options of a fit."""
+
+    k: int
+    init: str
     n_runs: int
+
+    @property
+    def beta(self) -> float:
+        return self.beta_loss
+
+    @property
+    def for_coordinates(self) -> CoordinateOptions:
+        """What a decomposition keeps."""
+        return CoordinateOptions(*(getattr(self, field.name) for field in fields(CoordinateOptions)))
 
     def penalties(self, shape: tuple[int, int], exponent: int = 0, share: float = 0.5) -> Penalties:
         """Scaled by the other side's length, as in scikit-learn.
@@ -56,10 +127,9 @@ def _power_of_two(exponent: float) -> float:
     return float(np.exp2(min(exponent, _LARGEST_POWER)))
 
 
-def check_settings(
-    shape: tuple[int, int], *, k: object, init: str | None, solver: str, beta_loss: Any, tol: float, max_iter: int,
-    alpha_W: float, alpha_H: float | str, l1_ratio: float, missing: str, n_runs: int,
-) -> Settings:  # fmt: skip
+def check_settings(shape: tuple[int, int], options: NMFOptions) -> Settings:
+    """Refuse what is out of range; without a k there are as many parts as columns."""
+    beta_loss, solver, missing = options.beta_loss, options.solver, options.missing
     beta = LOSSES.get(beta_loss, beta_loss) if isinstance(beta_loss, str) else beta_loss
     if not is_number(beta) or not np.isfinite(beta):
         check_choice("beta_loss", beta_loss, tuple(LOSSES))
@@ -71,23 +141,24 @@ def check_settings(
         )
     if solver == "cd" and missing == "mask":
         raise ParameterError("solver='cd' is scikit-learn's and needs every entry; use solver='auto'.")
-    for name, value, most in (("tol", tol, None), ("alpha_W", alpha_W, None), ("l1_ratio", l1_ratio, 1.0)):
-        _check_not_negative(name, value, most)
-    alpha_H = alpha_W if alpha_H == "same" else alpha_H
+    alpha_H = options.alpha_W if options.alpha_H == "same" else options.alpha_H
+    _check_not_negative("tol", options.tol, None)
+    _check_not_negative("alpha_W", options.alpha_W, None)
+    _check_not_negative("l1_ratio", options.l1_ratio, 1.0)
     _check_not_negative("alpha_H", alpha_H, None)
-    k = check_count("k", k, None)
+    k = check_count("k", shape[1] if options.k is None else options.k, None)
     return Settings(
         k=k,
-        init=_check_init(init, k, shape, missing, solver),
+        init=_check_init(options.init, k, shape, missing, solver),
         solver=solver,
-        beta=float(beta),
-        tol=float(tol),
-        max_iter=check_count("max_iter", max_iter, None),
-        alpha_W=float(alpha_W),
+        beta_loss=float(beta),
+        tol=float(options.tol),
+        max_iter=check_count("max_iter", options.max_iter, None),
+        alpha_W=float(options.alpha_W),
         alpha_H=float(alpha_H),
-        l1_ratio=float(l1_ratio),
+        l1_ratio=float(options.l1_ratio),
         missing=missing,
-        n_runs=check_count("n_runs", n_runs, None),
+        n_runs=check_count("n_runs", options.n_runs, None),
     )
 
 

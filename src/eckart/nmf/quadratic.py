@@ -127,20 +127,28 @@ def _descend(
 
 
 def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Numbers) -> None:
+    """On to the minimum, for all rows at once."""
+    k = begin.shape[0]
+    xp = module_of(begin)
+    hessians = xp.ascontiguousarray(triangles[xp.asarray(_pairs(k))].T).astype(np.float64)
+    to_the_minimum(hessians, rest, begin, step)
+
+
+def to_the_minimum(hessians: Numbers, rest: Numbers, begin: Numbers, step: Numbers) -> None:
     """A primal active set method for all rows at once (Nocedal and Wright, 2006, section 16.5), a few steps of it.
 
     Coordinates at their bound stay there, and the others go to the minimum over them, or as far as the first bound.
+    `hessians` is rows x k x k, or 1 x k x k if all rows share one; `rest` is g + Q d, also on return.
     """
     xp, k = module_of(begin), begin.shape[0]
-    hessian = xp.ascontiguousarray(triangles[xp.asarray(_pairs(k))].T).astype(np.float64)
     eye = xp.eye(k)
     # Rounding may have made a singular Hessian indefinite: adding a share of its trace corrects that.
-    hessian += _LEAST_CURVATURE * xp.trace(hessian, axis1=1, axis2=2)[:, None, None] * eye
+    curved = hessians + _LEAST_CURVATURE * xp.trace(hessians, axis1=1, axis2=2)[:, None, None] * eye
     for _ in range(_FACES):
         free = (begin + step > 0.0).T
         gradient = xp.where(free, rest.T, 0.0).astype(np.float64)
         inside = free[:, :, None] & free[:, None, :] & (gradient != 0.0).any(axis=1)[:, None, None]
-        matrix = xp.where(inside, hessian, eye)
+        matrix = xp.where(inside, curved, eye)
         to = -xp.linalg.solve(matrix, gradient[:, :, None])[:, :, 0].T
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = xp.where(to < 0.0, -(begin + step) / to, np.inf)
@@ -149,7 +157,9 @@ def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Num
         to *= xp.minimum(nearest, 1.0)
         at_bound = (reach <= nearest) & ~whole
         step[...] = xp.where(at_bound, -begin, xp.maximum(step + to, -begin))
-        rest += xp.einsum("ijk,ki->ji", hessian, to).astype(rest.dtype)
+        shared = len(hessians) == 1
+        change = curved[0] @ to if shared else xp.einsum("ijk,ki->ji", curved, to)
+        rest += change.astype(rest.dtype)
         if bool(whole.all()):
             break
 

@@ -6,18 +6,16 @@ of a row are left * values, and the lengths of the rows of H are in `details.len
 
 from __future__ import annotations
 
-import os
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
-from eckart.aliases import Keywords
 from eckart.arrays import Array, Matrix, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import on_device_of
-from eckart.engine.blocks.reading import ProgressCallback, in_memory
+from eckart.engine.blocks.reading import in_memory
 from eckart.engine.certify import check_range
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.settings import generator
@@ -25,40 +23,16 @@ from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
 from eckart.formatting import counted
 from eckart.nmf.certificate import certificate_of
-from eckart.nmf.details import CoordinateOptions, NMFDetails, options_of
+from eckart.nmf.details import NMFDetails
 from eckart.nmf.factors import transposed
 from eckart.nmf.fit import Fitted, fit, rows_for
-from eckart.nmf.options import Settings, check_settings
+from eckart.nmf.options import CoordinateOptions, NMFKeywords, NMFOptions, Settings, check_settings
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
-from eckart.options import Seed
 from eckart.result import Decomposition, Plan, SolveInfo, details_of
 
 
-def decompose(
-    data: object,
-    *,
-    k: int | None = None,
-    init: str | None = None,
-    solver: str = "auto",
-    beta_loss: str | float = "frobenius",
-    tol: float = 1e-4,
-    max_iter: int = 200,
-    rng: Seed = None,
-    alpha_W: float = 0.0,
-    alpha_H: float | str = "same",
-    l1_ratio: float = 0.0,
-    missing: str = "error",
-    n_runs: int = 1,
-    left: bool = False,
-    W: Array = None,
-    H: Array = None,
-    memory: str | int | None = None,
-    stream: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    callback: ProgressCallback | None = None,
-    executor: object = None,
-) -> Decomposition[NMFDetails]:
+def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDetails]:
     """Parts of a table: W H nearest to A, nothing negative; the options are those of `eckart.NMF`.
 
     A table too large for `memory` is read in blocks, once per iteration; `stream`, `checkpoint`, `callback` and
@@ -72,49 +46,32 @@ def decompose(
     array([[1., 2.],
            [2., 4.]])
     """
-    options: Keywords = {
-        "init": init, "solver": solver, "beta_loss": beta_loss, "tol": tol, "max_iter": max_iter, "alpha_W": alpha_W,
-        "alpha_H": alpha_H, "l1_ratio": l1_ratio, "missing": missing, "n_runs": n_runs,
-    }  # fmt: skip
-    blocks = blocks_of(data, memory, stream=True if checkpoint is not None or executor is not None else stream)
-    if blocks is not None:
-        result = factorise_blocks(
-            blocks,
-            k=k,
-            rng=rng,
-            keep_left=left,
-            H=H,
-            checkpoint=checkpoint,
-            callback=callback,
-            executor=executor,
-            **options,
-        )
-    else:
-        result, _, _ = factorise(data, k=k, rng=rng, keep_left=left, W=W, H=H, callback=callback, **options)
-    if not result.details.converged and tol > 0.0:
+    options = NMFOptions(**given)
+    in_blocks = options.checkpoint is not None or options.executor is not None
+    blocks = blocks_of(data, options.memory, stream=True if in_blocks else options.stream)
+    result = factorise(data, options)[0] if blocks is None else factorise_blocks(blocks, options)
+    if not result.details.converged and options.tol > 0.0:
         warnings.warn(
-            f"All {max_iter} iterations were used before the tolerance was reached. Allow more with max_iter.",
+            f"All {options.max_iter} iterations were used before the tolerance was reached. Allow more with max_iter.",
             AccuracyWarning,
             stacklevel=4,
         )
     return result
 
 
-def factorise(
-    data: Matrix, *, k: int | None, rng: object, keep_left: bool, W: object = None, H: object = None,
-    callback: ProgressCallback | None = None, **options: Any,
-) -> tuple[Decomposition[NMFDetails], Array, Array]:  # fmt: skip
+def factorise(data: Matrix, options: NMFOptions) -> tuple[Decomposition[NMFDetails], Array, Array]:
     """(decomposition, W, H) in the dtype of the data, their library and where they are."""
-    table = open_nonnegative(data, missing=options["missing"])
-    settings = check_settings(table.matrix.shape, k=table.matrix.shape[1] if k is None else k, **options)
-    seed, random = generator(rng)
+    table = open_nonnegative(data, missing=options.missing)
+    settings = check_settings(table.matrix.shape, options)
+    seed, random = generator(options.rng)
+    callback = options.callback
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
         report = None if callback is None else in_memory(callback, table.matrix.shape[0], settings.max_iter)
         each = None if report is None else lambda iteration, _objective: report(iteration)
-        fitted = fit(table, settings, random, W=W, H=H, callback=each)
+        fitted = fit(table, settings, random, W=options.W, H=options.H, callback=each)
         root = 2.0 ** (-table.exponent / 2)
         rows, columns = (_given_back(factor * root, table) for factor in (fitted.outcome.left, fitted.outcome.right))
-        result = _assemble(table, settings, fitted, rows, seed, keep_left=keep_left)
+        result = _assemble(table, settings, fitted, rows, seed, keep_left=options.left)
     return result, rows, transposed(columns)
 
 
@@ -135,7 +92,7 @@ def coordinates(data: object, H: Array, options: CoordinateOptions) -> Array:
             f"The data have {table.matrix.shape[1]} columns, but the model has {columns}. "
             "Give the same columns in the same order."
         )
-    settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **asdict(options))
+    settings = check_settings(table.matrix.shape, NMFOptions(k=k, init="random", **asdict(options)))
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
         # H stays as it is, so all of the scale of the data goes to W, and so do the penalties.
         left = rows_for(table, settings, transposed(_like(H, table.prototype, table.working)))
@@ -222,7 +179,7 @@ def _assemble(
         ),
         details=NMFDetails(
             lengths=np.ldexp(lengths, -table.exponent // 2),
-            options=options_of(settings),
+            options=settings.for_coordinates,
             history=_as_given(np.array(outcome.history), table, settings),
             error=error,
             # In units of the data, numbers may be subnormal: rounded, not merely scaled.

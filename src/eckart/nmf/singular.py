@@ -11,6 +11,7 @@ from eckart.arrays import Array, Matrix, astype, is_host, is_numpy, is_sparse, t
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.svd import find_components
+from eckart.engine.svd_options import Solver
 from eckart.errors import AccuracyWarning, DataWarning
 from eckart.nmf.options import Settings
 from eckart.nmf.table import NonnegativeTable
@@ -70,7 +71,7 @@ def _is_on_host(given: Matrix) -> bool:
     return is_numpy(given) or is_sparse(given)
 
 
-def _quiet_svd(given: Matrix, k: int, solver: str, *, left: bool) -> Decomposition[SVDDetails]:
+def _quiet_svd(given: Matrix, k: int, solver: Solver, *, left: bool) -> Decomposition[SVDDetails]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
         warnings.simplefilter("ignore", DataWarning)
@@ -96,7 +97,7 @@ def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVec
     return _with_other_side(given, found.values, found.right, found.certificate, transposed=wide)
 
 
-def _solver(table: NonnegativeTable) -> str:
+def _solver(table: NonnegativeTable) -> Solver:
     """A start needs few digits: the Gram matrix for few columns, and a few passes for many."""
     if not table.dense or not is_host(table.prototype):
         return "auto"

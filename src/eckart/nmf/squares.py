@@ -14,6 +14,7 @@ from eckart.arrays import Array, astype, device, from_numpy, namespace, to_numpy
 from eckart.engine.backends.tall import inner
 from eckart.engine.parallel import fold
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of, segments, total
+from eckart.nmf.quadratic import to_the_minimum
 
 SHARE = 0.0
 """While both factors move, the number of sweeps is fixed: every back end takes the same steps."""
@@ -24,6 +25,8 @@ _COMPILE_FROM = 500_000
 """Fewest rows of both factors times k^2, the work of a sweep, for which compiling a loop is worthwhile."""
 _HEIGHT = 512
 """Rows that are solved to their end together."""
+_SWEEPS = 8
+"""Sweeps over the coordinates between two eliminations."""
 
 Product = Callable[[Array], Array]
 
@@ -138,11 +141,19 @@ def _solve_small(
         own, goal = new[start : start + height], target[start : start + height]
         # From nothing the gradients are the target: near the end, the first of them say little about the size of rows.
         end = 0.1 * share**0.5 * float(np.maximum(goal, 0.0).sum()) if share else 0.0
+        before, slow = np.inf, False
         for index in range(sweeps):
             violation = sweep(own, gram, goal, order)
             first += violation if index == 0 else 0.0
             if violation <= end:
                 break
+            if share and (index + 1) % _SWEEPS == 0:
+                slow = slow or violation * (violation / before) ** 2 > end  # after twice as many sweeps again
+                before = violation
+                if slow:
+                    _solve_faces(own, gram, goal)
+        if slow:
+            _solve_faces(own, gram, goal)
     slopes = new @ gram
     slopes *= 0.5
     slopes -= target
@@ -154,6 +165,24 @@ def _solve_small(
         ahead += new
         np.maximum(ahead, 0.0, out=ahead)
     return new.astype(begin.dtype, copy=False), ahead.astype(begin.dtype, copy=False), value, first
+
+
+def _solve_faces(own: np.ndarray, gram: np.ndarray, goal: np.ndarray) -> None:
+    """The minimum over the coordinates that are not zero, by elimination, where that is lower.
+
+    Sweeps find out soon which coordinates are zero, but near the minimum over the others each of them brings little if
+    parts overlap: some hundred sweeps are spent on what a k x k system gives at once.
+    """
+    before = own @ gram - goal
+    rest, step = np.ascontiguousarray(before.T), np.zeros((gram.shape[0], len(own)))
+    try:
+        to_the_minimum(gram[None], rest, np.ascontiguousarray(own.T), step)
+    except np.linalg.LinAlgError:
+        return  # parts of H that are combinations of each other: sweeps need no inverse
+    move = step.T
+    # f(w + d) - f(w) = d (2 g + G d) / 2 of each row, with G as it is: `to_the_minimum` adds to a singular one.
+    lower = np.einsum("ij,ij->i", move, 2.0 * before + move @ gram) < 0.0
+    own[lower] = np.maximum(own[lower] + move[lower], 0.0)
 
 
 def gram_of(other: Array, penalty: Penalty) -> Array:

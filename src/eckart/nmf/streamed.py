@@ -212,7 +212,7 @@ def _first_iterations(
     most = min(SQUARES_FIRST, settings.max_iter // 2)
     if settings.squares or settings.init != FILLED or settings.alpha_W or settings.alpha_H or not most:
         return start, 0
-    squares = StreamedParts(matrix, replace(settings, beta=2.0), squared_norm, total)
+    squares = StreamedParts(matrix, replace(settings, beta_loss=2.0), squared_norm, total)
     tol, empty = max(settings.tol, FIRST_TOLERANCE), np.empty((0, settings.k))
     early = accelerate(squares, empty, start, max_iter=most, tol=tol, extrapolation=_EXTRAPOLATION)
     mean = total / (matrix.shape[0] * matrix.shape[1])

@@ -18,8 +18,8 @@ from eckart.engine.settings import generator
 from eckart.engine.threads import threads
 from eckart.environment import say_bytes
 from eckart.nmf.compare import paired_cosines
-from eckart.nmf.details import NMFDetails, options_of
-from eckart.nmf.options import Settings, check_settings
+from eckart.nmf.details import NMFDetails
+from eckart.nmf.options import NMFOptions, Settings, check_settings
 from eckart.nmf.streamed import Streamed, certificate_of, fit_blocks, rows_of
 from eckart.options import memory_bytes
 from eckart.result import Decomposition, Plan, SolveInfo
@@ -38,27 +38,24 @@ def blocks_of(data: object, memory: str | int | None, *, stream: bool | None) ->
     return None if opened.matrix.resident else replace(opened, matrix=replace(opened.matrix, exponent=0), exponent=0)
 
 
-def factorise_blocks(
-    opened: Opened, *, k: int | None, rng: object, keep_left: bool, H: object,
-    checkpoint: str | os.PathLike[str] | None, callback: object, executor: object, **options: Any,
-) -> Decomposition[NMFDetails]:  # fmt: skip
-    matrix = opened.matrix
-    settings = check_settings(matrix.shape, k=matrix.shape[1] if k is None else k, **options)
-    seed, random = generator(rng)
+def factorise_blocks(opened: Opened, options: NMFOptions) -> Decomposition[NMFDetails]:
+    matrix, H = opened.matrix, options.H
+    settings = check_settings(matrix.shape, options)
+    seed, random = generator(options.rng)
     reading = matrix.reading
-    reading.callback, reading.expected = callback, min(settings.max_iter, _EXPECTED)
-    if executor is not None or isinstance(matrix.source, DaskRows):
-        reading.cluster = find_cluster(executor, wanted=True)
-    if checkpoint is not None:
+    reading.callback, reading.expected = options.callback, min(settings.max_iter, _EXPECTED)
+    if options.executor is not None or isinstance(matrix.source, DaskRows):
+        reading.cluster = find_cluster(options.executor, wanted=True)
+    if options.checkpoint is not None:
         run = {
             "method": "nmf", "settings": asdict(settings),
             "blocks": key_of("edges", np.asarray(matrix.edges)), "seed": str(random.bit_generator.state),
             "H": key_of("H", None if H is None else np.asarray(H, np.float64)),
         }  # fmt: skip
-        reading.journal = Journal.open(checkpoint, run, matrix)
+        reading.journal = Journal.open(options.checkpoint, run, matrix)
     with reading.journal or nullcontext():
-        streamed = fit_blocks(matrix, settings, random, H=H, executor=executor)
-        left = rows_of(matrix, settings, streamed.outcome.right) if keep_left else None
+        streamed = fit_blocks(matrix, settings, random, H=H, executor=options.executor)
+        left = rows_of(matrix, settings, streamed.outcome.right) if options.left else None
     return _assembled(opened, settings, streamed, left, seed)
 
 
@@ -82,7 +79,7 @@ def _assembled(
         plan=_plan(matrix, settings), notes=tuple(opened.metadata.notes),
         info=SolveInfo(solver="auto", passes=passes, steps=outcome.iterations, seed=seed, threads=threads()),
         details=NMFDetails(
-            lengths=lengths, options=options_of(settings), history=np.array(outcome.history),
+            lengths=lengths, options=settings.for_coordinates, history=np.array(outcome.history),
             error=float(np.sqrt(2.0 * streamed.loss)), iterations=outcome.iterations, compressed_iterations=0,
             converged=outcome.converged, why=outcome.why, runs=np.array(streamed.losses),
             agreement=paired_cosines(outcome.right, outcome.right)[None], sums=seen.sums,

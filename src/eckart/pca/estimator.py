@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Options, StrOptions
 
 from eckart.api import decompose
 from eckart.arrays import Array, Matrix, to_numpy
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.cut import cut
@@ -51,6 +52,7 @@ class FittedPCA:
     n_samples_: int
 
 
+@document
 @dataclass(eq=False, repr=False)
 class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection, FittedPCA):
     """Principal component analysis with a certificate.
@@ -82,8 +84,7 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         Accepted for compatibility.
     power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default 'auto'
         Accepted for compatibility.
-    random_state : int, RandomState, Generator or None, default None
-        Seed of the random start. None uses a fixed seed, so results are reproducible.
+    {random_state [start]}
     center : bool, default True
         Subtract the column means.
     scale : bool, default False
@@ -92,15 +93,11 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         The standard deviations of `scale` have the divisor n_samples - ddof.
     which : {'largest', 'smallest'}, default 'largest'
         Components of largest variance, or of smallest variance in increasing order.
-    memory : str, int or None, default None
-        Limit of the working memory in addition to the data, such as "2GB".
+    {memory [estimator]}
     missing : {'error', 'mean', 'em'}, default 'error'
         Treatment of missing values: refuse them, replace them with the column mean, or impute them with a factor model
         by expectation-maximisation (EM). `transform` imputes new rows in the same way.
-    device : str or None, default None
-        'cuda' copies host data to the GPU and returns host arrays. Arrays that are already on a device stay there.
-    progress : bool, default False
-        Show a progress bar while data are read in blocks.
+    {device, progress}
 
     Attributes
     ----------

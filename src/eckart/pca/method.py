@@ -12,6 +12,7 @@ _PCA = Method(
     fit="eckart.pca.fit:decompose_pca",
     project="eckart.engine.scores:project_on_components",
     reconstruct="eckart.engine.scores:reconstruct_from_components",
+    options="eckart.engine.svd_options:SVDOptions",
     details="eckart.result:SVDDetails",
     plan="eckart.pca.fit:plan_pca",
     takes=frozenset(SHARED_OPTIONS),

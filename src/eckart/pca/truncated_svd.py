@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from eckart.api import decompose
 from eckart.arrays import Array, Matrix, astype, from_numpy
+from eckart.documentation import document
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.to_sklearn import ToSklearn
@@ -35,6 +36,7 @@ class FittedTruncatedSVD:
     explained_variance_ratio_: Array
 
 
+@document
 @dataclass(eq=False, repr=False)
 class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, FittedTruncatedSVD):
     """Truncated singular value decomposition with a certificate.
@@ -56,17 +58,11 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, 
         Accepted for compatibility.
     power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default 'auto'
         Accepted for compatibility.
-    random_state : int, RandomState, Generator or None, default None
-        Seed of the random start. None uses a fixed seed, so results are reproducible.
+    {random_state [start]}
     tol : float, default 0.0
         Accuracy of the squared singular values relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least
         half of all components are requested; 1e-5 for float32 data.
-    memory : str, int or None, default None
-        Limit of the working memory in addition to the data, such as "2GB".
-    device : str or None, default None
-        'cuda' copies host data to the GPU and returns host arrays. Arrays that are already on a device stay there.
-    progress : bool, default False
-        Show a progress bar while data are read in blocks.
+    {memory [estimator], device, progress}
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ from eckart.rank.destroy import flipped
 from eckart.rank.evidence import Evidence
 from eckart.rank.neighbours import neighbour_correlation, without_correlation
 from eckart.rank.noise import neighbours_are_correlated, rows_are_exchangeable, spectrum_is_wide
+from eckart.rank.parallel import above_shuffled
 from eckart.rank.sequential import sequential
 from eckart.rank.transformed import Transformed
 from eckart.rank.unequal import equalised
@@ -17,30 +18,32 @@ SMALL = 1_000_000
 """Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
 _MOST_COLUMNS = 200
 """Columns up to which the correlation of neighbours is estimated: each of some 400 trials takes all eigenvalues."""
-_CLOSE = 1.5
-"""Components that explain less than this many times the next may be the largest of correlated noise."""
 
 
 def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evidence]:
     """The choice with what the table says of the noise, which decides between the tests; and the table to judge."""
-    choice = replace(choice, alike=_alike(choice, e))
+    choice = replace(choice, trusted=_trusted(choice, e))
     correlation, k = _after_correlation(choice, e)
     if k is not None:
         return replace(choice, correlated=True, neighbours=correlation, decorrelated=k), e
     changed, k = _with_equal_noise(choice, e)
+    given = e
     if changed is not None and k is not None:
         choice, e = replace(choice, equalised=k), changed
-    return replace(choice, correlated=_correlated(choice, e)), e
+    choice = replace(choice, correlated=_correlated(choice, e))
+    if not choice.correlated and _related(choice, e):
+        choice = replace(choice, horn=above_shuffled(given))
+    return choice, e
 
 
 def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | None, int | None]:
     """The table with noise of equal variance, if its noise is unequal, and its number of components.
 
-    Asked where a rule finds components. More than the tests find that allow for this noise are not accepted: asking
-    twice would double the error rate. `permutation` allows for unequal columns only.
+    Asked where a rule finds components. More than `sign_flip` finds, which allows for this noise, are not accepted:
+    asking twice would double the error rate. `permutation` replaces it for unequal columns if it was not asked.
     """
-    said = {v.rule: v.k for v in choice.verdicts if v.rule in TESTS and v.k is not None}
-    if e.free_rows < e.columns and "sign_flip" in said:
+    said = {v.rule: v.k for v in choice.verdicts if v.rule in choice.trusted and v.k is not None}
+    if "sign_flip" in said:
         said = {"sign_flip": said["sign_flip"]}
     most = max([*said.values(), choice.apart or 0])
     if not most or not said or min(e.rows, e.columns) > _MOST_COLUMNS or e.rows * e.columns > SMALL:
@@ -50,18 +53,24 @@ def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | No
     return changed, k if k is not None and k <= max(said.values()) else None
 
 
-def _alike(choice: RankChoice, e: Evidence) -> bool:
-    """Whether the rows have equal variance, which `permutation` assumes; asked only where the tests differ.
+def _trusted(choice: RankChoice, e: Evidence) -> tuple[str, ...]:
+    """The tests whose assumptions hold, the preferred one first; asked only where the tests differ.
 
-    With few directions left the rows may not show it. The test that agrees with `gap` is then preferred unless they do.
+    `permutation` assumes rows of equal variance, and has more power then, unless components of similar size mask each
+    other. With few directions left the rows may not show it, and the test that agrees with `gap` is preferred.
     """
-    said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
-    if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
-        return False
-    if choice.apart and choice.apart in choice.tested and e.short - max(choice.tested) < ENOUGH:
-        # What the smaller number leaves may contain a component, which makes the rows unequal.
-        return said["permutation"] == choice.apart and rows_are_exchangeable(e.remainder(max(choice.tested)), e.rng(11))
-    return rows_are_exchangeable(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
+    said = {v.rule: v.k for v in choice.verdicts if v.rule in TESTS and v.k is not None}
+    if len(said) < len(TESTS) or len(set(said.values())) == 1:
+        return TESTS
+    fewest, most, rng = min(said.values()), max(said.values()), e.rng(11)
+    if choice.apart and choice.apart in said.values() and e.short - most < ENOUGH:
+        preferred = said["permutation"] == choice.apart and rows_are_exchangeable(e.remainder(most), rng)
+        return TESTS[::-1] if preferred else TESTS
+    masked = fewest == 0 and said["sign_flip"] > 1
+    if rows_are_exchangeable(e.remainder(fewest), rng):
+        return TESTS if masked else TESTS[::-1]
+    # What the smaller number leaves may contain a component, which makes the rows unequal: without it they are not.
+    return TESTS if rows_are_exchangeable(e.remainder(fewest + 1), rng) else TESTS[:1]
 
 
 def _after_correlation(choice: RankChoice, e: Evidence) -> tuple[float, int | None]:
@@ -83,18 +92,35 @@ def _after_correlation(choice: RankChoice, e: Evidence) -> tuple[float, int | No
 
 
 def _correlated(choice: RankChoice, e: Evidence) -> bool:
-    """Whether fewer components stand apart than the tests find, and what is left is not independent noise."""
-    gap, rules = choice.apart, {v.rule for v in choice.verdicts}
-    tests = {*TESTS, *SPECTRAL_TESTS} if e.rows * e.columns <= SMALL else {*TESTS}
-    if gap is None or choice.k is None or gap >= choice.k or not rules & tests:
+    """Whether fewer components stand apart than the tests find, and what is left has correlated neighbours."""
+    gap = choice.apart
+    if gap is None or choice.k is None or gap >= choice.k or not _checked(choice, e):
         return False
-    # The most that a test finds: a component that is left in would look like correlated noise.
-    most = choice.k if choice.equalised is not None else max([choice.k, *choice.tested])
-    found = e.remainder(most)
+    found = e.remainder(_most(choice))
     # Unequal noise was preferred to noise of correlated neighbours: what is left must show the correlation clearly.
     apart = found if choice.equalised is not None else e.remainder(gap)
-    if neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(found, e.rng(8)):
-        return True
-    # Strong components would make the references alike in all columns, which the noise need not be.
-    close = bool(e.ratios[most - 1] < _CLOSE * e.ratios[most])
-    return close and spectrum_is_wide(apart, e.rng(8))
+    return neighbours_are_correlated(found, apart, e.rng(12))
+
+
+def _related(choice: RankChoice, e: Evidence) -> bool:
+    """Whether the tests and `gap` differ, and what is left of the table is not independent noise.
+
+    Nothing is left that could be noise if the tests find no end and `gap` finds it among the last directions.
+    """
+    if choice.apart is None or choice.k is None or not _checked(choice, e):
+        return False
+    if not choice.tested:
+        return choice.apart > min(3 * e.short // 4, e.short - 2)
+    return choice.apart != choice.k and spectrum_is_wide(e.remainder(_most(choice)), e.rng(8))
+
+
+def _checked(choice: RankChoice, e: Evidence) -> bool:
+    """Whether a test was asked whose residual is small enough to be checked."""
+    tests = {*TESTS, *SPECTRAL_TESTS} if e.rows * e.columns <= SMALL else {*TESTS}
+    return any(v.rule in tests for v in choice.verdicts)
+
+
+def _most(choice: RankChoice) -> int:
+    """The most that a test finds: a component that is left in would look like correlated noise."""
+    assert choice.k is not None
+    return choice.k if choice.equalised is not None else max([choice.k, *choice.tested])

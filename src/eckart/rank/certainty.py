@@ -6,13 +6,14 @@ noise is correlated. With at least 12 directions left, the spectrum and the neig
 certain only if
 
 - the tests and `gap` agree,
-- component k explains more, compared with the next, than the largest direction of noise whose columns i and j have the
-  correlation 0.5^|i - j|, at the level of the tests,
+- component k exceeds the largest direction of noise whose columns i and j have the correlation 0.5^|i - j|, compared
+  with the next component or with all that is left, at the level of the tests (see `smooth_noise`),
 - no component is a single column: its variance could be the noise of that column (the Heywood case of factor analysis),
   and
 - a strong component more would be found: of few rows and columns, noise explains nearly as much.
 
-Otherwise the lowest and the highest number that the rules allow are reported with the reason.
+Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are reported too if
+the columns of what is left are related: real tables often have no noise that is independent.
 
 If nearly all components are strong, they make up the references of the tests, which then find none. Their distance from
 the eigenvalues that follow shows it (`noise.break_of_spectrum`). If there are as many as directions, nothing is left to
@@ -25,10 +26,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eckart.formatting import percent
+from eckart.formatting import counted, percent
 from eckart.rank.evidence import Evidence
 from eckart.rank.noise import break_of_spectrum, spectrum_excess
-from eckart.rank.verdict import ENOUGH, TESTS, RankChoice
+from eckart.rank.smooth_noise import above_smooth_noise, smooth_ratio
+from eckart.rank.verdict import ANY_NOISE, ENOUGH, TESTS, RankChoice
 from eckart.rank.white import white_spectra
 
 _FEWEST = 3
@@ -41,12 +43,11 @@ _WIDE = 2.0
 """Standard deviations beyond which the spread of the eigenvalues leaves a doubt (`noise.spectrum_excess`)."""
 _STRONG = 1.4**2
 """Eigenvalue of a strong component, as a multiple of the largest of the noise."""
-_CORRELATION = 0.5
 _ONE_COLUMN = 0.8
 """Share of a component's squared loadings from which it counts as a single column."""
 _DRAWS = 199
 _WIDEST = 200
-"""Columns of the noise that is drawn; with more columns its largest eigenvalues are closer."""
+"""Directions up to which the whole spectrum is compared."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
         return Certainty(None, None, "No rule could answer.")
     answers = _Answers(choice.k, choice.tested, choice.apart, 0)
     answers = replace(answers, left=e.short - answers.highest)
-    for doubt in (_untested, _open_ended, _masked, _correlated_neighbours):
+    for doubt in (_untested, _related_columns, _open_ended, _masked, _correlated_neighbours):
         if (found := doubt(choice, e, answers)) is not None:
             return found
     if answers.left >= ENOUGH:
@@ -112,8 +113,21 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     agree = len(voted) >= 2 and set(voted) == {answers.k}
     if answers.tests or (answers.left >= ENOUGH and agree):
         return None
-    reason = f"No test against independent noise gave an answer, with only {answers.few}."
+    if choice.horn is not None:
+        reason = "All components that can be tested are above independent noise: the table has no visible noise."
+    else:
+        reason = f"No test against independent noise gave an answer, with only {answers.few}."
     return Certainty(min([answers.lowest, *voted]), None, reason)
+
+
+def _related_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    """What the components leave is not independent noise, and the order of the columns does not explain it."""
+    found, k = choice.above_noise, choice.k
+    if choice.horn is None or found is None or k is None:
+        return None
+    reason = (f"{counted(found, 'component is', 'components are')} above independent noise, but columns remain related "
+              f"without {'it' if found == 1 else 'them'}: where components end is a matter of definition.")  # fmt: skip
+    return Certainty(_beyond_correlated(e, min(k, found)), max(found, choice.horn, *choice.tested), reason)
 
 
 def _open_ended(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
@@ -134,6 +148,10 @@ def _masked(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | N
 
 def _correlated_neighbours(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     k, gap, scarce = answers.k, answers.gap, answers.left < ENOUGH
+    if choice.decided_by in ANY_NOISE and choice.correlated and answers.highest > k:
+        reason = (f"The tests find {_listed(answers.tests)} in independent noise, but neighbouring columns remain "
+                  f"correlated without {'it' if answers.highest == 1 else 'them'}.")  # fmt: skip
+        return Certainty(_beyond_correlated(e, answers.lowest), answers.highest, reason)
     if choice.decorrelated is None or answers.lowest == answers.highest or not (scarce or gap != k):
         return None
     low, high = (answers.lowest, answers.highest) if scarce else sorted((k, k if gap is None else gap))
@@ -156,7 +174,7 @@ def _like_correlated_noise(e: Evidence, answers: _Answers) -> Certainty | None:
     if lowest >= k:
         return None
     reason = (f"Component {k} explains {_ratio(e, k):.3g} times as much as the next; correlated noise in so few "
-              f"columns can reach {correlated_ratio(e, k):.3g} times.")  # fmt: skip
+              f"columns can reach {_correlated_ratio(e, k):.3g} times.")  # fmt: skip
     return Certainty(lowest, answers.highest, reason)
 
 
@@ -210,8 +228,14 @@ def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:
 
 
 def _beyond_correlated(e: Evidence, most: int) -> int:
-    """The largest number up to `most` at which a component stands farther apart than correlated noise does."""
-    return next((k for k in range(most, 0, -1) if _ratio(e, k) > correlated_ratio(e, k)), 0)
+    """The largest number up to `most` at which a component exceeds correlated noise, by its ratio or its share."""
+    apart = next((k for k in range(most, 0, -1) if _ratio(e, k) > _correlated_ratio(e, k)), 0)
+    return max(apart, above_smooth_noise(e, most))
+
+
+def _correlated_ratio(e: Evidence, k: int) -> float:
+    """What l_1 / l_2 of correlated noise does not exceed at the level of the tests, in what k - 1 components leave."""
+    return smooth_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level)
 
 
 def _listed(numbers: list[int]) -> str:
@@ -225,20 +249,3 @@ def _ratio(e: Evidence, k: int) -> float:
     if k >= len(e.ratios):
         return float("inf")
     return float(e.ratios[k - 1] / max(float(e.ratios[k]), 1e-300))
-
-
-def correlated_ratio(e: Evidence, k: int) -> float:
-    """What l_1 / l_2 of correlated noise does not exceed at the level of the tests, in what k - 1 components leave."""
-    rows, columns = max(e.free_rows - k + 1, 2), min(max(e.columns - k + 1, 2), _WIDEST)
-    near = _CORRELATION ** np.abs(np.subtract.outer(np.arange(columns), np.arange(columns)))
-    factor, rng = np.linalg.cholesky(near), e.rng(13)
-    if rows >= columns:
-        # Bartlett: B B^T with B lower triangular has the law of the cross-products of white noise.
-        drawn = np.tril(rng.standard_normal((_DRAWS, columns, columns)), -1)
-        places = np.arange(columns)
-        drawn[:, places, places] = np.sqrt(rng.chisquare(rows - places, (_DRAWS, columns)))
-        tables = factor @ drawn
-    else:
-        tables = np.swapaxes(factor @ rng.standard_normal((_DRAWS, columns, rows)), 1, 2)
-    values = np.linalg.eigvalsh(tables @ np.swapaxes(tables, 1, 2))
-    return float(np.quantile(values[:, -1] / np.maximum(values[:, -2], 1e-300), e.options.level))

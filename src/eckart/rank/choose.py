@@ -194,8 +194,9 @@ def choose_rank(
     -----
     The recommendation rests on sequential permutation and sign-flip tests with known error rates. If the noise of
     neighbouring columns is correlated, that correlation is estimated and removed first. If columns (or rows, if there
-    are fewer) differ in the variance of their noise, the variances are estimated and made equal first. If the noise is
-    correlated in another way, the rule 'gap' decides instead.
+    are fewer) differ in the variance of their noise, the variances are estimated and made equal first. If neighbouring
+    columns remain correlated, the rule 'gap' decides instead. If columns remain related in another way, Horn's parallel
+    analysis decides. The order of the rows does not matter.
 
     References
     ----------

@@ -8,14 +8,17 @@ ratio; Onatski, 2010, the last large difference). Large is at least 2.2, and mor
 - 1.5 times the mean ratio of m = columns - k + 1 eigenvalues that range over a factor of 9, 9^(1 / (m - 1)), as those
   of columns with correlations of 0.5^|i - j| do, which matters for few columns.
 
-Weak components do not stand apart.
+Weak components do not stand apart. Where no component does, those count that one after the other explain more of what
+is left than the largest direction of noise with correlations of 0.5^|i - j| (see `smooth_noise`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
+from eckart.rank.smooth_noise import above_smooth_noise
 from eckart.rank.white import white_spectra
 
 _RATIO = 2.2
@@ -27,7 +30,7 @@ _FEWEST = 4
 
 
 def by_gap(e: Evidence) -> tuple[int | None, str]:
-    """The last component that stands apart from the next."""
+    """The last component that stands apart from the next, or from noise with smooth correlations."""
     known = min(e.short, len(e.ratios))
     if known < _FEWEST:
         return None, f"Needs at least {_FEWEST} components to compare neighbours; {known} are known."
@@ -42,6 +45,11 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
         if ratios[k - 1] > limit:
             apart = f"Component {k} explains {ratios[k - 1]:.3g} times as much as the next"
             return k, f"{apart}; in noise it would be at most {limit:.3g} times."
+    if above := above_smooth_noise(e, min(most, e.short)):
+        return above, (
+            f"{counted(above, 'component explains', 'components explain')} more than noise with a correlation of 0.5 "
+            "between neighbouring columns, one after the other."
+        )
     largest = float(ratios[: max(3 * e.short // 4, 1)].max())
     return 0, f"No component explains more than {largest:.3g} times as much as the next."
 

@@ -124,14 +124,24 @@ class Evidence:
 
     @cached_property
     def table(self) -> Matrix:
-        """The table on the host, scaled but not centred: an array, or CSR."""
+        """The table on the host, scaled but not centred: an array, or CSR. Its rows are sorted unless it is large."""
         assert self.opened is not None
         assert self.moments is not None
         matrix = self.opened.matrix
         if matrix.sparse:
-            return (matrix if self._scale is None else matrix.scaled_columns(1.0 / self._scale)).matrix
+            scaled = (matrix if self._scale is None else matrix.scaled_columns(1.0 / self._scale)).matrix
+            return scaled[self._order] if self.has_table else scaled
         table = np.ldexp(to_numpy(matrix.matrix).astype(matrix.precision, copy=False), self.opened.exponent)
+        table = table[self._order] if self.has_table else table
         return table if self._scale is None else table / self._scale.astype(table.dtype)
+
+    @property
+    def _order(self) -> np.ndarray:
+        """An order of the rows that depends on their entries only, so that no rule depends on the order given."""
+        assert self.opened is not None
+        given = self.opened.matrix.matrix
+        rows = np.ascontiguousarray(given.toarray() if self.sparse else to_numpy(given), dtype=np.float64)
+        return np.argsort(rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel(), kind="stable")
 
     @property
     def _scale(self) -> np.ndarray | None:

@@ -50,20 +50,21 @@ def rows_are_exchangeable(remainder: Remainder, rng: np.random.Generator) -> boo
 
 
 def neighbours_are_correlated(found: Remainder, apart: Remainder, rng: np.random.Generator) -> bool:
-    """Whether entries one and two columns apart, or rows apart, are correlated, as in spectra and time series.
+    """Whether entries one and two columns apart are correlated, as in spectra and time series.
 
-    `found` is what all components leave that a test finds, `apart` what those leave that stand apart. Smooth components
-    that are weak have correlated neighbours, too, but do not leave them in `found`.
+    Rows are exchangeable, so their order is not asked: rows sorted by class look like a time series. `found` is what
+    all components leave that a test finds, `apart` what those leave that stand apart. Smooth components that are weak
+    have correlated neighbours, too, but do not leave them in `found`.
     """
     left = _neighbour_excess(found, rng)
     return left > _NEIGHBOURS or (left > _DOUBTFUL and _neighbour_excess(apart, rng) > _NEIGHBOURS)
 
 
 def _neighbour_excess(remainder: Remainder, rng: np.random.Generator) -> float:
-    """Sum of squares of the two standardised correlations, of columns or rows: about chi-squared with 2 degrees."""
+    """Sum of squares of the two standardised correlations: about chi-squared with 2 degrees."""
     observed, drawn = _compared(remainder, _neighbours, flipped, rng)
     squares = ((observed - drawn.mean(axis=0)) / np.maximum(drawn.std(axis=0, ddof=1), 1e-300)) ** 2
-    return float(max(squares[:2].sum(), squares[2:].sum()))
+    return float(squares.sum())
 
 
 def spectrum_is_wide(remainder: Remainder, rng: np.random.Generator) -> bool:
@@ -134,8 +135,6 @@ def _inequality(table: np.ndarray, remainder: Remainder) -> np.ndarray:
 
 
 def _neighbours(table: np.ndarray, _: Remainder) -> np.ndarray:
-    """Correlations of entries 1 and 2 columns apart, then 1 and 2 rows apart."""
+    """Correlations of entries 1 and 2 columns apart."""
     total = max(float(np.sum(table**2)), 1e-300)
-    columns = [float(np.sum(table[:, lag:] * table[:, :-lag])) for lag in (1, 2)]
-    rows = [float(np.sum(table[lag:] * table[:-lag])) for lag in (1, 2)]
-    return np.asarray([*columns, *rows]) / total
+    return np.asarray([float(np.sum(table[:, lag:] * table[:, :-lag])) for lag in (1, 2)]) / total

@@ -79,6 +79,8 @@ ANY_NOISE = ("gap",)
 """The rule for noise of any covariance."""
 DECORRELATED = "Parallel analysis (sign flips), without the correlation of neighbouring columns"
 """The rule that decides if that correlation was removed."""
+RELATED = "Parallel analysis (Horn)"
+"""The rule that decides if columns are related in more ways than components and independent noise describe."""
 EQUALISED = "Parallel analysis (sign flips), with the noise scaled to equal variance"
 """The rule that decides if the noise has unequal variances."""
 ENOUGH = 12
@@ -107,7 +109,7 @@ class RankChoice:
     notes : tuple of str
         What the reader should know, such as imputed values.
     correlated : bool
-        Whether the residual of the sequential tests is correlated noise.
+        Whether the residual of the sequential tests is noise with correlated neighbouring columns.
     neighbours : float
         Estimated correlation of the noise of neighbouring columns; 0 if there is no sign of it.
     decorrelated : int or None
@@ -115,8 +117,12 @@ class RankChoice:
     equalised : int or None
         Number of components that 'sign_flip' finds after the columns (the rows, if there are fewer) are divided by the
         estimated standard deviations of their noise. None if these do not differ clearly.
-    alike : bool
-        Whether the rows of that residual have equal variance, as far as can be tested.
+    horn : int or None
+        Number of components by Horn's parallel analysis, each compared with the same component of shuffled tables. None
+        unless the columns of the residual are related, but not as neighbours.
+    trusted : tuple of str
+        Sequential tests whose assumptions hold, the preferred one first. If 'permutation' and 'sign_flip' differ and
+        the rows have unequal variance, 'permutation' is not among them.
     lowest : int or None
         Lower bound of the number without an assumption on the noise.
     highest : int or None
@@ -132,9 +138,10 @@ class RankChoice:
     has more power there, otherwise 'sign_flip'. If one of them abstains the other decides, and 'deterministic' decides
     if only singular values are known. These tests assume independent noise. If neighbouring columns have correlated
     noise, 'sign_flip' decides after that correlation is removed. If the noise of columns has unequal variances,
-    'sign_flip' decides after it is scaled to equal variance. If the noise is correlated in another way, the rule
-    'gap' decides. If all tests abstain, the most frequent answer of the remaining voting rules wins; ties go to the
-    answer nearest to their median.
+    'sign_flip' decides after it is scaled to equal variance. If neighbouring columns remain correlated, the rule 'gap'
+    decides. If the columns of the residual are related in another way, Horn's parallel analysis decides, but not for
+    more components than the tests find. If all tests abstain, the most frequent answer of the remaining voting rules
+    wins; ties go to the answer nearest to their median.
 
     `certain` is False if the table has too few columns or rows to separate components from noise of unknown covariance.
     `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption, and `reason`
@@ -157,13 +164,19 @@ class RankChoice:
     explained_variance_ratio: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     correlated: bool = False
-    alike: bool = False
     lowest: int | None = None
     highest: int | None = None
     reason: str = ""
     neighbours: float = 0.0
     decorrelated: int | None = None
     equalised: int | None = None
+    horn: int | None = None
+    trusted: tuple[str, ...] = TESTS
+
+    @property
+    def alike(self) -> bool:
+        """Whether 'permutation' decides because rows of the residual have equal variance; False if the tests agree."""
+        return self.trusted[:1] == ("permutation",)
 
     @property
     def certain(self) -> bool:
@@ -180,23 +193,34 @@ class RankChoice:
         """The rule that `k` comes from: its name, "vote", or "" if no rule could say.
 
         "decorrelated" is 'sign_flip' after the correlation of neighbouring columns is removed, "equalised" is
-        'sign_flip' after the noise is scaled to equal variance.
+        'sign_flip' after the noise is scaled to equal variance, "horn" is Horn's parallel analysis.
         """
         return self._decision[1]
+
+    @property
+    def above_noise(self) -> int | None:
+        """How many components are above independent noise, whether or not the residual is such noise."""
+        return self._tested[0]
 
     @property
     def _decision(self) -> tuple[int | None, str]:
         """(k, the rules that decided)."""
         if self.decorrelated is not None:
             return self.decorrelated, "decorrelated"
-        tests = TESTS[::-1] if self.alike else TESTS
-        tested = next(iter(self._said(tests) or self._said(SPECTRAL_TESTS)), None)
-        if tested is None or tested.k is None:
-            return self._vote()
-        k, by = (tested.k, tested.rule) if self.equalised is None else (self.equalised, "equalised")
-        if self.correlated and self.apart is not None:
+        k, by = self._tested
+        if self.correlated and self.apart is not None and k is not None:
             return min(self.apart, k), ANY_NOISE[0]
-        return k, by
+        if self.horn is not None and (k is None or self.horn < k):
+            return self.horn, "horn"
+        return self._vote() if k is None else (k, by)
+
+    @property
+    def _tested(self) -> tuple[int | None, str]:
+        """(the answer of the preferred test, its name)."""
+        tested = next(iter(self._said(self.trusted) or self._said(SPECTRAL_TESTS)), None)
+        if tested is None:
+            return None, ""
+        return (tested.k, tested.rule) if self.equalised is None else (self.equalised, "equalised")
 
     def _vote(self) -> tuple[int | None, str]:
         """The number that most rules name; of several the one nearest to the median."""
@@ -209,8 +233,8 @@ class RankChoice:
 
     @property
     def tested(self) -> list[int]:
-        """What the tests for independent noise say, without those that abstain."""
-        return [v.k for v in self._said(TESTS) or self._said(SPECTRAL_TESTS) if v.k is not None]
+        """What the tests for independent noise say whose assumptions hold, without those that abstain."""
+        return [v.k for v in self._said(self.trusted) or self._said(SPECTRAL_TESTS) if v.k is not None]
 
     @property
     def apart(self) -> int | None:
@@ -242,8 +266,10 @@ class RankChoice:
             agreement = f"{DECORRELATED} ({self.neighbours:.2f}), finds {components}. {agreement}"
         elif by == "equalised":
             agreement = f"{EQUALISED}, finds {components}. {agreement}"
+        elif by == "horn":
+            agreement = f"{RELATED} finds {components}. {agreement}"
         elif by != "vote":
-            because = ", because the noise is correlated" if by in ANY_NOISE and self.correlated else ""
+            because = ", because neighbouring columns are correlated" if by in ANY_NOISE and self.correlated else ""
             agreement = f"{self[by].title} finds {components}{because}. {agreement}"
         if not self.reason:
             return agreement
@@ -286,6 +312,8 @@ class RankChoice:
             "neighbours": self.neighbours,
             "decorrelated": self.decorrelated,
             "equalised": self.equalised,
+            "horn": self.horn,
+            "trusted": list(self.trusted),
             "alike": self.alike,
             "certain": self.certain,
             "lowest": self.lowest,

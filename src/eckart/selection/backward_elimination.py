@@ -25,20 +25,19 @@ class BackwardElimination(Search):
     ----------
     estimator : classifier or regressor
         Estimator that is cloned and fitted for every candidate. It is never fitted itself.
+    {scoring, cv, nested}
+    n_jobs : int or None, default None
+        Number of processes for the candidates of a round (joblib).
+    progress : callable or None, default None
+        Called with the newest row of the history after each round.
     n_features_to_select : int, float or None, default None
         Number of columns to keep, or their share. None keeps the set with the best score, and the smaller of equal
         sets.
     step : int or float, default 1
         Number of columns removed per round, or their share of the remaining columns.
-    {scoring, cv}
     patience : int or None, default 10
         Stop after this many rounds without a better score. None continues to one column. A fixed number of columns is
         always reached.
-    {nested}
-    n_jobs : int or None, default None
-        Number of processes for the candidates of a round (joblib).
-    progress : callable or None, default None
-        Called with the newest row of the history after each round.
 
     Attributes
     ----------

@@ -10,8 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.feature_selection import SelectorMixin
+from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import _safe_indexing, get_tags
@@ -22,6 +21,7 @@ from eckart.documentation import document
 from eckart.errors import DataWarning, ParameterError
 from eckart.estimators.constraints import validated
 from eckart.estimators.shared_docs import with_attributes
+from eckart.estimators.sklearn_base import BaseEstimator, MetaEstimatorMixin, SelectorMixin
 from eckart.selection.folds import Folds
 
 if TYPE_CHECKING:
@@ -65,9 +65,10 @@ nested_score_ : float or None
 """
 
 
-class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class Selector(SelectorMixin, BaseEstimator):
     """Keeps some of the columns: `support_` says which, `history_` how they were found."""
 
+    n_features_in_: int
     support_: np.ndarray
     history_: History
 
@@ -99,7 +100,7 @@ class SearchParameters:
     progress: Callable[[dict[str, object]], None] | None = None
 
 
-class Search(MetaEstimatorMixin, Selector, SearchParameters):  # type: ignore[misc]
+class Search(MetaEstimatorMixin, Selector, SearchParameters):
     """Judges sets of columns by how well `estimator` does with them on rows that were held out."""
 
     _parameter_constraints = {  # noqa: RUF012

@@ -28,19 +28,18 @@ class RandomSubsetSearch(Search):
     ----------
     estimator : classifier or regressor
         Estimator that is cloned and fitted for every set. It is never fitted itself.
+    {scoring, cv, nested}
+    n_jobs : int or None, default None
+        Number of processes for the sets (joblib).
+    progress : callable or None, default None
+        Called with the newest row of the history after each batch of sets.
     n_iter : int, default 100
         Number of sets. No set is tried twice; if there are fewer sets, all are tried.
     subset_size : tuple of int or float, default None
         Smallest and largest number of columns of a set, or shares of all columns. All sizes between are equally likely.
         None allows one column to all columns.
-    {scoring, cv}
     random_state : int, RandomState, Generator or None, default None
         Seed of the sets. None uses a fixed seed.
-    {nested}
-    n_jobs : int or None, default None
-        Number of processes for the sets (joblib).
-    progress : callable or None, default None
-        Called with the newest row of the history after each batch of sets.
 
     Attributes
     ----------

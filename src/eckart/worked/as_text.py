@@ -28,7 +28,7 @@ _INDENT = 4
 
 def text(solution: Solution, width: int = 80) -> str:
     """The whole solution."""
-    title = textwrap.wrap(text_prose(solution.title), width)
+    title = _filled(text_prose(solution.title), width)
     lines = [*title, "=" * max(map(len, title)), ""]
     for label, step in solution.outline():
         lines += [*step_lines(step, label, width), ""]
@@ -41,15 +41,26 @@ def text(solution: Solution, width: int = 80) -> str:
 def step_lines(step: Step, label: str, width: int) -> list[str]:
     """One step: number and statement, formula, numbers, remark."""
     mark = f"{label}. "
-    lines = textwrap.wrap(mark + text_prose(step.statement), width, subsequent_indent=" " * len(mark))
+    lines = _filled(mark + text_prose(step.statement), width, subsequent_indent=" " * len(mark))
     if step.formula:
         lines += [" " * _INDENT + line for line in wrapped(text_formula(step.formula), width - _INDENT, "  ")]
     for item in step.numbers:
         lines += table_lines(item, width) if isinstance(item, SolutionTable) else equation_lines(item, width)
     if step.remark:
         indent = " " * len(mark)
-        lines += textwrap.wrap(text_prose(step.remark), width, initial_indent=indent, subsequent_indent=indent)
+        lines += _filled(text_prose(step.remark), width, initial_indent=indent, subsequent_indent=indent)
     return lines
+
+
+def _filled(text: str, width: int, *, initial_indent: str = "", subsequent_indent: str = "") -> list[str]:
+    """A paragraph in lines; a number and its sign of per cent stay together.
+
+    >>> _filled("explain 95 % of it", 11)
+    ['explain', '95 % of it']
+    """
+    kept = text.replace(" %", "\u00a0%")  # textwrap does not break at this space
+    lines = textwrap.wrap(kept, width, initial_indent=initial_indent, subsequent_indent=subsequent_indent)
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def equation_lines(equation: Equation, width: int) -> list[str]:
@@ -68,7 +79,7 @@ def equation_lines(equation: Equation, width: int) -> list[str]:
 def _words(name: str, value: str, room: int) -> list[str]:
     shown = f"{name} = {text_prose(value)}" if name else text_prose(value)
     is_formula = value.startswith("$") and value.endswith("$") and value.count("$") == 2
-    return wrapped(shown, room, "  ") if is_formula else textwrap.wrap(shown, room)
+    return wrapped(shown, room, "  ") if is_formula else _filled(shown, room)
 
 
 def _number_equation(name: str, value: Value, unit: str, room: int) -> list[str]:

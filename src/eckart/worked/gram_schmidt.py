@@ -45,16 +45,16 @@ def gram_schmidt(given: object) -> Solution:
     [0,  2/5]]))
     """
     a = matrix(given, "gram_schmidt", rows=8, columns=6)
-    orthogonal: list[Value] = []  # without roots: w_j, and q_j = w_j / ‖w_j‖
+    orthogonal: dict[int, Value] = {}  # without roots: w_j by j, and q_j = w_j / ‖w_j‖
     steps = [Step(tr("The matrix."), numbers=(Equation("A", a),))]
     for j in range(a.cols):
         rest = a[:, j]
-        for w in orthogonal:
+        for w in orthogonal.values():
             rest = (rest - w * (w.dot(a[:, j]) / w.dot(w))).applyfunc(canonical)
-        steps.append(_column_step(a, orthogonal, rest, j))
+        steps.append(_column_step(a, dict(orthogonal), rest, j))
         if not rest.is_zero_matrix:
-            orthogonal.append(rest)
-    q = columns([_unit(w) for w in orthogonal], a.rows)
+            orthogonal[j + 1] = rest
+    q = columns([_unit(w) for w in orthogonal.values()], a.rows)
     r = (q.T * a).applyfunc(lambda value: sp.expand(sp.radsimp(value)))
     steps.append(
         Step(
@@ -71,7 +71,12 @@ def gram_schmidt(given: object) -> Solution:
             check=True,
         )
     )
-    parts = {"Q": q, "R": r, "rank": sp.Integer(len(orthogonal)), "orthogonal": columns(orthogonal, a.rows)}
+    parts = {
+        "Q": q,
+        "R": r,
+        "rank": sp.Integer(len(orthogonal)),
+        "orthogonal": columns(list(orthogonal.values()), a.rows),
+    }
     title = tr("Gram-Schmidt and QR of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols)
     return Solution(title, tuple(steps), (Equation("Q", q), Equation("R", r)), parts)
 
@@ -81,11 +86,12 @@ def _unit(w: sp.Matrix) -> sp.Matrix:
     return w.applyfunc(lambda value: sp.radsimp(value / length))
 
 
-def _column_step(a: sp.Matrix, before: list[Value], rest: sp.Matrix, j: int) -> Step:
+def _column_step(a: sp.Matrix, before: dict[int, Value], rest: sp.Matrix, j: int) -> Step:
+    """One column; `before` has the earlier vectors by the numbers of their columns."""
     column = a[:, j]
     numbers = [Equation(f"a_{j + 1}", column)]
     terms = []
-    for i, w in enumerate(before, 1):
+    for i, w in before.items():
         share = canonical(w.dot(column) / w.dot(w))
         terms.append(f"({text_number(share)}) w_{i}")
         numbers.append(Equation(f"(w_{i} · a_{j + 1}) / (w_{i} · w_{i})", share))
@@ -103,9 +109,9 @@ def _column_step(a: sp.Matrix, before: list[Value], rest: sp.Matrix, j: int) -> 
     return Step(statement, formula, tuple(numbers), more=partial(_products, column, before, rest, j + 1))
 
 
-def _products(column: sp.Matrix, before: list[Value], rest: sp.Matrix, j: int) -> tuple[Step, ...]:
+def _products(column: sp.Matrix, before: dict[int, Value], rest: sp.Matrix, j: int) -> tuple[Step, ...]:
     """Every inner product of one column written out."""
     lines = []
-    for i, w in enumerate(before, 1):
+    for i, w in before.items():
         lines += [dot_line(f"w_{i} · a_{j}", w, column), dot_line(f"w_{i} · w_{i}", w, w)]
     return written([*lines, f"‖w_{j}‖ = sqrt({squares(rest)})"])

@@ -94,7 +94,7 @@ def kernel_pca(
         Step(
             tr("The kernel of each pair: an inner product in a feature space that is never written down."),
             FORMULAS[kernel],
-            (Equation("K", gram),),
+            (*_parameters(*settings), Equation("K", gram)),
             "" if is_exact(gram) else tr("These values are not fractions, so the rest is computed with 40 digits."),
             more=partial(_pairs, points, gram, kernel),
         ),
@@ -117,6 +117,13 @@ def kernel_pca(
         parts,
         figures=(partial(unfolded, table, scores),) if table.cols == 2 and scores.cols > 1 else (),
     )
+
+
+def _parameters(kernel: str, gamma: sp.Expr, coef0: sp.Expr, degree: int) -> list[Equation]:
+    """The numbers that stand in the formula of a kernel."""
+    values = {"γ": gamma, "c": coef0, "d": sp.Integer(degree)}
+    used = {"poly": ("γ", "c", "d"), "rbf": ("γ",), "sigmoid": ("γ", "c")}.get(kernel, ())
+    return [Equation(name, values[name]) for name in used]
 
 
 def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: object, degree: int) -> sp.Expr:

@@ -89,6 +89,8 @@ def nmf(
     exact_w, exact_h = step(_objects(a), _objects(first), _objects(second), loss)
     history, left, right = _run(a, first, second, loss, iterations)
     wide, final = sp.Matrix(left.tolist()), sp.Matrix(right.tolist())
+    rest = a - first * second
+    initial = sp.expand(sum(x**2 for x in rest)) if loss == "euclidean" else sp.Float(history[0], 17)
     steps = (
         Step(
             tr("The matrix and the start."),
@@ -96,7 +98,7 @@ def nmf(
             (Equation("A", a), Equation("W", first), Equation("H", second)),
             _saving(a, k),
         ),
-        Step(tr("The objective to minimise."), OBJECTIVES[loss], (Equation("D", sp.Float(history[0], 17)),)),
+        Step(tr("The objective to minimise."), OBJECTIVES[loss], (Equation("D", initial),)),
         Step(
             tr(
                 "First round, exactly: first $W$, then $H$ with the new $W$. Every factor is "

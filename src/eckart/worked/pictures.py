@@ -25,14 +25,21 @@ Array = NDArray[np.float64]
 BLUE, ORANGE, GREEN, GREY = "#1f5a8a", "#c8561b", "#3c7d3f", "#8a8a8a"
 
 
-def unit_circle(given: object) -> Figure:
-    """A = U Σ V^T as three moves of the unit circle (2 x 2) or sphere (3 x 3): turn, stretch, turn."""
+def unit_circle(given: object, right: sp.Matrix | None = None) -> Figure:
+    """A = U Σ V^T as three moves of the unit circle (2 x 2) or sphere (3 x 3): turn, stretch, turn.
+
+    `right` has the right singular vectors of a solution as columns; those of the picture get their signs.
+    """
     a = _numbers(given)
     if a.shape not in {(2, 2), (3, 3)}:
         raise InputError(
             tr("The matrix is {rows} x {cols}; this picture needs 2 x 2 or 3 x 3.", rows=a.shape[0], cols=a.shape[1])
         )
     u, s, vt = np.linalg.svd(a)
+    if right is not None:
+        for i in range(right.cols):
+            sign = -1.0 if vt[i] @ _numbers(right[:, i])[:, 0] < 0 else 1.0
+            vt[i], u[:, i] = sign * vt[i], sign * u[:, i]
     stages = [np.eye(len(a)), vt, np.diag(s) @ vt, u @ np.diag(s) @ vt]
     titles = [
         tr("unit circle") if len(a) == 2 else tr("unit sphere"),
@@ -41,10 +48,11 @@ def unit_circle(given: object) -> Figure:
         tr("$U$ rotates: $A$"),
     ]
     figure = _figure(12, 3.6)
-    reach = 1.3 * max(1.0, s[0])
     for place, (stage, title) in enumerate(zip(stages, titles, strict=True), 1):
+        reach = 1.3 * max(1.0, s[0] / 3 if place < 3 else s[0])  # the circle stays visible next to a long ellipse
         if len(a) == 2:
-            _flat(figure.add_subplot(1, 4, place), stage, vt, reach, title)
+            names = ("v_1", "v_2") if place < 4 else (r"\sigma_1 u_1", r"\sigma_2 u_2")
+            _flat(figure.add_subplot(1, 4, place), stage, dict(zip(names, vt, strict=True)), reach, title)
         else:
             _deep(figure.add_subplot(1, 4, place, projection="3d"), stage, vt, reach, title)
     return _localised(figure)
@@ -213,13 +221,13 @@ def _pca(x: Array) -> Array:
     return scores
 
 
-def _flat(axes: Axes, stage: Array, vt: Array, reach: float, title: str) -> None:
+def _flat(axes: Axes, stage: Array, vectors: dict[str, Array], reach: float, title: str) -> None:
     angle = np.linspace(0, 2 * np.pi, 200)
     axes.plot(*(stage @ np.array([np.cos(angle), np.sin(angle)])), color=BLUE)
-    for vector, color, name in zip(vt, (ORANGE, GREEN), ("v_1", "v_2"), strict=True):
-        tip = stage @ vector
-        axes.annotate("", xy=tip, xytext=(0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2})
-        axes.annotate(f"${name}$", tip, color=color, xytext=(4, 4), textcoords="offset points")
+    for (name, vector), color in zip(vectors.items(), (ORANGE, GREEN), strict=True):
+        x, y = stage @ vector
+        axes.annotate("", xy=(x, y), xytext=(0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2})
+        axes.annotate(f"${name}$", (x, y), color=color, xytext=(4, 4), textcoords="offset points")
     axes.axhline(0, color=GREY, lw=0.5)
     axes.axvline(0, color=GREY, lw=0.5)
     axes.set(aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach), title=title)

@@ -64,15 +64,22 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     limit = 0.5 if threshold is None else threshold
     order, chosen = _ranked(found, count, limit)
     choices = {True: tr("keep"), False: tr("drop")}
-    rows = tuple((sp.Integer(j + 1), squares[j], products[j], found[j], choices[j in chosen]) for j in order)
+    # Decimals in the table, where they are compared; the exact values stand above it.
+    rounded = [r if r.is_Rational else sp.N(r, 6) for r in found]
+    rows = tuple((sp.Integer(j + 1), squares[j], products[j], rounded[j], choices[j in chosen]) for j in order)
+    values = [Equation(f"r_{j}", r) for j, r in enumerate(found, 1)]
+    compared = SolutionTable((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)
     remark = tr("A column that does not vary has no correlation and counts as 0.") if 0 in squares else ""
     steps = (
         Step(tr("The columns and the target."), numbers=(Equation("X", table), Equation("y", y))),
-        Step(tr("Subtract the means."), numbers=(Equation("X", sp.Matrix.hstack(*centred)), Equation("y", goal))),
+        Step(
+            tr("Subtract the means; from here on $X$ and $y$ are the differences."),
+            numbers=(Equation("X", sp.Matrix.hstack(*centred)), Equation("y", goal)),
+        ),
         Step(
             _rule(count, limit),
             "r_j = x_j^T y / sqrt(x_j^T x_j · y^T y)",
-            (Equation("y^T y", own), SolutionTable((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)),
+            (Equation("y^T y", own), *values, compared),
             remark,
             more=partial(_products, centred, goal),
         ),

@@ -141,7 +141,7 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
         tuple(steps),
         tuple(answer),
         named,
-        figures=(partial(unit_circle, a),) if a.shape in {(2, 2), (3, 3)} else (),
+        figures=(partial(unit_circle, a, right),) if a.shape in {(2, 2), (3, 3)} else (),
     )
 
 

@@ -355,7 +355,7 @@ def test_a_lost_scheduler_is_an_error(tmp_path, number, words):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     scheduler = subprocess.Popen([*module, "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *address], **quiet)
-    worker = None
+    client = worker = None
     try:
         client = distributed.Client(scheduler_file=address[1], timeout=60, set_as_default=False)
         module = [sys.executable, "-m", "distributed.cli.dask_worker"]
@@ -374,3 +374,5 @@ def test_a_lost_scheduler_is_an_error(tmp_path, number, words):
         for process in filter(None, (scheduler, worker)):
             process.kill()
             process.wait()
+        if client is not None:
+            client.close(timeout=2)  # otherwise its thread tries to reconnect until the process ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eckart.engine.lanczos.probe_bound import ProbeRun, monotone_bound, sharp_bound
+from eckart.engine.lanczos.probe_bound import ProbeRun, length_quantile, monotone_bound, sharp_bound
 
 
 def probe_run(squares: np.ndarray, frozen: int, width: int, passes: int, seed: int) -> ProbeRun:
@@ -40,11 +40,33 @@ def test_probes_fail_no_more_often_than_stated(bound, frozen: int, width: int, p
     assert np.median(bounds) < np.sum(squares[frozen:]) / 10, "the bound says nothing"
 
 
-def test_the_sharp_bound_is_rarely_above_the_monotone_one() -> None:
-    squares = np.linspace(1.0, 0.0, 400)
-    runs = [probe_run(squares, 0, 4, 6, seed) for seed in range(30)]
-    ratios = [sharp_bound(run, 1e-6) / monotone_bound(run, 1e-6) for run in runs]
-    assert np.median(ratios) < 1.0
+def possible(run: ProbeRun, value: float, length: float) -> bool:
+    """Whether ||K^-1/2 R (l - T)^-1 C|| >= c, by inverses and square roots as they are written."""
+    size, newest = len(run.projected), len(run.residual_gram)
+    inverse = np.linalg.inv(value * np.eye(size) - run.projected)
+    values, vectors = np.linalg.eigh(run.residual_gram)
+    coupling = np.sqrt(values.clip(0.0))[:, None] * vectors.T @ inverse[size - newest :]
+    values, vectors = np.linalg.eigh(np.eye(newest) + coupling @ coupling.T)
+    product = (vectors / np.sqrt(values)) @ vectors.T @ coupling[:, : len(run.coordinates)] @ run.coordinates
+    return bool(np.linalg.norm(product, 2) >= length)
+
+
+@pytest.mark.parametrize(("width", "passes"), [(1, 8), (4, 3), (4, 6), (8, 10)])
+def test_the_sharp_bound_excludes_nothing_possible_and_ends_where_something_is(width: int, passes: int) -> None:
+    length = length_quantile(1e-6, width)
+    for seed in range(5):
+        run = probe_run(np.linspace(1.0, 0.0, 400) ** (1 + seed), 0, width, passes, seed)
+        high, low = monotone_bound(run, 1e-6), sharp_bound(run, 1e-6)
+        assert run.largest < low <= high
+        assert not any(possible(run, value, length) for value in np.linspace(low, high, 60)[1:])
+        assert possible(run, low - 0.01 * (low - run.largest), length)
+
+
+def test_the_sharp_bound_stops_where_it_is_enough() -> None:
+    run = probe_run(np.linspace(1.0, 0.0, 400), 0, 4, 6, 1)
+    high, low = monotone_bound(run, 1e-6), sharp_bound(run, 1e-6)
+    middle = (low + high) / 2
+    assert low < sharp_bound(run, 1e-6, lambda bound: bound <= middle) <= middle
 
 
 def test_rounding_widens_the_bounds() -> None:

@@ -202,3 +202,19 @@ def test_rows_without_entries(tmp_path):
         group.create_array(part, shape=values.shape, chunks=(4,), dtype=values.dtype, config=config)[:] = values
     rows = ek.open_data(tmp_path / "a.zarr", stream=True)
     np.testing.assert_array_equal(rows.read(2, 7).toarray(), np.zeros((5, 3)))
+
+
+def test_names_packed_by_blosc_are_of_any_length(tmp_path: Path) -> None:
+    """AnnData stores names so: their decoded size does not follow from shape and dtype."""
+    from numcodecs import Blosc, VLenUTF8
+
+    root = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=2)
+    root.attrs["encoding-type"] = "anndata"
+    root.create_array("X", data=DENSE, compressors=Blosc())
+    for group, count in (("obs", DENSE.shape[0]), ("var", DENSE.shape[1])):
+        member = root.create_group(group, attributes={"_index": "_index", "encoding-type": "dataframe"})
+        names = np.array([f"{group} {'x' * i}" for i in range(count)], dtype=object)
+        member.create_array("_index", data=names.astype("T"), filters=[VLenUTF8()], compressors=Blosc())
+    source: Any = open_rows(tmp_path / "a.zarr")
+    np.testing.assert_array_equal(source.read(0, len(DENSE)), DENSE)
+    assert source.metadata.column_names[1] == "var x"

@@ -14,6 +14,7 @@ import pytest
 
 import eckart as ek
 from eckart.errors import FileError, ParameterError
+from eckart.io.objects import arrow_stream
 
 duckdb = pytest.importorskip("duckdb")
 X = np.random.default_rng(8).normal(size=(5000, 5)) * [5, 4, 3, 2, 1] + 10
@@ -46,6 +47,24 @@ def test_duckdb_file_relation_and_query(warehouse):
     found = ek.open_data(warehouse, key="select e, a from readings order by a limit 10")
     assert found.shape == (10, 2)
     assert ek.open_data(warehouse, key="half").shape == (2500, 2)
+
+
+def test_a_memory_limit_bounds_the_cache_of_a_relation_while_it_is_read(warehouse, monkeypatch):
+    limits = []
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        relation = connection.table("readings")
+
+        def limit():
+            return relation.query("x", "SELECT current_setting('memory_limit')").fetchall()[0][0]
+
+        before = limit()
+        read = arrow_stream.arrow_reader
+        monkeypatch.setattr(arrow_stream, "arrow_reader", lambda data: (limits.append(limit()), read(data))[1])
+        assert ek.open_data(relation, memory="600MB").shape == (5000, 5)
+        assert (limits, limit()) == (["143.0 MiB"], before)
+        with pytest.raises(ParameterError, match="nothing"):
+            ek.open_data(relation, memory="600MB", row_names="nothing")
+        assert limit() == before
 
 
 def test_a_database_says_what_it_holds_and_reads_nothing_else(warehouse, tmp_path):

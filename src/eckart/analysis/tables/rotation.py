@@ -119,11 +119,7 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
 def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the loadings after varimax rotation.
 
-    Parameters
-    ----------
-    {d [centred]}
-    {k [rotated]}
-    {normalize}
+    {Parameters: d [centred], k [rotated], normalize}
 
     Returns
     -------
@@ -157,11 +153,7 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
 def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the variance that each rotated component explains.
 
-    Parameters
-    ----------
-    {d [centred]}
-    {k [rotated]}
-    {normalize}
+    {Parameters: d [centred], k [rotated], normalize}
 
     Returns
     -------

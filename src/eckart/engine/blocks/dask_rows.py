@@ -25,6 +25,11 @@ def is_dask(data: object) -> bool:
     return type(data).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(data, "__dask_graph__")
 
 
+def is_dask_table(data: object) -> bool:
+    """Whether a Dask collection is an array or a data frame; bags and delayed values are not."""
+    return type(data).__name__ in ("Array", "DataFrame")
+
+
 @dataclass(frozen=True)
 class DaskRows:
     """The rows of a Dask array of one column of chunks."""
@@ -87,6 +92,8 @@ def dask_rows(data: Any) -> DaskRows:
         data = data.to_dask_array(lengths=True)
     if data.ndim != 2:
         raise InputError(f"Expected 2D array, got {data.ndim}D Dask array of shape {data.shape} instead.")
+    if data.dtype.kind not in "fiub":
+        raise InputError(f"The Dask array is of dtype {data.dtype}, and a decomposition needs real numbers.")
     if any(np.isnan(size) for size in data.chunks[0]):
         data = data.compute_chunk_sizes()
     if len(data.chunks[1]) > 1:

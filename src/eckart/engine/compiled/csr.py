@@ -14,24 +14,37 @@ from eckart.engine.compiled.waiting import njit
 _FAST = {"contract", "reassoc", "nsz"}
 
 
+@njit(nogil=True, inline="always", fastmath=_FAST)
+def _gather(indptr, indices, data, right, i, product):  # type: ignore[no-untyped-def]
+    """product = A[i] right."""
+    width = right.shape[1]
+    for t in range(width):
+        product[t] = 0
+    for p in range(indptr[i], indptr[i + 1]):
+        entry = data[p]
+        source = right[indices[p]]
+        for t in range(width):
+            product[t] += entry * source[t]
+
+
+@njit(nogil=True, inline="always", fastmath=_FAST)
+def _scatter(indptr, indices, data, product, i, result):  # type: ignore[no-untyped-def]
+    """result += A[i]^T product."""
+    width = product.shape[0]
+    for p in range(indptr[i], indptr[i + 1]):
+        entry = data[p]
+        target = result[indices[p]]
+        for t in range(width):
+            target[t] += entry * product[t]
+
+
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def normal(indptr, indices, data, right, start, stop, result):  # type: ignore[no-untyped-def]
     """result += A[start:stop]^T (A[start:stop] right): a row is multiplied and scattered while it is in cache."""
-    width = right.shape[1]
-    product = np.empty(width, result.dtype)
+    product = np.empty(right.shape[1], result.dtype)
     for i in range(start, stop):
-        for t in range(width):
-            product[t] = 0
-        for p in range(indptr[i], indptr[i + 1]):
-            entry = data[p]
-            source = right[indices[p]]
-            for t in range(width):
-                product[t] += entry * source[t]
-        for p in range(indptr[i], indptr[i + 1]):
-            entry = data[p]
-            target = result[indices[p]]
-            for t in range(width):
-                target[t] += entry * product[t]
+        _gather(indptr, indices, data, right, i, product)
+        _scatter(indptr, indices, data, product, i, result)
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
@@ -40,13 +53,7 @@ def multiply(indptr, indices, data, right, start, stop, result):  # type: ignore
     width = right.shape[1]
     product = np.empty(width, result.dtype)
     for i in range(start, stop):
-        for t in range(width):
-            product[t] = 0
-        for p in range(indptr[i], indptr[i + 1]):
-            entry = data[p]
-            source = right[indices[p]]
-            for t in range(width):
-                product[t] += entry * source[t]
+        _gather(indptr, indices, data, right, i, product)
         for t in range(width):
             result[i, t] = product[t]
 
@@ -54,14 +61,8 @@ def multiply(indptr, indices, data, right, start, stop, result):  # type: ignore
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def multiply_transposed(indptr, indices, data, left, start, stop, result):  # type: ignore[no-untyped-def]
     """result += A[start:stop]^T left[start:stop]."""
-    width = left.shape[1]
     for i in range(start, stop):
-        product = left[i]
-        for p in range(indptr[i], indptr[i + 1]):
-            entry = data[p]
-            target = result[indices[p]]
-            for t in range(width):
-                target[t] += entry * product[t]
+        _scatter(indptr, indices, data, left[i], i, result)
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)

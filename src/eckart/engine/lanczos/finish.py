@@ -180,7 +180,7 @@ class Statement:
 def statements(evidence: Evidence, errors: Errors, largest: float, *, sharp: bool) -> list[Statement]:
     """What is proved of complements, with measured rounding errors; that of the whole basis comes first.
 
-    Not `sharp`: by the bound that needs no eigenvalues of a matrix that is not symmetric, which take longest.
+    Not `sharp`: by the bound that needs no eigenvectors, which take longest.
     """
     whole = evidence.trace_left
     if evidence.ride_along is not None:

@@ -23,17 +23,22 @@ import numpy as np
 from scipy import linalg, special
 
 from eckart.arrays import Floats
+from eckart.engine.certificate import coupling_factor
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.basis import Basis
 
 _UNIT = float(np.finfo(np.float64).eps)
-_NEARLY_REAL = 1e-7
-"""Relative size of an imaginary part that may be rounding; to count more eigenvalues as real enlarges the bound."""
-_SPLIT = 0.01
-"""tau: share of the unit norm of x that is spent on rounding in `sharp_bound`."""
-SHARP_SIZE = 160
-"""Largest projected matrix for `sharp_bound`, whose eigenproblem is not symmetric and has twice its size."""
+_TERMS = 16
+"""Derivatives in `sharp_bound`: the rest is below 4^-16 of its first factor."""
+_FARTHEST = 0.25
+"""Longest interval that is excluded at once, relative to the distance from t."""
+_STEPS = np.geomspace(1e-4, 1.0, 41)
+"""Lengths that are tried, relative to the longest."""
+_SMALLEST_STEP, _CLOSE, _MOST_INTERVALS = 1e-3, 1e-9, 100
+"""The search ends with a step this small relative to the distance from t, this close to t, or after so many steps."""
+SHARP_SIZE = 512
+"""Largest projected matrix for `sharp_bound`, which needs all its eigenvectors."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,12 @@ class ProbeRun:
         return float(np.linalg.eigvalsh(self.projected)[-1])
 
     @cached_property
+    def eigenpairs(self) -> tuple[Floats, Floats]:
+        """Of T, in rising order."""
+        values, vectors = np.linalg.eigh(self.projected)
+        return values, vectors
+
+    @cached_property
     def recurrence(self) -> tuple[list[float], list[float], float]:
         """Coefficients (alpha_j, beta_j+1) and p_0 of `monotone_bound`."""
         return _global_lanczos(self)
@@ -60,7 +71,8 @@ class ProbeRun:
     def with_error(self, error: float) -> ProbeRun:
         """The same with another eta; what does not depend on it is not computed again."""
         found = replace(self, error=error)
-        found.__dict__.update(largest=self.largest, recurrence=self.recurrence)
+        known = ("largest", "recurrence", "eigenpairs")
+        found.__dict__.update({name: self.__dict__[name] for name in known if name in self.__dict__})
         return found
 
 
@@ -185,35 +197,79 @@ def _sum_of_squares(value: float, diagonal: list[float], off_diagonal: list[floa
     return total
 
 
-def sharp_bound(run: ProbeRun, probability: float) -> float:
-    """s >= lambda_1(P G P) with probability 1 - p: the largest real eigenvalue of H, or t if that is larger.
+def sharp_bound(run: ProbeRun, probability: float, enough: Callable[[float], bool] | None = None) -> float:
+    """s >= lambda_1(P G P) with probability 1 - p: from the monotone bound down, as far as no eigenvalue is possible.
 
-        H = [[T, (C C^T - c^2 I) / c], [R^T R / c, T]]
+    From x^T P G N = l x^T N follows y = w R_c (l - T)^-1 for y = x^T N, where w holds the coordinates of x in range(R),
+    and ||(y, w)||^2 = w K w^T <= 1 with K(l) = I + R_c (l - T)^-2 R_c^T. So ||x^T Omega|| = ||y C|| >= c requires
+    ||K(l)^-1/2 F(l)|| >= c, where F(l) = R_c (l - T)^-1 C.
 
-    From x^T P G N = l x^T N follows x^T N = w R_c (l - T)^-1, where w holds the coordinates of x in range(R), and
-    ||w||^2 + ||x^T N||^2 <= 1. With ||x^T N C|| >= c this requires that
-    R_c (l - T)^-1 (C C^T - c^2 I) (l - T)^-1 R_c^T - c^2 I has a nonnegative eigenvalue. The matrix tends to -c^2 I as
-    l grows, so it is singular at some l at least as large; singular at l means that l is an eigenvalue of H.
+    An interval [a - h, a] is excluded by derivatives at a. With D = (a - T)^-1 and h < a - t,
+    F(a - u) = sum_j u^j R_c D^(j+1) C, and K(l) >= K(a) for l <= a, so the norm is at most
+    sum_j h^j ||K(a)^-1/2 R_c D^(j+1) C|| for all u <= h. Close to the last possible l this is Newton's step, from the
+    side where it never goes too far. The search ends early where the bound is `enough`.
     """
-    top, size = run.largest, run.projected.shape[0]
-    length = length_quantile(probability, run.coordinates.shape[1]) / np.sqrt(1.0 + _SPLIT)
-    residual = np.zeros((size, size))
-    newest = run.residual_gram.shape[0]
-    if newest:
-        residual[size - newest :, size - newest :] = run.residual_gram
-    residual[np.diag_indices(size)] += run.error**2 / _SPLIT
-    outer = np.zeros((size, size))
-    rows = run.coordinates.shape[0]
-    outer[:rows, :rows] = run.coordinates @ run.coordinates.T
-    outer[np.diag_indices(size)] -= length**2
-    # A diagonal similarity balances the blocks off the diagonal.
-    first, second = (max(float(np.abs(part).max()), np.finfo(float).tiny) / length for part in (outer, residual))
-    balance = float(np.sqrt(second / first))
-    whole = np.block([[run.projected, outer * (balance / length)], [residual / (balance * length), run.projected]])
-    values = linalg.eigvals(whole, check_finite=False, overwrite_a=True)
-    scale = float(np.abs(values).max(initial=abs(top)))
-    real = values.real[np.abs(values.imag) <= _NEARLY_REAL * scale]
-    return max(top, float(real.max(initial=top))) + _NEARLY_REAL * scale
+    bound, top = monotone_bound(run, probability), run.largest
+    if not np.isfinite(bound) or run.residual_gram.shape[0] == 0 or (enough is not None and enough(bound)):
+        return bound
+    search = _Exclusion.of(run, length_quantile(probability, run.coordinates.shape[1]))
+    for _ in range(_MOST_INTERVALS):
+        step = search.step_below(bound)
+        bound -= step
+        gap = bound - top
+        if step < _SMALLEST_STEP * gap or gap < _CLOSE * abs(top) or (enough is not None and enough(bound)):
+            break
+    return bound
+
+
+@dataclass(frozen=True)
+class _Exclusion:
+    """R_c and C in the eigenvectors of T, T's eigenvalues, c and eta."""
+
+    values: Floats
+    coupling: Floats
+    coordinates: Floats
+    length: float
+    error: float
+
+    @classmethod
+    def of(cls, run: ProbeRun, length: float) -> _Exclusion:
+        values, vectors = run.eigenpairs
+        newest, rows = run.residual_gram.shape[0], run.coordinates.shape[0]
+        coupling = coupling_factor(run.residual_gram) @ vectors[len(values) - newest :]
+        # The computed eigenpairs are exact for a matrix this close to T, which adds to E.
+        rounding = 8.0 * len(values) * _UNIT * float(np.abs(values).max(initial=0.0))
+        return cls(values, coupling, vectors[:rows].T @ run.coordinates, length, run.error + rounding)
+
+    def step_below(self, value: float) -> float:
+        """How far below `value` no eigenvalue is possible: h, at most a quarter of the distance to t."""
+        gap = value - float(self.values[-1])
+        if gap <= 0.0:
+            return 0.0
+        inverse = 1.0 / (value - self.values)
+        farthest = 1.0 / (1.0 - _FARTHEST)
+        # ||y C|| >= c - eta ||(l - T)^-1 C|| and ||(y, w)|| <= 1 + eta / (l - t), both worst at l = a - h.
+        lost = self.error * farthest
+        spread = float(np.linalg.norm(inverse[:, None] * self.coordinates))
+        allowed = (self.length - lost * spread) / (1.0 + lost / gap)
+        norms, rest = self._terms(inverse, gap)
+        steps = _FARTHEST * _STEPS
+        reached = steps[:, None] ** np.arange(len(norms)) @ norms + rest * steps ** len(norms) * farthest
+        possible = np.flatnonzero(reached < allowed)
+        return gap * float(steps[possible[-1]]) if len(possible) else 0.0
+
+    def _terms(self, inverse: Floats, gap: float) -> tuple[Floats, float]:
+        """gap^j ||K^-1/2 R_c D^(j+1) C|| for j < _TERMS, and a bound of the same for the larger j."""
+        first = self.coupling * inverse
+        triangle = np.linalg.cholesky(np.eye(len(first)) + first @ first.T)
+        first = linalg.solve_triangular(triangle, first, lower=True, check_finite=False)
+        powers = (gap * inverse)[None, :] ** np.arange(_TERMS)[:, None]
+        products = (first[None, :, :] * powers[:, None, :]) @ self.coordinates
+        norms = np.sqrt(np.linalg.eigvalsh(np.swapaxes(products, 1, 2) @ products)[:, -1].clip(0.0))
+        half = powers[_TERMS // 2]
+        rest = np.linalg.norm(first * half) * np.linalg.norm(half[:, None] * self.coordinates)
+        rounding = _UNIT * len(inverse) * np.linalg.norm(first) * np.linalg.norm(self.coordinates)
+        return norms * (1.0 + _TERMS * _UNIT * len(inverse)) + rounding, float(rest)
 
 
 def best_probe_bound(run: ProbeRun, probability: float, enough: Callable[[float], bool]) -> float:
@@ -221,10 +277,9 @@ def best_probe_bound(run: ProbeRun, probability: float, enough: Callable[[float]
     bound, top = monotone_bound(run, probability), run.largest
     if enough(bound) or run.projected.shape[0] > SHARP_SIZE or not enough(top + 0.5 * (bound - top)):
         return bound
-    return min(bound, sharp_bound(run, probability))
+    return sharp_bound(run, probability, enough)
 
 
 def smallest_probe_bound(run: ProbeRun, probability: float) -> float:
-    """The smaller of both bounds; the sharp one where its eigenproblem is not too large."""
-    bound = monotone_bound(run, probability)
-    return bound if run.projected.shape[0] > SHARP_SIZE else min(bound, sharp_bound(run, probability))
+    """The sharp bound where its eigenproblem is not too large, and otherwise the monotone one."""
+    return (monotone_bound if run.projected.shape[0] > SHARP_SIZE else sharp_bound)(run, probability)

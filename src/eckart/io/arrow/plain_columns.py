@@ -1,12 +1,13 @@
 """Columns that hold numbers in another form, as plain columns.
 
 Lists of one fixed length (embeddings) become one column for each place, name[0], name[1], ...; decimal numbers of a
-database, which ADBC sends as text of the opaque type "numeric", become doubles.
+database, which ADBC sends as text of the opaque type "numeric", become doubles; numbers stored as a dictionary, as runs
+or as decimals of unusual width are decoded.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,15 +23,39 @@ def width_of(kind: pa.DataType) -> int:
         kind = kind.storage_type
     if not pa.types.is_fixed_size_list(kind):
         return 0
-    inner = kind.value_type
-    return int(kind.list_size) if pa.types.is_integer(inner) or pa.types.is_floating(inner) else 0
+    types, inner = pa.types, kind.value_type
+    known = types.is_integer(inner) or types.is_floating(inner) or types.is_boolean(inner)
+    return int(kind.list_size) if known else 0
 
 
-def is_numeric(kind: object) -> bool:
-    """Whether a column is a decimal number of a database, sent as text."""
+def _decoded(kind: Any) -> pa.DataType | None:
+    """The plain type of numbers that are stored in another form; None for columns that are used as they are."""
     import pyarrow as pa
 
-    return isinstance(kind, pa.BaseExtensionType) and getattr(kind, "type_name", "") == "numeric"
+    types = pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        if getattr(kind, "type_name", "") == "numeric":
+            return pa.float64()
+        return pa.bool_() if kind.extension_name == "arrow.bool8" else None
+    if types.is_decimal(kind):
+        return pa.float64() if kind.bit_width != 128 else None
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        inner = kind.value_type
+        return inner if types.is_integer(inner) or types.is_floating(inner) else None
+    return None
+
+
+def _decode(column: pa.Array, target: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.storage
+    if pa.types.is_run_end_encoded(column.type):
+        return pc.run_end_decode(column)
+    if pa.types.is_decimal(column.type):
+        column = pc.cast(column, pa.string())  # exact; see `columns`
+    return pc.cast(column, target)
 
 
 def place_names(name: str, width: int) -> list[str]:
@@ -41,7 +66,7 @@ def expanded_schema(schema: pa.Schema) -> pa.Schema:
     """The schema with one field for each place of a fixed-size list."""
     import pyarrow as pa
 
-    if not any(width_of(field.type) or is_numeric(field.type) for field in schema):
+    if not any(width_of(field.type) or _decoded(field.type) for field in schema):
         return schema
     fields = []
     for field in schema:
@@ -50,7 +75,7 @@ def expanded_schema(schema: pa.Schema) -> pa.Schema:
             kind = _number_type(field.type)
             fields += [pa.field(name, kind) for name in place_names(field.name, width)]
         else:
-            fields.append(field.with_type(pa.float64()) if is_numeric(field.type) else field)
+            fields.append(field.with_type(_decoded(field.type) or field.type))
     return pa.schema(fields, schema.metadata)
 
 
@@ -64,15 +89,15 @@ def _number_type(kind: pa.DataType) -> pa.DataType:
 def expanded_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The same rows under `schema`, which is `expanded_schema` of theirs."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    if not any(width_of(field.type) or is_numeric(field.type) for field in batch.schema):
+    if not any(width_of(field.type) or _decoded(field.type) for field in batch.schema):
         return batch
     columns: list[pa.ChunkedArray] = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         width = width_of(field.type)
         if not width:
-            columns.append(pc.cast(column.storage, pa.float64()) if is_numeric(field.type) else column)
+            target = _decoded(field.type)
+            columns.append(column if target is None else _decode(column, target))
             continue
         numbers = list_matrix(column)
         columns += [pa.array(np.ascontiguousarray(numbers[:, place])) for place in range(width)]

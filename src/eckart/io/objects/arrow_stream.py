@@ -6,7 +6,6 @@ Protocols: the Arrow PyCapsule interface (`__arrow_c_stream__`) and the data fra
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,13 @@ def arrow_reader(data: object) -> pa.RecordBatchReader | None:
     module = type(data).__module__.partition(".")[0].lstrip("_")
     for owner, attributes, read in _READERS:
         if owner in (None, module) and all(hasattr(data, name) for name in attributes):
-            reader: pa.RecordBatchReader = read(data)
+            try:
+                reader: pa.RecordBatchReader = read(data)
+            except EckartError:
+                raise
+            except Exception as error:
+                kind = type(data).__name__
+                raise InputError(f"The {kind} cannot be read: {reason(error)}. Check the query.") from error
             return reader
     return None
 
@@ -54,17 +59,12 @@ def _capsule_reader(data: object) -> pa.RecordBatchReader:
 
 
 def _ibis_reader(table: Any) -> pa.RecordBatchReader:
-    """Batches where the backend of Ibis can stream; else the whole result."""
-    import pyarrow as pa
-
-    reader = table.to_pyarrow_batches(chunk_size=_BATCH_ROWS)
-    try:
-        first = [reader.read_next_batch()]
-    except StopIteration:
-        first = []
-    except AttributeError:  # Ibis 12 calls a method that DuckDB 2 has dropped
-        return table.to_pyarrow().to_reader()
-    return pa.RecordBatchReader.from_batches(reader.schema, itertools.chain(first, reader))
+    """Batches of an Ibis table; DuckDB's from the connection, because Ibis 12 calls a method that DuckDB 2 dropped."""
+    backend = table.get_backend()
+    if backend.name != "duckdb":
+        return table.to_pyarrow_batches(chunk_size=_BATCH_ROWS)
+    table.limit(0).to_pyarrow()  # registers tables in memory with the connection
+    return _duckdb_reader(backend.con.sql(str(backend.compile(table))))
 
 
 def _duckdb_reader(data: object) -> pa.RecordBatchReader:
@@ -93,12 +93,25 @@ def _lazy_reader(frame: Any) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(schema, parts())
 
 
+def _dataset_reader(dataset: Any) -> pa.RecordBatchReader:
+    """Batches of a dataset; the keys of its folders (year=2024) as text, so that they label rows as in a path."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    keys = getattr(getattr(dataset, "partitioning", None), "schema", None)
+    if not keys:
+        return dataset.scanner(batch_size=_BATCH_ROWS).to_reader()
+    names = dataset.schema.names
+    columns = {name: ds.field(name).cast(pa.string()) if name in keys.names else ds.field(name) for name in names}
+    return dataset.scanner(columns=columns, batch_size=_BATCH_ROWS).to_reader()
+
+
 _READERS: tuple[tuple[str | None, tuple[str, ...], Callable[[Any], pa.RecordBatchReader]], ...] = (
     ("duckdb", (), _duckdb_reader),
     ("polars", ("collect_batches",), _lazy_reader),
     ("pyarrow", ("to_reader", "projected_schema"), lambda scanner: scanner.to_reader()),
-    ("pyarrow", ("scanner",), lambda dataset: dataset.scanner(batch_size=_BATCH_ROWS).to_reader()),
-    ("ibis", ("to_pyarrow_batches",), _ibis_reader),
+    ("pyarrow", ("scanner",), _dataset_reader),
+    ("ibis", ("to_pyarrow_batches", "columns"), _ibis_reader),
     (None, ("fetch_record_batch",), lambda cursor: cursor.fetch_record_batch()),  # ADBC
     (None, ("__arrow_c_stream__",), _capsule_reader),
 )
@@ -120,23 +133,24 @@ def interchange_table(data: object) -> pa.Table | None:
 def reader_source(
     reader: pa.RecordBatchReader, name: str, row_names: str | None = "auto", memory: int | None = None
 ) -> MemorySource | CollectedRows:
-    """The rows of a RecordBatchReader, read once."""
-    schema = expanded_schema(reader.schema)
-    roles = roles_of(schema, name, row_names)
-    if not roles.numbers:
-        raise InputError(f"{name} has no column of numbers; it has {listed(schema.names)}. Turn some into numbers.")
-    collector = Collector(name, memory)
-    texts: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
-    try:
-        for batch in reader:
-            _take(batch, schema, roles, collector, texts)
-    except EckartError:
-        collector.close()
-        raise
-    except Exception as error:
-        collector.close()
-        cause = reason(error).partition(". Detail:")[0]
-        raise InputError(f"{name}: reading failed after {collector.rows:,} rows: {cause}.") from error
+    """The rows of a RecordBatchReader, read once; it is closed, so that its connection is free again."""
+    with reader:
+        schema = expanded_schema(reader.schema)
+        roles = roles_of(schema, name, row_names)
+        if not roles.numbers:
+            raise InputError(f"{name} has no column of numbers; it has {listed(schema.names)}. Turn some into numbers.")
+        collector = Collector(name, memory)
+        texts: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
+        try:
+            for batch in reader:
+                _take(batch, schema, roles, collector, texts)
+        except EckartError:
+            collector.close()
+            raise
+        except Exception as error:
+            collector.close()
+            cause = reason(error).partition(". Detail:")[0]
+            raise InputError(f"{name}: reading failed after {collector.rows:,} rows: {cause}.") from error
     return _assembled(collector, roles, texts, name)
 
 

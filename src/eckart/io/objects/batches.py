@@ -15,7 +15,7 @@ from eckart.io.frames import frame_source
 from eckart.io.guard import reason
 from eckart.io.objects.arrow_stream import reader_source
 from eckart.io.objects.collected import CollectedRows, Collector
-from eckart.io.objects.records import record_table
+from eckart.io.objects.records import mapping_table, record_table
 from eckart.io.objects.tensors import plain_array
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ def _block(item: Any) -> tuple[Block, Metadata]:
     """One batch as rows of float32 or float64."""
     if isinstance(item, list | tuple) and item and _is_matrix(item[0]):
         item = item[0]
+    if isinstance(item, Mapping):
+        item = mapping_table(item, None)
     if isinstance(item, Source):
         return item.matrix, item.metadata  # type: ignore[attr-defined]
     if not _is_matrix(item) and (frame := frame_source(item)) is not None:

@@ -62,6 +62,30 @@ def _is_duckdb(place: str) -> bool:
         return not stream.read(16).startswith(b"SQLite format 3")
 
 
+@contextlib.contextmanager
+def bounded_cache(data: object, memory: int | None) -> Iterator[None]:
+    """While a DuckDB relation is read under an explicit `memory`, its database caches no more than a quarter of it.
+
+    By default DuckDB caches what it reads in up to 80 % of the machine's memory. The limit is restored at the end.
+    """
+    run = getattr(data, "query", None)
+    if memory is None or run is None or type(data).__module__.partition(".")[0].lstrip("_") != "duckdb":
+        yield
+        return
+    number, unit = run("eckart", "SELECT current_setting('memory_limit')").fetchall()[0][0].split()
+    with contextlib.suppress(Exception):  # refused where a database in memory already takes more
+        run("eckart", f"SET memory_limit = '{_cache(memory)}'")
+    try:
+        yield
+    finally:
+        # DuckDB shows one decimal and drops the others; without half a unit the limit would shrink with every call.
+        run("eckart", f"SET memory_limit = '{float(number) + 0.05:.2f} {unit}'")
+
+
+def _cache(memory: int | None) -> str:
+    return f"{max(_LEAST_CACHE, (memory or _CACHE) // 4) // 10**6}MB"
+
+
 class Database:
     """An open connection."""
 
@@ -121,8 +145,7 @@ class PostgreSql(Database):
 def _duckdb(place: str, memory: int | None) -> Iterator[Database]:
     duckdb = require("duckdb", extra="databases", purpose="DuckDB files")
     # A view in the file could otherwise read other files, and DuckDB takes most of the machine's memory as a cache.
-    cache = f"{max(_LEAST_CACHE, (memory or _CACHE) // 4) // 10**6}MB"
-    config = {"enable_external_access": "false", "memory_limit": cache}
+    config = {"enable_external_access": "false", "memory_limit": _cache(memory)}
     with duckdb.connect(place, read_only=True, config=config) as connection:
         yield DuckDb(connection)
 

@@ -8,6 +8,7 @@ from typing import Any
 from eckart.engine.blocks.source import RowSource
 from eckart.errors import InputError
 from eckart.io.arrays.stored import stored_rows
+from eckart.io.guard import reason
 from eckart.io.objects.sliced import sliced_rows
 from eckart.wording import KEY
 
@@ -15,7 +16,7 @@ from eckart.wording import KEY
 def is_stored(data: object) -> bool:
     """An h5py Dataset, Group or File, or a Zarr array or group."""
     module = type(data).__module__.partition(".")[0]
-    return module in ("h5py", "zarr") and (hasattr(data, "shape") or hasattr(data, "keys"))
+    return module in ("h5py", "zarr") and (hasattr(type(data), "shape") or hasattr(data, "keys"))
 
 
 def _only_table(data: Any, names: list[str]) -> str | None:
@@ -26,8 +27,11 @@ def _only_table(data: Any, names: list[str]) -> str | None:
 
 def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
-    if hasattr(data, "shape"):
-        return sliced_rows(data, str(data.name or "").lstrip("/") or "array")
+    try:
+        if hasattr(data, "shape"):
+            return sliced_rows(data, str(data.name or "").lstrip("/") or "array")
+    except (RuntimeError, ValueError) as error:  # h5py, of objects whose file was closed
+        raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or give its path.") from error
     names = [str(name) for name in data]
     if key is None:
         if "indptr" in names:

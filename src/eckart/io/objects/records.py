@@ -66,7 +66,8 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     dimensions = {_dimensions(value) for value in data.values()}
     if 2 in dimensions:
         if len(data) > 1:
-            raise InputError(f"The mapping contains several arrays: {names}. Choose one with {KEY}")
+            tables = listed([str(name) for name, value in data.items() if _dimensions(value) == 2])
+            raise InputError(f"The mapping contains {names}. Choose one of its tables ({tables}) with {KEY}")
         return next(iter(data.values()))
     if dimensions == {0}:
         raise InputError(

@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Matrix, to_numpy
+from eckart.errors import InputError
 
 
 def plain_array(data: object) -> Matrix:
-    """Tensors without gradients, half precision as float32 (exact), sparse CPU tensors as CSR; JAX arrays as NumPy's.
+    """Tensors without gradients, short floats as float32 (exact), sparse CPU tensors as CSR; JAX arrays as NumPy's.
 
     JAX has no float64 unless it is switched on for the whole process, so its arrays are worked on by NumPy.
     """
     module = type(data).__module__.partition(".")[0]
     if module in ("jax", "jaxlib"):
-        return np.asarray(data)
+        data = np.asarray(data)
+    if isinstance(data, np.ndarray):
+        return data.astype(np.float32) if data.dtype.type.__module__ == "ml_dtypes" else data
+    if hasattr(data, "to_scipy_sparse"):  # the package `sparse`
+        return data.to_scipy_sparse().tocsr()
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(data, torch.Tensor):
         return _tensor(data, torch)
@@ -25,8 +30,12 @@ def plain_array(data: object) -> Matrix:
 
 
 def _tensor(data: Any, torch: Any) -> Matrix:
+    if data.device.type == "meta" or data.is_nested:
+        kind = "has no numbers (device meta)" if data.device.type == "meta" else "is nested: its rows differ in length"
+        raise InputError(f"The tensor {kind}. Give a tensor of two dimensions with values.")
     data = data.detach() if data.requires_grad else data
-    if data.dtype in (torch.float16, torch.bfloat16):
+    data = data.dequantize() if data.is_quantized else data
+    if data.dtype.is_floating_point and data.dtype.itemsize < 4:
         data = data.to(torch.float32)
     if data.layout == torch.strided or data.device.type != "cpu":
         return data

@@ -133,7 +133,14 @@ def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...
 def _dominant(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     root = spectrum(problem.matrix, symmetric=False).roots[0]
     return (
-        Target(("lambda", "l", mark("eigenvalue")), "number", root.value, label="λ"),
+        Target(
+            ("lambda", "l", mark("eigenvalue")),
+            "number",
+            root.value,
+            label="λ",
+            extreme="largest",
+            reserved=("x_0", "x0", "v_0", "v0"),
+        ),
         Target(("x", "v", "e", mark("eigenvector")), "directions", root.eigenpairs[0].unit, label="x"),
     )
 

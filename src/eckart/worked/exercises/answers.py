@@ -8,8 +8,9 @@ read in two ways (a decimal comma, `2 √3` as one number or two) is read in bot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import chain
 from itertools import product as cartesian
 from math import prod
@@ -18,8 +19,9 @@ from typing import Any
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import Entry, Grid, Reader, Typed
 from eckart.worked.exercises.spellings import spellings
-from eckart.worked.exercises.typed import plain, unwrapped
-from eckart.worked.exercises.words import are_neutral
+from eckart.worked.exercises.statements import Statement, statements
+from eckart.worked.exercises.typed import plain, plain_name, unwrapped
+from eckart.worked.exercises.words import are_neutral, are_sides
 from eckart.worked.messages import tr
 
 _LONGEST, _MOST_READINGS = 4000, 64
@@ -27,11 +29,6 @@ Mode = tuple[bool, bool]
 _MODES: tuple[Mode, ...] = ((False, False), (True, False), (False, True))
 """Whether a space multiplies, and whether it separates a number from a vector, as `Reader` has it."""
 _OPEN, _CLOSE = "([{", ")]}"
-_WORD = r"(?!sqrt|cbrt)[^\W\d_](?:[\w'~+]|-(?=[^\W\d_]{3})|\^\([-+]?\w*\)|\^-?)*"
-_INDEX = r"\s*\([^()=≈;\n]*\)(?:\^\(?\w\)?)?"  # rank(A), x(1, 1), det(-A), det(A)^2
-_NAMED = re.compile(rf"(?<![\w.)^])({_WORD}(?:,?[^\S\n]+{_WORD}){{0,9}}(?:{_INDEX})?)\s*(?:=|:|≈)")
-_LABEL = re.compile(r"\s*((?:(?!sqrt|cbrt)[^\W\d_]+\s+)+)(?=[-+(\[{\d.]|sqrt|cbrt)")
-_INDEXED = re.compile(r"\s*[^\W\d_]_?\d+(?:\s*[,\s]\s*[^\W\d_]_?\d+)*\s*")
 
 
 @dataclass(frozen=True)
@@ -51,6 +48,7 @@ class Target:
     `scale` is the size that decimals are rounded against, such as 1 for correlations; 0 takes the largest value.
     A `squared` target asks for squares, such as d^2 for d; an `unsigned` one is never negative, so that `sigma^2 = 9`
     gives sigma. `reserved` has letters that mean something else in the question, such as C for the product C U R.
+    `extreme` is "largest" or "smallest" for one value of several, which must not be called the other.
     """
 
     names: tuple[str, ...]
@@ -65,6 +63,7 @@ class Target:
     squared: bool = False
     unsigned: bool = False
     reserved: tuple[str, ...] = ()
+    extreme: str = ""
 
     @property
     def shown(self) -> str:
@@ -87,8 +86,8 @@ class Row:
 
     @property
     def title(self) -> str:
-        """What the row is called, with a sign of equality or without."""
-        return self.name or self.words
+        """What the row is called, with a sign of equality or without; `basis: columns 1, 2` says which side."""
+        return f"{self.name} {self.words}" if self.name and are_sides(self.words) else self.name or self.words
 
     def atoms(self) -> list[tuple[Entry, ...]]:
         """Numbers side by side, and each bracket: what may belong to different things that are asked for."""
@@ -129,9 +128,9 @@ def _read(text: str, errors: list[str]) -> list[list[Row]]:
     try:
         whole = plain(text)
         for candidate in [one for own in dict.fromkeys((whole, unwrapped(whole))) for one in spellings(own)]:
-            pieces = list(_pieces(candidate))
+            pieces = statements(candidate)
             modes = _MODES if re.search(r"[\w)\]}][^\S\n]+[(\[{]", candidate) else _MODES[:2]
-            read += [[_row(name, piece, mode, errors) for name, piece in pieces] for mode in modes]
+            read += [[_row(piece, mode, errors) for piece in pieces] for mode in modes]
     except InputError as error:
         errors.append(str(error))
     return _combined(read)
@@ -240,28 +239,17 @@ def _distinct(parts: Iterable[list[Row] | None]) -> list[list[Row]]:
     return found
 
 
-def _row(name: str, content: str, mode: Mode, errors: list[str]) -> Row | None:
+def _row(given: Statement, mode: Mode, errors: list[str]) -> Row | None:
     """One row, or None if it cannot be read in this way."""
-    words = ""
-    if (match := _LABEL.match(content)) and re.search(r"[^\W\d_]{2}", match[1]):
-        words, content = match[1].strip(), content[match.end() :]
+    name = plain_name(given.name)
     try:
-        if not re.search(r"[=≈]", content):
-            return Row(_entries(content, mode), name, words)
-        if not name and (side := _unreadable_start(content, mode)):
-            name, words, content = f"{words} {side}".strip(), "", content[content.index(side) + len(side) :]
-            content = re.sub(r"^[\s=≈]+", "", content)
-        first, last = (_entries(_side(content, mode, end), mode) for end in (0, -1))
-        return Row(first, name, words, differs=not _agree(first, last))
+        if not re.search(r"[=≈]", given.content):
+            return Row(_entries(given.content, mode), name, given.words)
+        first, last = (_entries(_side(given.content, mode, end), mode) for end in (0, -1))
+        return Row(first, name, given.words, differs=not _agree(first, last))
     except InputError as error:
         errors.append(str(error))
         return None
-
-
-def _unreadable_start(content: str, mode: Mode) -> str:
-    """The first side of an equality if it is not a number, such as `2 det A`: what follows is called so."""
-    side = re.split(r"[=≈]", content)[0].strip()
-    return side if side and len(_cut(side, ",")) == 1 and not _is_readable(side, mode) else ""
 
 
 def _entries(content: str, mode: Mode) -> tuple[Entry, ...]:
@@ -290,61 +278,26 @@ def _is_readable(side: str, mode: Mode) -> bool:
 
 def _agree(first: tuple[Entry, ...], last: tuple[Entry, ...]) -> bool:
     """Whether two sides of an equality are the same numbers, as far as a rounded one says."""
-    pairs = list(zip(flat(first), flat(last), strict=False))
-    near = [abs(a.value - b.value) <= max(a.error, b.error, abs(a.value) / 50) for a, b in pairs]
-    return len(flat(first)) == len(flat(last)) and all(near)
+    return len(flat(first)) == len(flat(last)) and all(map(_is_rounded, flat(first), flat(last)))
 
 
-def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """The rows of an answer as text, the first one of a statement with its name."""
-    for name, body in _statements(text):
-        for place, piece in enumerate(_cut(body, ";\n")):
-            if content := piece.strip().rstrip(",").strip():
-                yield name if place == 0 else "", content
-
-
-def _statements(text: str) -> Iterator[tuple[str, str]]:
-    """`name = body`, as often as it occurs outside brackets; what stands before the first name has none."""
-    starts = [(match, _factor_before(text, match.start())) for match in _NAMED.finditer(text)
-              if _depth(text[: match.start()]) == 0]  # fmt: skip
-    ends = [*[match.start() - len(factor) for match, factor in starts[1:]], len(text)][: len(starts)]
-    yield "", _trimmed(text[: starts[0][0].start() - len(starts[0][1])] if starts else text)
-    names = ""
-    for (match, factor), end in zip(starts, ends, strict=True):
-        body = _trimmed(text[match.end() : end])
-        own = factor.strip() + match[1]
-        names = f"{names} = {own}" if names else own  # det = |A| = 12 has two names
-        if body.strip():
-            yield names, body
-            names = ""
-
-
-def _factor_before(text: str, place: int) -> str:
-    """What multiplies a name at the beginning of a row, as in `2 det = 24`, `-det = 1` and `1/det = 2`."""
-    number = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
-    pattern = rf"(?:^|\n)\s*((?:[-+]|{number}[ ]?[*/]?)[ ]?)\Z|;\s*([-+]|{number}(?:[ ]?[*/][ ]?)?)\Z"
-    found = re.search(pattern, text[:place])
-    return found[1] or found[2] if found else ""
-
-
-def _trimmed(body: str) -> str:
-    """Without a leading sign of equality, and without a full stop at the end."""
-    return re.sub(r"(?<=[\d)\]}])\s*\.\s*$", "", re.sub(r"^[\s=≈]+", "", body))
+def _is_rounded(a: Typed, b: Typed) -> bool:
+    """Whether one number is the other, rounded or cut off; two decimals may both have been rounded on the way."""
+    gap = abs(a.value - b.value)
+    if a.error and b.error:
+        return gap <= max(a.error, b.error, abs(a.value) / 50)
+    error = max(a.error, b.error)
+    cut = gap < error and abs(b.value if b.error else a.value) < abs(a.value if b.error else b.value)
+    return cut or gap <= error / 2 * Decimal("1.0000001") or gap <= Decimal("1e-12") * abs(a.value)
 
 
 def _alternatives(content: str) -> list[str]:
-    """`2 ± √3` is two entries; `x1, x3` names columns 1 and 3."""
-    if _INDEXED.fullmatch(content.strip(" (){}[]")):
-        return [", ".join(re.findall(r"\d+", content))]
+    """`2 ± √3` is two entries."""
     if "±" not in content:
         return [content]
     if content.count("±") > 1:
         raise InputError(tr("Only one ± can be read in a row."))
     return [content.replace("±", "+"), content.replace("±", "-")]
-
-
-def _depth(text: str) -> int:
-    return sum(text.count(sign) for sign in _OPEN) - sum(text.count(sign) for sign in _CLOSE)
 
 
 def _cut(text: str, signs: str) -> list[str]:

@@ -127,7 +127,7 @@ def close(given: Typed, true: sp.Expr, scale: Decimal = Decimal(0)) -> bool:
         slack = Decimal("1.0000001")
         if gap <= rounded * slack and gap <= max(_COARSE * max(size, scale), least):
             return True
-        return cut and gap <= given.error * slack and gap <= max(_COARSE * size, least)
+        return cut and gap * slack < given.error and gap <= max(_COARSE * size, least)
     return gap <= (_FLOAT * max(Decimal(1), size) if true.has(sp.Float) else _EXACT * (1 + size))
 
 
@@ -253,8 +253,8 @@ def _matrix_slip(given: Grid, true: sp.Matrix, wrong: list[tuple[int, int]]) -> 
         return tr("Every entry is off by the factor {factor}.", factor=f"{ratio:.6g}")
     if min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
         return tr("The columns are right up to their signs, but here the signs are given.")
-    inexact = all(x.error for row in given.rows for x in row if x.value != x.value.to_integral_value())
-    if inexact and np.abs(a - b).max() <= 0.03 * np.abs(b).max():
+    inexact = [bool(x.error) for row in given.rows for x in row if x.value != x.value.to_integral_value()]
+    if inexact and all(inexact) and np.abs(a - b).max() <= 0.03 * np.abs(b).max():
         return tr("Close, but not to the digits given: compute with more digits.")
     if len(wrong) <= max(1, len(true) // 3):
         indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)

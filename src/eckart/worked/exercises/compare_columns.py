@@ -45,8 +45,13 @@ def axes(part: Part, target: Target) -> Verdict:
     given = _as_columns(part, target.value)
     if given.shape != target.value.shape:
         return wrong_shape(given, target.value)
-    own, count = floats(given), true.shape[1]
-    fits = np.array([[int(np.sign(x @ y)) * _parallel(x, y) for y in true.T] for x in own.T])
+    own, count, errors = floats(given), true.shape[1], np.array([[float(x.error) for x in row] for row in given.rows])
+    fits = np.array(
+        [
+            [int(np.sign(x @ y)) * _has_direction(x, error, y) for y in true.T]
+            for x, error in zip(own.T, errors.T, strict=True)
+        ]
+    )
     signs = {order: tuple(fits[range(count), order].tolist()) for order in permutations(range(count))}
     matches = frozenset((order, found) for order, found in signs.items() if all(found))
     if matches:
@@ -240,6 +245,13 @@ def _is_near(given: Grid, place: int, true: Array) -> bool:
 def _parallel(a: Array, b: Array) -> bool:
     size = float(np.linalg.norm(a) * np.linalg.norm(b))
     return size > 0 and abs(abs(float(a @ b)) / size - 1) < 2e-5
+
+
+def _has_direction(a: Array, error: Array, b: Array) -> bool:
+    """Whether two vectors are parallel, as far as the rounding errors of the first one say: a_i b_j = a_j b_i."""
+    size = float(np.linalg.norm(a) * np.linalg.norm(b))
+    slack = np.outer(error, np.abs(b)) + np.outer(np.abs(b), error) + 1e-12 * size
+    return size > 0 and bool((np.abs(np.outer(a, b) - np.outer(b, a)) <= slack).all())
 
 
 def _is_orthogonal(a: Array) -> bool:

@@ -13,6 +13,7 @@ from eckart.worked.exercises.names import find
 
 _SPACE = re.compile(
     r"(?:E|Eig|V|v|e|x|w|u|eigenspace|autospazio|autoespacio)[\s_]*(?:\(([^()]*)\)|(lambda_?\d|(?<=[Eg_])\d+))"
+    r"|[^\W\d_](?:[^\W\d_]|\s)*\s(?:for|to|of|a|per|di|para|de|для)\s+(?P<value>[-\d(][^=]*)"
 )
 _BY_ORDER = re.compile(r"lambda_?(\d)")
 Key = Typed | int
@@ -44,7 +45,7 @@ def _key(row: Row, targets: Sequence[Target]) -> Key | None:
     match = _SPACE.fullmatch(row.title)
     if match is None or (match[2] and find(row.title, targets) is not None):
         return None  # v2 is the second one
-    inside = (match[1] or match[2]).strip()
+    inside = (match[1] or match[2] or match["value"]).strip()
     if order := _BY_ORDER.fullmatch(inside):
         return int(order[1])
     try:

@@ -166,7 +166,7 @@ def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, d
     rows, cols = _checked(kind, size or KINDS[kind].sizes[difficulty - 1])
     problem, solution = _found(kind, difficulty, rows, cols, seed)
     targets = KINDS[kind].targets(problem, solution)
-    question = Step(tr(KINDS[kind].question, **problem.values), numbers=_shown(kind, problem, solution))
+    question = Step(KINDS[kind].asked(problem), numbers=_shown(kind, problem, solution))
     return Exercise(
         tr("Exercise {seed}. {title}", seed=seed, title=solution.title),
         (question, *solution.steps[1:]),

@@ -291,7 +291,7 @@ KINDS = {
         (6, 6),
         _query,
         lambda p, s: (
-            Target((mark("back"), "qVVT"), "matrix", s["back"], label="q V V^T"),
+            Target((mark("back"), "qVVT"), "matrix", s["back"], label="q V V^T", reserved=("q",)),
             Target((mark("suggest"), mark("columns"), mark("column")), "set", _suggested(p, s), label=mark("Columns")),
             Target(("qV", mark("concepts")), "scores", s["concepts"], optional=True),
         ),

@@ -12,16 +12,28 @@ from functools import cache
 
 from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.synonyms import SYNONYMS
-from eckart.worked.exercises.words import METHOD, are_articles, are_describing, are_neutral, are_sides, counts, words_of
+from eckart.worked.exercises.words import (
+    METHOD,
+    are_articles,
+    are_describing,
+    are_neutral,
+    are_sides,
+    counts,
+    extreme_of,
+    side_of,
+    words_of,
+)
 from eckart.worked.messages import LANGUAGES, catalogue
 
 COLUMNS = {"directions", "axes", "frame", "scores"}
-_SUBJECT = re.compile(r"[A-Z](?:_?[a-z\d])?")  # the matrix of the question, as in rank(A)
+_SUBJECTS = {"A", "M", "X"}
+"""What the matrix of a question is called, as in rank(A). Results on the way may be meant too: eigenvalues of C."""
 _FIXED = {"A", "k", "K", "n", "I"}
 """Letters with one meaning in all questions; any other letter may be the writer's own name for an answer."""
 _PLAIN = re.compile(r"(?:[^\W\d_]+(?:_?\d+)?[\s.,']*)*")  # words, perhaps with numbers: row 1, row2
 _SUFFIX = r"_?(?:max|min|dom|F|tot)"  # lambda_max, error_F
 _MOST = 9
+_OPPOSITE = {"largest": "smallest", "smallest": "largest"}
 _WITH = r"\s(?:with|where|con|dove|donde|где|при)\s"  # A = QR with Q = ...
 _SQUARED = (
     r"(?i)\(?\b(?:squared?|quadratic[oie]|al quadrato|cuadrátic[oa]s?|al cuadrado|квадрат\w*|в квадрате)\b\)?(?: of)?"
@@ -40,7 +52,15 @@ def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     name = with_power(name)
     pieces = [piece for pattern in (r"=", _WITH, r",") for one in reversed(name.split("="))
               for piece in re.split(pattern, one)]  # fmt: skip
-    return next((found for one in pieces if (found := _find(one.strip(), targets))), None)
+    found = next((found for one in pieces if (found := _find(one.strip(), targets))), None)
+    return found if found and not _contradicts(name, targets[found[0]]) else None
+
+
+def _contradicts(name: str, target: Target) -> bool:
+    """Whether a name says `columns` of chosen rows, or `largest` of the smallest value."""
+    rows = not {"columns", "column"} & set(target.names)
+    side = side_of(name) if target.form == "set" else ""
+    return side == ("columns" if rows else "rows") or extreme_of(name) == _OPPOSITE.get(target.extreme)
 
 
 def with_power(name: str) -> str:
@@ -59,10 +79,11 @@ def is_free(name: str, targets: Sequence[Target] = ()) -> bool:
     >>> is_free("x"), is_free("y_2"), is_free("the answer"), is_free("trace"), is_free("A^-1"), is_free("|A|^2")
     (True, True, True, False, False, False)
     """
-    if any(target.form == "set" for target in targets) and are_sides(name):
-        return False  # chosen rows are not chosen columns
+    if any(target.form == "set" for target in targets) and are_sides(name) and not re.search(r"\d", name):
+        return False  # chosen rows are not chosen columns; row1, row2, ... are rows of something
     letter = re.fullmatch(r"([^\W\d_]|mu|nu|rho|phi)(?:_?\d+|')?", name.strip())
-    if letter is not None and any(letter[1] in target.reserved for target in targets):
+    own = {letter[0], letter[0].rstrip("_0123456789")} if letter is not None else set()
+    if any(own & set(target.reserved) for target in targets):
         return False
     if letter is not None and any(letter[1] in target.names and _place(target) for target in targets):
         return False  # another entry than the one that is asked for
@@ -105,8 +126,9 @@ def _named(name: str, targets: Sequence[Target]) -> int | None:
     wanted = _normal(name)
     exact = [i for i, target in enumerate(targets) if name in target.names]
     loose = [i for i, target in enumerate(targets) if wanted in _names(target.names)]
+    inflected = not re.search(r"\s\S{1,2}$", name)  # the B of `determinant B` is not an ending
     alike = [i for i, target in enumerate(targets) if any(_alike(wanted, one) for one in _names(target.names))]
-    return next(iter(exact + loose + alike), None)
+    return next(iter(exact + loose + (alike if inflected else [])), None)
 
 
 def _indexed(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
@@ -132,9 +154,22 @@ def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | No
     place = re.fullmatch(r"\d+(?:\s*[,;]\s*\d+)+", inside)
     if place and _place(targets[found[0]]):
         return found if re.sub(r"\D", "", inside) == _place(targets[found[0]]) else None
+    if re.search(r".-", inside):
+        return found if _is_difference(inside, targets) else None
     same = _find(inside, targets)
     harmless = re.fullmatch(r"[^\W\d_]+(?:[\s-][^\W\d_]+)*", inside) and are_describing(inside)
-    return found if place or harmless or _SUBJECT.fullmatch(inside) or (same and same[0] == found[0]) else None
+    return found if place or harmless or _is_subject(inside, targets) or (same and same[0] == found[0]) else None
+
+
+def _is_difference(inside: str, targets: Sequence[Target]) -> bool:
+    """Whether `A - A_1` is the error that is asked for: not with another index."""
+    pieces = [piece.strip() for piece in inside.split("-", 1)]
+    return all(pieces) and not any(re.fullmatch(r"[A-Z]_?\d+", one) and _named(one, targets) is None for one in pieces)
+
+
+def _is_subject(word: str, targets: Sequence[Target]) -> bool:
+    """Whether a letter is the matrix of the question, or something that is asked for."""
+    return word in _SUBJECTS or any(word in target.names and word.isupper() for target in targets)
 
 
 def _described(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
@@ -145,8 +180,7 @@ def _described(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     words = [word.strip(",") for word in words]
     if any(map(counts, words)):
         return next(((i, 0) for i, target in enumerate(targets) if target.form == "count"), None)
-    subject = [bool(_SUBJECT.fullmatch(word)) and place > 0 and _named(word, targets) is None
-               for place, word in enumerate(words)]  # fmt: skip
+    subject = [word in _SUBJECTS and place > 0 and _named(word, targets) is None for place, word in enumerate(words)]
     said = [word for word, is_subject in zip(words, subject, strict=True) if not is_subject and not are_articles(word)]
     kept = [word for word in said if not are_describing(word)]
     plain = [word for word in said if are_neutral(word) or not are_describing(word)]
@@ -177,13 +211,14 @@ def _count(target: Target) -> int:
 @cache
 def _names(names: tuple[str, ...]) -> frozenset[str]:
     """What a target may be called, in all languages."""
-    translated = [form[0] for code in LANGUAGES for name in names if (form := catalogue(code).messages.get(name))]
-    synonyms = [other for name in names for other in SYNONYMS.get(name, "").split(", ")]
-    return frozenset(filter(None, map(_spelt, (*names, *translated, *synonyms))))
+    known = [*names, *[other for name in names for other in SYNONYMS.get(name, "").split(", ")]]
+    translated = [form[0] for code in LANGUAGES for name in known if (form := catalogue(code).messages.get(name))]
+    return frozenset(filter(None, map(_spelt, (*known, *translated))))
 
 
 def _spelt(name: str) -> str:
-    """A name without articles, which `find` leaves out too."""
+    """A name without articles, which `find` leaves out too; of a sentence, what stands before its values."""
+    name = name.split(": {")[0]
     return _normal(" ".join(word for word in name.split() if not are_articles(word) or len(word) == len(name)))
 
 
@@ -194,4 +229,4 @@ def _alike(a: str, b: str) -> bool:
 
 
 def _normal(name: str) -> str:
-    return re.sub(r"[\s_^{}()]", "", name.lower())
+    return re.sub(r"[\s_^{}(),]", "", name.lower())

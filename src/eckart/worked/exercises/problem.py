@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.worked.exercises.answers import Target
+from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, SolutionTable, Value
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Kind:
     `least` and `most` bound the sizes that may be asked for. `quick` refuses a candidate before it is solved.
     """
 
-    question: str
+    question: str | Callable[[Problem], str]
     sizes: tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
     least: tuple[int, int]
     most: tuple[int, int]
@@ -50,3 +51,7 @@ class Kind:
     allows: Callable[[int, int], bool] = lambda rows, cols: True
     """Whether this many rows and columns are possible within the bounds; `allowed` says which in words."""
     allowed: str = ""
+
+    def asked(self, problem: Problem) -> str:
+        """The question in the current language."""
+        return tr(self.question, **problem.values) if isinstance(self.question, str) else self.question(problem)

@@ -11,7 +11,7 @@ def spellings(text: str) -> Iterator[str]:
     yield text
     if edges := _edges(text):
         yield edges
-    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed_number, text)
+    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?!\d|[.,]\d|\^)", _mixed_number, text)
     if mixed != text:
         yield mixed
     if (decimals := _with_points(text)) != text:

@@ -28,7 +28,7 @@ SYNONYMS = {
     "covariance": "cov, covariances",
     "means": "mean, averages",
     "coordinates": "coords, embedding, coefficients",
-    "basis": "rows, row",
+    "basis": "rows, row, Rows that form a basis of the row space: {words}.",
     "approximation": "approssimazione, aproximación, приближение",
     "right singular vectors": "vettori singolari destri, vectores singulares derechos, правые сингулярные векторы",
     "left singular vectors": "vettori singolari sinistri, vectores singulares izquierdos, левые сингулярные векторы",

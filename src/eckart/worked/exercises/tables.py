@@ -11,6 +11,7 @@ from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.factoring import SHARES
 from eckart.worked.exercises.families import floats, largest, no_equal_rows, off_diagonal, table
 from eckart.worked.exercises.problem import Kind, Problem, Random
+from eckart.worked.exercises.questions import most_correlated, projected
 from eckart.worked.messages import mark
 from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution
@@ -108,7 +109,7 @@ def _minor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     values = ("lambda", "l", mark("variances"), mark("eigenvalues"), mark("eigenvalue"), "variance")
     vectors = ("w", "W", "v", mark("components"), "component", mark("eigenvector"))
     return (
-        Target(values, "numbers", list(solution["eigenvalues"]), also=_divided(problem, solution)),
+        Target(values, "numbers", list(solution["eigenvalues"]), also=_divided(problem, solution), extreme="smallest"),
         Target(vectors, "directions", solution["components"]),
     )
 
@@ -270,10 +271,7 @@ KINDS = {
         _is_good_table,
     ),
     "project": Kind(
-        mark(
-            "Give the scores of the new rows on the first principal components of the table ({k}), and their squared "
-            "distances from the space of these components."
-        ),
+        projected,
         _SIZES,
         *_LIMITS,
         _project,
@@ -308,10 +306,7 @@ KINDS = {
         _is_good_correlation,
     ),
     "select": Kind(
-        mark(
-            "Which columns ({count}) are most correlated with the target $y$, in absolute value? Give the correlations "
-            "of all columns too."
-        ),
+        most_correlated,
         ((4, 2), (5, 3), (6, 4)),
         (4, 2),
         (8, 5),

@@ -11,7 +11,6 @@ import unicodedata
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
-from eckart.worked.exercises.words import METHOD, are_neutral, without_units
 from eckart.worked.messages import tr
 
 _PLAIN = str.maketrans({
@@ -40,17 +39,14 @@ _ACCENTS = {
 }  # fmt: skip
 _TYPES = r"matrix|array|diag|vector|list|set|span|gen|lin|float\d*|int\d*"  # np.float64(0.5) is 0.5
 _WRAPPERS = rf"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:{_TYPES})\s*(?=[(\[{{])"
-_TRANSPOSED = r"(?<![^\W_])([UV])[tTh](?=\s*(?:=|:|≈))"  # Vt = ..., as NumPy's users call V^T
 _COLUMN = r"\[((?:\s*\[\s*[^\s\[\],;]+\s*\]\s*,?){2,})\s*\]"  # [[1], [2]] has two rows
-_LITERAL = r"(?:(?<![\w.,^])(?<!\^\()(?<!\^-)(?<!\^\(-)|(?<=sqrt)|(?<=cbrt))\d+(?:[.,]\d+)?"  # not the index of a name
+_EIGENPAIR = r"\(\s*([^()\[\]{},;\n]+?)\s*[,;]\s*(\[[^\[\]\n]*\]|\([^()\n]*\))\s*\)"  # (39, [1, 2])
 _MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
 _ITEM = (  # 1) or 1. or - before a line
     r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_])|"
     r"[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"
 )
-_NAME = r"(?!sqrt|cbrt)[^\W\d_][\w^']*(?:[^\S\n]*\([^()\n]*\))?"
 _ABOUT = r"(?<!K)~\s*(?=[-+]?\s*(?:[\d.(]|sqrt|cbrt))|(?i:\b(?:ca|approx|aprox|circa|ок|прибл)\.)\s*(?=[-+]?[\d.])"
-_AND = r"(?<=\s)(?:and|or|e|ed|o|oppure|y|и|или)(?=\s)(?!\s*(?:=|:|≈))"
 
 
 def plain(text: str) -> str:
@@ -62,69 +58,43 @@ def plain(text: str) -> str:
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
     text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
+    if inequality := re.search(r"[<≤≥≠]|(?<!-)>", text):
+        raise InputError(tr("{sign} was not expected.", sign=repr(inequality[0])))
     if "\\" in text or "$" in text:
         text = _latex(text)
-    # x_{1} is x_1, and a raised {..} is a parenthesis; what is left of braces is a set.
-    text = re.sub(r"(?<=\w)(_\{|\()\s*lambda\s*=\s*(?=[^(){}]*[)}]\s*(?:=|:|->))", r"\1", text)  # v(λ=3)
-    text = re.sub(r"_\{([^{}]*[^\w\s,{}][^{}]*)\}", r"(\1)", text)  # E_{-6}
-    text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", re.sub(r"_\{\s*(\d+(?:\s*,\s*\d+)+)\s*\}", r"(\1)", text))
+    # x_{1} is x_1, E_{-6} is E(-6), and a raised {..} is a parenthesis; what is left of braces is a set.
+    text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", text)
+    text = re.sub(r"_\{([^{}]*)\}", r"(\1)", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
-    text = _norms_and_pairs(text)
-    text = re.sub(r"(?<=[^\W\d_])\^\((\d+|[+T])\)(?=\s*(?:=|:|≈))", r"^\1", text)  # A^3 and A^+ are names here
-    text = re.sub(r"\|\s*([^\W\d_])\s*\|(\^\(?2\)?)?\s*=", r"det\2 =", text)
-    text = re.sub(r"(?<=[^\W\d_])\[\s*([A-Z]|\d+\s*,\s*\d+)\s*\](?=\s*(?:=|:|≈))", r"(\1)", text)  # Det[A], x[1, 2]
-    text = "\n".join(re.sub(r"^\s*\|(.*)\|\s*$", r"\1", line) for line in text.splitlines())
+    text = re.sub(r"\|\|", "‖", text)
+    text = "\n".join(re.sub(r"^\s*\|([^|]*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)
-    text = re.sub(_TRANSPOSED, r"\1^T", text)
+    text = re.sub(_EIGENPAIR, r"\1, \2", text)
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
-    text = re.sub(r"\+\s*/\s*-|\+-", "±", text)
-    text = re.sub(rf"({_LITERAL})[^\S\n]*:[^\S\n]*(?=\d)", r"\1/", text).replace("**", "^")
-    # `k = 1 (97.8 %)` has the share of the k that it gives; `√2 (≈ 1.41)` is an equality.
-    text = re.sub(r"(?<=[\w)\]}])\s*\(\s*[=≈~]?\s*(\d+(?:[.,]\d+)?\s*%)\s*\)", r"; share = \1;", text)
-    text = re.sub(r"(?<=\d)\s*[:,]\s+(\d+(?:[.,]\d+)?\s*%)(?=\s*(?:[;\n]|$))", r"; share = \1", text)
-    text = re.sub(r"(?<=[\w)\]}])\s*\(\s*[=≈~]\s*([^()=≈]*)\)", r" ≈ \1", text)
-    text = re.sub(r"\(\s*([^\W\d_]\w*\s*[=≈][^()=≈]*)\)", r"; \1;", text)  # columns 2, 3 (r = 0.5, 0.6)
-    text = re.sub(r"(?:(?<=[=:,;\n])|^)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", " ", text)  # a vector of either sign
-    text = re.sub(r"(?<=[\d)\]}%])[^\S\n]*\(\s*([^\W\d_]{2}[^()\d]*)\)", _remark, text)
-    text = without_units(re.sub(_AND, ",", text))
-    # Words after a comma or a number begin a part of their own: `values 3, 1, vectors (1, 1), (1, -1)`.
-    word = r"(?!sqrt|cbrt)[^\W\d_]"
-    words = rf"(?=(?:{word}+\s+)*{word}{{3,}}\s+(?:{word}+\s+)*[-+(\[{{\d.])"
-    return re.sub(rf"(?:,\s*|(?<=[\d)\]}}])[^\S\n]+){words}", "; ", text)
+    text = re.sub(r"\+\s*/\s*-|\+-", "±", text).replace("**", "^")
+    return re.sub(r"(?:(?<=[=:,;\n])|^)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", " ", text)  # a vector of either sign
 
 
-def _remark(found: re.Match[str]) -> str:
-    """Nothing in place of `(exact)` and `(by Chio)` after a number."""
-    return "" if are_neutral(re.split(METHOD, f" {found[1]}")[0]) else found[0]
+def plain_name(name: str) -> str:
+    """A name in one spelling.
 
-
-def _norms_and_pairs(text: str) -> str:
-    """`‖A - B‖_F = 2` is an error, `39: (1, 2)`, `39 -> (1, 2)` and `(39, [1, 2])` are a number and a vector."""
-    norm = r"(?:‖[^‖\n]*‖|\|\|[^|\n]*\|\|)(_[^\W\d]|_2)?(\^\(?2\)?)?(?=\s*(?:=|:|≈))"
-    text = re.sub(norm, _norm, text)
-    text = re.sub(r"\(\s*([^()\[\]{},;\n]+?)\s*[,;]\s*(\[[^\[\]\n]*\]|\([^()\n]*\))\s*\)", r"\1, \2", text)
-    text = re.sub(r"(?m)^\s*->\s*|^\s*\?\s*=\s*", "", text)
-    text = re.sub(r"(?<![\w.)])(lambda_?\d?)\s*->\s*(?=[(\[{])", r"E(\1) = ", text)
-    text = re.sub(rf"(?<![\w.)])({_NAME})\s*->\s*", r"\1 = ", text)  # det -> 12
-    text = re.sub(r"\s*->\s*(?=[(\[{])", ", ", text)
-    text = re.sub(r"\s*->\s*", "; ", text)
-    text = re.sub(rf"({_LITERAL})\s*:[^\S\n]+([^;:=≈\n()\[\]{{}}]*)", _pair, text)
-    return re.sub(rf"({_LITERAL})(?::\s+|\s*:\s*(?=[(\[{{]))", r"\1, ", text)
-
-
-def _norm(found: re.Match[str]) -> str:
-    if found[1] == "_2":
-        return "spectral norm^2" if found[2] else "spectral norm"
-    return "error^2" if found[2] else "Frobenius norm"
-
-
-def _pair(found: re.Match[str]) -> str:
-    """`3: 0.6 0.8` as `3, (0.6 0.8)`: a number and a vector without brackets."""
-    vector = found[2].strip().rstrip(",")
-    several = len(re.findall(r"[^\s,%]+", vector)) > 1 and not re.search(r"[^\W\d_]", re.sub("sqrt|cbrt", "", vector))
-    return f"{found[1]}, ({vector}){' ' if found[2] != vector else ''}" if several else found[0]
+    >>> plain_name("Det[A]"), plain_name("|A|"), plain_name("np.linalg.det(A)"), plain_name("Vt")
+    ('Det(A)', 'det', 'det(A)', 'V^T')
+    >>> plain_name("‖A - B‖_F^2"), plain_name("‖A‖_F"), plain_name("v(lambda=3)")
+    ('error (A - B)^2', '‖A‖_F', 'v(3)')
+    """
+    name = re.sub(r"(?<=[^\W\d_])\[([^\[\]]*)\]", r"(\1)", name)
+    name = re.sub(r"(?<![^\W_])(?:[^\W\d_]+\.)+(?=[^\W\d_]+\()", "", name)
+    name = re.sub(r"\(\s*lambda\s*=\s*", "(", name)
+    name = re.sub(r"\|\s*([A-Z])\s*\|", "det", name)
+    name = re.sub(r"\^\(([-+]?\w*)\)", r"^\1", name)
+    norm = re.search(r"‖([^‖]*[^‖\s]\s*-[^‖]*)‖(_2)?(?:_\w)?(\^2)?", name)
+    if norm:  # of a difference, so that it is an error
+        kind = "spectral norm" if norm[2] else "error" if norm[3] else "Frobenius norm"
+        name = f"{name[: norm.start()]}{kind} ({norm[1].strip()}){norm[3] or ''}{name[norm.end() :]}"
+    return re.sub(r"(?<![^\W_])([UV])[tTh]$", r"\1^T", name)
 
 
 def unwrapped(text: str) -> str:
@@ -148,7 +118,7 @@ def _unicode(text: str) -> str:
     text = re.sub(r"(?<!\d)(\d{1,9})([¼-¾⅐-⅞])", lambda m: f"({m[1]}+{_fraction(m[2])})", text)
     text = re.sub(r"[¼-¾⅐-⅞]", lambda m: _fraction(m[0]), text)
     text = re.sub(r"[⁰¹²³⁴-⁹⁺⁻]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
-    text = re.sub(r"(?<=[₀-₉]),(?=[₀-₉])", "", text) if re.search(r"[₀-₉],[₀-₉]\s*=", text) else text
+    text = re.sub(r"[₀-₉](?:,[₀-₉])+(?=\s*=)", lambda m: f"({m[0]})", text)
     text = text.translate(_LOWERED).translate(_PLAIN)
     for letter, word in _GREEK.items():
         text = text.replace(letter, word)

@@ -70,8 +70,14 @@ _LIMITS = (
 METHOD = r"\s+(?:by|using|via|mediante|tramite|usando|con|with|методом|с помощью|по)\s+"
 """What follows these words says how something was found, not what it is."""
 _SIDES = {
-    "row", "rows", "column", "columns", "riga", "righe", "colonna", "colonne",
-    "fila", "filas", "columna", "columnas", "строка", "строки", "столбец", "столбцы",
+    "rows": {"row", "rows", "riga", "righe", "fila", "filas", "строка", "строки", "строк"},
+    "columns": {"column", "columns", "colonna", "colonne", "columna", "columnas", "столбец", "столбцы", "столбцов"},
+}
+_EXTREMES = {
+    "largest": {"max", "maximum", "maximal", "largest", "greatest", "biggest", "dominant", "leading", "dom", "massimo",
+                "maggiore", "dominante", "máximo", "mayor", "наибольшее", "максимальное"},
+    "smallest": {"min", "minimum", "minimal", "smallest", "least", "lowest", "minimo", "minore", "mínimo", "menor",
+                 "наименьшее", "минимальное"},
 }  # fmt: skip
 _COUNTS = {"number", "count", "numero", "número", "quantità", "cantidad", "число", "количество"}
 
@@ -117,7 +123,30 @@ def are_sides(text: str) -> bool:
     (True, False, False)
     """
     said = [word for word in words_of(text) if word not in ARTICLES]
-    return bool(said) and all(word in _SIDES for word in said)
+    return bool(said) and all(word in _SIDES["rows"] | _SIDES["columns"] for word in said)
+
+
+def side_of(text: str) -> str:
+    """ "rows" or "columns" where a text speaks of one of them, else "".
+
+    >>> side_of("basis: rows"), side_of("le colonne scelte"), side_of("rows and columns")
+    ('rows', 'columns', '')
+    """
+    return _only(_SIDES, text)
+
+
+def extreme_of(text: str) -> str:
+    """ "largest" or "smallest" if a text contains that word, else "".
+
+    >>> extreme_of("lambda_max"), extreme_of("the smallest eigenvalue"), extreme_of("lambda")
+    ('largest', 'smallest', '')
+    """
+    return _only(_EXTREMES, text)
+
+
+def _only(kinds: dict[str, set[str]], text: str) -> str:
+    found = [kind for kind, words in kinds.items() if words & set(words_of(text))]
+    return found[0] if len(found) == 1 else ""
 
 
 def counts(word: str) -> bool:
@@ -138,13 +167,3 @@ def refuse_changing(text: str) -> None:
                 tr("The answer could not be read: it has the word {word}, and only what is right can be checked. Write "
                    "the numbers, with names if you like.", word=repr(word))
             )  # fmt: skip
-
-
-def without_units(text: str) -> str:
-    """Without neutral words after a number: `2 components` is 2.
-
-    >>> without_units("k = 2 components; 3 apples")
-    'k = 2; 3 apples'
-    """
-    pattern = r"(?<=[\d)\]}%])[^\S\n]+([^\W\d_]+(?:[^\S\n]+[^\W\d_]+)*)[^\S\n]*(?=[;,.\n]|$)"
-    return re.sub(pattern, lambda found: "" if are_neutral(found[1]) else found[0], text)

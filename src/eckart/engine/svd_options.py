@@ -1,0 +1,78 @@
+"""The options of PCA and SVD: names, types and defaults; `eckart.decompose` describes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Literal
+
+from eckart.options import FitKeywords, Seed
+from eckart.result import Which
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from eckart.engine.blocks.reading import ProgressCallback
+
+Solver = Literal["auto", "exact", "direct", "gram", "lanczos"]
+Missing = Literal["error", "mean", "em"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SVDOptions:
+    """Options with their defaults, not yet checked."""
+
+    k: int | None = None
+    explain: float | None = None
+    error: float | None = None
+    center: bool | None = None
+    scale: bool = False
+    ddof: int = 1
+    which: Which = "largest"
+    sample_weight: ArrayLike | None = None
+    solver: Solver = "auto"
+    tol: float | None = None
+    left: bool = False
+    rng: Seed = None
+    memory: str | int | None = None
+    max_passes: int = 200
+    stream: bool | None = None
+    checkpoint: str | PathLike[str] | None = None
+    callback: ProgressCallback | None = None
+    executor: object = None
+    device: str | None = None
+    missing: Missing = "error"
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows in memory need no preparation but their means."""
+        special = self.left or self.scale or self.stream or self.checkpoint or self.executor or self.device
+        return (
+            not special
+            and self.sample_weight is None
+            and self.which == "largest"
+            and self.missing == "error"
+            and self.memory is None
+        )
+
+
+class SVDKeywords(FitKeywords, total=False):
+    """The same as keyword arguments."""
+
+    k: int | None
+    explain: float | None
+    error: float | None
+    center: bool | None
+    scale: bool
+    ddof: int
+    which: Which
+    sample_weight: ArrayLike | None
+    solver: Solver
+    tol: float | None
+    max_passes: int
+    stream: bool | None
+    checkpoint: str | PathLike[str] | None
+    callback: ProgressCallback | None
+    executor: object
+    device: str | None
+    missing: Missing

@@ -1,0 +1,59 @@
+"""The base classes of scikit-learn, with types.
+
+scikit-learn ships no types. To a type checker, a class with an unknown base has every attribute and takes every
+argument: `PCA(n_componets=2)` would pass.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal, Self
+
+    import numpy as np
+    from sklearn.utils import Tags
+
+    from eckart.arrays import Array
+
+    class BaseEstimator:
+        """Parameters by name."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: object) -> Self: ...
+        def _validate_params(self) -> None: ...
+        def __sklearn_tags__(self) -> Tags: ...
+
+    class TransformerMixin:
+        """Frames as output."""
+
+        def set_output(self, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Self: ...
+
+    class ClassNamePrefixFeaturesOutMixin:
+        """Names of components."""
+
+        def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray: ...
+
+    class SelectorMixin(TransformerMixin):
+        """Some of the columns."""
+
+        def get_support(self, indices: bool = False) -> np.ndarray: ...
+        def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray: ...
+        def transform(self, X: object) -> Array: ...
+        def inverse_transform(self, X: object) -> Array: ...
+        def fit_transform(self, X: object, y: object = None, **fit_params: object) -> Array: ...
+
+    class MetaEstimatorMixin:
+        """Takes an estimator."""
+else:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin
+    from sklearn.feature_selection import SelectorMixin
+
+__all__ = [
+    "BaseEstimator",
+    "ClassNamePrefixFeaturesOutMixin",
+    "MetaEstimatorMixin",
+    "SelectorMixin",
+    "TransformerMixin",
+]

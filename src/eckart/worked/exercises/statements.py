@@ -1,0 +1,305 @@
+"""An answer cut into statements: a name, the words before the first value, and the text of the values.
+
+answer    = section ((";" | line break | full stop) section)*
+section   = (name relation)* values (relation values)* ...
+values    = (words? value)* unit?
+relation  = "=" | "≈" | ":" | "->"
+
+A name is whatever stands before a relation and is not a value: `det A`, `2 det A`, `‖A - B‖_F`, `E(-6)`. Between values
+`and` separates, other words name what follows (`rank 2, basis rows 1 and 2`), and words at the end are units.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from eckart.worked.exercises.words import METHOD, are_neutral
+
+_TOKEN = re.compile(
+    r"""(?P<function>(?:sqrt|cbrt)(?![^\W\d_]))
+    |(?P<word>[^\W\d_](?:[\w'~]|\.(?=[^\W\d_])|-(?=[^\W\d_]{3}))*(?:\+(?=\s*(?:[=≈:]|->)))?(?:\^\([-+]?\w*\)|\^[-+]?\w*)?)
+    |(?P<number>(?:\d+(?:[.,]\d+)*(?:\.(?!\s+[^\W\d_]))?|\.\d+)(?:[eE][-+]?\d+(?!\w))?(?:[^\S\n]*%)?)
+    |(?P<relation>->|[=≈:])
+    |(?P<open>[(\[{])
+    |(?P<close>[)\]}])
+    |(?P<end>[;\n]|\.(?=\s|$))
+    |(?P<sign>\S)""",
+    re.VERBOSE,
+)
+_AND = {"and", "or", "e", "ed", "o", "oppure", "y", "и", "или"}
+_INDEXED = re.compile(r"[^\W\d_]_?(\d+)")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is named, the words before the first value, and the text of the values."""
+
+    name: str
+    words: str
+    content: str
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A piece of text, the space before it, and the number of brackets around it."""
+
+    kind: str
+    text: str
+    space: str = ""
+    depth: int = 0
+
+    @property
+    def is_word(self) -> bool:
+        return self.kind == "word" or self.text in {"‖", "|"}
+
+    @property
+    def ends_value(self) -> bool:
+        return self.kind in {"number", "close"}
+
+    @property
+    def starts_value(self) -> bool:
+        return self.kind in {"number", "open", "function"} or self.text in {"-", "+", "±"}
+
+
+Tokens = list[_Token]
+_COMMA, _END = _Token("sign", ","), _Token("end", ";")
+_SHARE = [_END, _Token("word", "share"), _Token("relation", "=")]
+
+
+def statements(text: str) -> list[Statement]:
+    """The statements of an answer.
+
+    >>> for one in statements("rank 2, basis = 1 and 3; 2 det A = 4 V = [1 2; 3 4]"):
+    ...     print(repr(one.name), repr(one.words), repr(one.content))
+    '' 'rank' '2'
+    'basis' '' '1, 3'
+    '2 det A' '' '4'
+    'V' '' '[1 2; 3 4]'
+    """
+    found: list[Statement] = []
+    name = ""
+    for section in _cut(_unfolded(_tokens(text)), "end"):
+        for title, values in _named(section, name):
+            name = title  # a name at the end of a line belongs to the next one
+            for words, content in _labelled(values):
+                found.append(Statement(name, words, content))
+                name = ""
+    return found
+
+
+def _tokens(text: str) -> Tokens:
+    found: Tokens = []
+    depth = place = 0
+    for match in _TOKEN.finditer(text):
+        kind, own = str(match.lastgroup), match[0]
+        depth -= kind == "close"
+        found.append(_Token(kind, own, text[place : match.start()], depth))
+        depth += kind == "open"
+        place = match.end()
+    return found
+
+
+def _text(tokens: Sequence[_Token]) -> str:
+    return "".join(token.space + token.text for token in tokens).strip()
+
+
+def _cut(tokens: Tokens, kind: str) -> list[Tokens]:
+    """The tokens between those of a kind, outside brackets."""
+    pieces: list[Tokens] = [[]]
+    for token in tokens:
+        if token.kind == kind and token.depth <= 0:
+            pieces.append([])
+        else:
+            pieces[-1].append(token)
+    return pieces
+
+
+def _group(tokens: Tokens, start: int) -> int:
+    """Where the bracket that opens at `start` ends."""
+    depth = tokens[start].depth
+    stops = (i for i in range(start + 1, len(tokens)) if tokens[i].kind == "close" and tokens[i].depth == depth)
+    return next(stops, len(tokens) - 1)
+
+
+def _unfolded(tokens: Tokens) -> Tokens:
+    """With statements in parentheses as parts of their own: `k = 1 (97.8 %)`, `√2 (≈ 1.41)`, `2, 3 (r = 1, 2)`."""
+    found: Tokens = []
+    place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        if token.kind != "open" or token.depth or (found and found[-1].is_word and not token.space):
+            if _is_share(found, token, tokens[place + 1 : place + 2]):
+                found[-1:] = _SHARE
+            found.append(token)
+            place += 1
+            continue
+        stop = _group(tokens, place)
+        found += _inside(tokens[place : stop + 1], bool(found) and found[-1].ends_value)
+        place = stop + 1
+    return found
+
+
+def _is_share(before: Tokens, token: _Token, following: Tokens) -> bool:
+    """Whether a percentage stands last, next to a value, as in `k = 1, 97.8 %` and `k = 1: 97.8 %`."""
+    alone = len(before) > 1 and before[-1].text in {",", ":"} and before[-2].ends_value
+    last = not following or following[0].kind == "end"
+    return alone and last and token.text.endswith("%") and not before[-2].text.endswith("%") and not token.depth
+
+
+def _inside(group: Tokens, after_value: bool) -> Tokens:
+    """A bracket as it is, or what it says."""
+    inner = [replace(token, depth=token.depth - 1) for token in group[1:-1]]
+    if not inner:
+        return group
+    if after_value and len(inner) == 1 and inner[0].text.endswith("%"):
+        return [*_SHARE, *inner, _END]
+    if not any(token.kind == "relation" and token.depth == 0 for token in inner):
+        return group
+    return inner if inner[0].kind == "relation" else [_END, *inner, _END]
+
+
+def _named(section: Tokens, name: str) -> Iterator[tuple[str, Tokens]]:
+    """Names with the values that stand behind them; values before the first name have that of the last line, if any."""
+    chunks = _cut(section, "relation")
+    relations = [token for token in section if token.kind == "relation" and token.depth <= 0]
+    values: Tokens = []
+    for place, relation in enumerate(relations):
+        before, title = _split(chunks[place], place == 0)
+        values += before
+        if not title:
+            if values and not name and place + 2 == len(chunks) and _is_name(chunks[-1]):
+                yield _text(chunks[-1]), values  # 12 = det A
+                return
+            if values:
+                chunks[place + 1] = _joined(relation, chunks[place], chunks[place + 1])
+            continue
+        shown = f"E({title})" if relation.text == "->" and re.fullmatch(r"lambda_?\d?", title) else title
+        if values or not name:
+            yield name, values
+            name, values = shown, []
+        else:
+            name = f"{name} = {shown}"  # det = |A| = 12 has two names
+    yield name, values + chunks[-1]
+
+
+def _is_name(chunk: Tokens) -> bool:
+    return bool(chunk) and chunk[0].is_word and not any(token.kind == "number" for token in chunk)
+
+
+def _joined(relation: _Token, before: Tokens, after: Tokens) -> Tokens:
+    """What follows a relation between values: `1:2` is a ratio, `3: (1, 2)` and `3: 1 2` a number and a vector."""
+    if relation.text in {"=", "≈"}:
+        return [relation, *after]
+    ratio = relation.text == ":" and bool(relation.space) == bool(after and after[0].space)
+    if ratio and before and after and before[-1].kind == after[0].kind == "number":
+        return [_Token("sign", "/"), *after]
+    is_vector = sum(token.kind == "number" for token in after) > 1
+    if is_vector and not any(token.is_word or token.kind == "open" for token in after):
+        return [_COMMA, _Token("open", "("), *[replace(token, depth=1) for token in after], _Token("close", ")")]
+    return [_COMMA, *after]
+
+
+def _split(chunk: Tokens, first: bool) -> tuple[Tokens, str]:
+    """The values of the last name, and the name that stands before a relation."""
+    start = next((i for i in range(len(chunk) - 1, -1, -1) if chunk[i].text == "," and not chunk[i].depth), -1) + 1
+    if start > 1 and not any(token.ends_value for token in chunk[:start]):
+        start = 0  # a name with a comma
+    tail = chunk[start:]
+    if not any(token.is_word for token in tail):
+        return chunk, ""
+    ends = [i for i in range(len(tail) - 1) if _is_end(tail, i)]
+    if not ends or (first and not start and _is_factor(tail[: ends[-1] + 1])):
+        return chunk[: max(0, start - 1)], _text(tail)
+    title = tail[ends[-1] + 1 :]
+    if len(title) > 1 and title[0].text in _AND and title[1].is_word:
+        title = title[1:]
+    return chunk[: start + ends[-1] + 1], _text(title)
+
+
+def _is_end(tail: Tokens, place: int) -> bool:
+    """Whether a value ends here and a name begins."""
+    following = tail[place + 1]
+    if not (tail[place].ends_value and following.is_word and following.space) or tail[place].depth or following.depth:
+        return False
+    if tail[place].kind == "number":
+        return True
+    opening = next(i for i in range(place, -1, -1) if tail[i].kind == "open" and not tail[i].depth)
+    indexes = opening > 0 and tail[opening - 1].is_word and not tail[opening].space
+    return not indexes and any(token.kind == "number" for token in tail[opening:place])
+
+
+def _is_factor(tokens: Tokens) -> bool:
+    """Whether these multiply what follows, as in `2 det A` and `-1/2 det A`."""
+    return all(token.kind in {"number", "function"} or token.text in "+-*/" for token in tokens)
+
+
+def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
+    """Words and the values that follow them; units and remarks that say nothing are left out."""
+    words: Tokens = []
+    row: Tokens = []
+    place = 0
+    while place < len(values):
+        stop = _words_end(values, place)
+        following = values[stop] if stop < len(values) else _END
+        run = values[place:stop]
+        if not run:
+            place = _take(values, place, row)
+        elif len(run) == 1 and run[0].text in _AND and row and following.starts_value:
+            row.append(_COMMA)
+        elif not following.starts_value:
+            row += [] if row and run[0].space and _is_remark(_text(run)) else run
+        elif row:
+            yield from _row(words, row)
+            words, row = run, []
+        else:
+            words = run
+        place = max(place, stop)
+    yield from _row(words, row)
+
+
+def _words_end(values: Tokens, place: int) -> int:
+    """Where the words that begin here end; x1 and x3 are values, as the names of columns."""
+    stop = place
+    while stop < len(values) and values[stop].is_word and not values[stop].depth:
+        following = values[stop + 1] if stop + 1 < len(values) else _END
+        if _INDEXED.fullmatch(values[stop].text) and not following.starts_value:
+            break
+        stop += 1
+    return stop
+
+
+def _take(values: Tokens, place: int, row: Tokens) -> int:
+    """Add a value to a row, without a remark in parentheses; return where the next begins."""
+    token = values[place]
+    stop = _group(values, place) if token.kind == "open" and not token.depth else place
+    group = values[place : stop + 1]
+    if stop > place and row and any(map(_is_plain_word, group)) and _is_remark(_text(group[1:-1])):
+        return stop + 1
+    row += [_column(one) for one in group]
+    return stop + 1
+
+
+def _is_plain_word(token: _Token) -> bool:
+    return token.kind == "word" and not _INDEXED.fullmatch(token.text)
+
+
+def _column(token: _Token) -> _Token:
+    """x3 as 3: the number of a column or a row."""
+    indexed = _INDEXED.fullmatch(token.text)
+    return replace(token, kind="number", text=indexed[1]) if indexed else token
+
+
+def _is_remark(text: str) -> bool:
+    """Whether words after a value say nothing but how it was found: `(exact)`, `components`, `by Chio`."""
+    return not re.search(r"\d", text) and are_neutral(re.split(METHOD, f" {text}")[0])
+
+
+def _row(words: Tokens, row: Tokens) -> Iterator[tuple[str, str]]:
+    while row and row[-1].text == ",":
+        row = row[:-1]
+    while row and row[0].text in {",", "=", "≈"}:
+        row = row[1:]
+    if words or row:
+        yield _text(words), _text(row)

@@ -1,0 +1,71 @@
+"""Tables that analysts know: rows in any order, related columns, rows of unequal variance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import datasets
+
+import eckart as ek
+
+RULES = ["sign_flip", "permutation", "gap"]
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_the_order_of_rows_does_not_matter(scale):
+    """Rows of wine are sorted by class."""
+    table = datasets.load_wine().data
+    shuffled = table[np.random.default_rng(0).permutation(len(table))]
+    choices = [ek.choose_rank(rows, [*RULES, "bicross"], scale=scale) for rows in (table, shuffled)]
+    assert choices[0].to_dict()["rules"] == choices[1].to_dict()["rules"]
+    assert choices[0].summary == choices[1].summary
+
+
+def test_wine_has_three_components():
+    choice = ek.choose_rank(datasets.load_wine().data, scale=True)
+    assert choice.k == 3
+    assert (choice.lowest, choice.highest) == (2, 3)
+    assert choice.trusted == ("sign_flip",)  # rows of the three classes differ in variance
+    assert choice["permutation"].k > 3
+
+
+def test_columns_that_are_related_in_many_ways():
+    """Ten properties of cell nuclei, three figures of each: Horn's analysis has 5, Kaiser 6 components."""
+    choice = ek.choose_rank(datasets.load_breast_cancer().data, RULES, scale=True)
+    assert choice.decided_by == "horn"
+    assert choice.k == choice.horn == 5
+    assert choice.lowest == 5
+    assert 6 <= choice.highest < 20
+    assert not choice.certain
+    assert "matter of definition" in choice.summary
+    assert "Parallel analysis (Horn) finds 5" in choice.summary
+
+
+def test_images_have_components():
+    """Without a step of the eigenvalues, and with neighbours that are correlated: not none, and not nearly all."""
+    digits = datasets.load_digits().data[:300, 16:48]
+    scaled = ek.choose_rank(digits, RULES, scale=True)
+    assert 3 <= scaled.k <= 15
+    assert not scaled.certain
+
+
+def test_no_visible_noise():
+    """13 mixtures of 4 ingredients that add up to nearly 100 %: two components explain 95 % of the variance."""
+    hald = [[7, 26, 6, 60], [1, 29, 15, 52], [11, 56, 8, 20], [11, 31, 8, 47], [7, 52, 6, 33], [11, 55, 9, 22],
+            [3, 71, 17, 6], [1, 31, 22, 44], [2, 54, 18, 22], [21, 47, 4, 26], [1, 40, 23, 34], [11, 66, 9, 12],
+            [10, 68, 8, 12]]  # fmt: skip
+    choice = ek.choose_rank(np.array(hald, dtype=float), RULES, scale=True)
+    assert choice.tested == []
+    assert (choice.k, choice.lowest, choice.highest) == (2, 2, None)
+    assert "no visible noise" in choice.reason
+
+
+@pytest.mark.parametrize("rows", [60, 150, 300])
+def test_one_factor_in_three_of_five_columns(rows):
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng([5, seed])
+        factor = rng.standard_normal((rows, 1))
+        table = np.hstack([factor + 0.6 * rng.standard_normal((rows, 3)), rng.standard_normal((rows, 2))])
+        found.append(ek.choose_rank(table, RULES, scale=True).k)
+    assert found.count(1) >= 3

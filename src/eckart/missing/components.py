@@ -34,7 +34,7 @@ _LOADINGS = 400
 _ALTERNATING_STEPS = 50
 _HELD = 1e-4
 """Noise variance held during least squares, as a share of the noise of the model so far."""
-_PROMISING = 0.25
+_PROMISING = 0.15
 """The minimum of least squares is sought where alternating steps come below this share of the noise."""
 _HOPEFUL = 0.1
 """Three times as many starts are tried where the lowest mean square comes below this share of the noise."""

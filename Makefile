@@ -39,13 +39,14 @@ test: $(STAMPS)/test $(if $(WITH_TORCH),$(STAMPS)/torch)
 pytest: $(STAMPS)/test
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
-# The lower bounds of pyproject.toml, exactly.
+# The lower bounds of pyproject.toml, exactly. What old versions have deprecated since is no error.
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
 	.venv-oldest/bin/python -m benchmarks.oldest pyproject.toml > .venv-oldest/constraints.txt
 	.venv-oldest/bin/python -m pip install --quiet -e . --group test -c .venv-oldest/constraints.txt
-	.venv-oldest/bin/python -m pytest -n auto --dist worksteal $(ARGS)
+	.venv-oldest/bin/python -m pytest -n auto --dist worksteal -W ignore::DeprecationWarning \
+		-W ignore::pytest.PytestRemovedIn10Warning $(ARGS)
 
 coverage: $(STAMPS)/test $(STAMPS)/coverage
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term --cov-report=html $(ARGS)

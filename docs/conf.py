@@ -2,9 +2,10 @@
 
 import re
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import Any
 
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.domains.python import PyObject
 
 project = "Eckart"
@@ -65,6 +66,7 @@ next(kind for kind in PyObject.doc_field_types if kind.name == "variable").label
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"Eckart {release}"
+toc_object_entries_show_parents = "hide"  # PCA.get_feature_names_out would not fit into the sidebar
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
@@ -93,6 +95,20 @@ def unlink_sizes(app: Any, doctree: Any) -> None:
             node.replace_self(node.children)
 
 
+def add_anchors(app: Any, doctree: Any) -> None:
+    """Add the anchors that pages of source code use: eckart.SolveInfo for eckart.types.SolveInfo, for example."""
+    for signature in doctree.findall(desc_signature):
+        if signature.get("module") == "eckart.types":
+            signature["ids"] += [f"{module}.{signature['fullname']}" for module in ("eckart", "eckart.tables")]
+
+
+def remove_template(app: Any, exception: Exception | None) -> None:
+    """The theme copies a template with unresolved links into the site."""
+    Path(app.outdir, "_static", "webpack-macros.html").unlink(missing_ok=True)
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", prepare_docstring, priority=900)
     app.connect("doctree-read", unlink_sizes)
+    app.connect("doctree-read", add_anchors)
+    app.connect("build-finished", remove_template)

@@ -1,5 +1,6 @@
 """What holds for every test: no windows, repeatable examples, a word about what was not run."""
 
+import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -31,6 +32,23 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("dist", "no") != "no":
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             os.environ.setdefault(name, "1")
+
+
+def _accept_rng() -> None:
+    """The oldest supported SciPy calls the argument `rng` of `random_array` random_state."""
+    import numpy as np
+    from scipy import sparse
+
+    made = sparse.random_array
+
+    def random_array(*args: object, rng: object = None, **more: object) -> object:
+        return made(*args, random_state=np.random.default_rng(rng), **more)  # type: ignore[arg-type]
+
+    sparse.random_array = random_array  # type: ignore[assignment]
+
+
+if tuple(map(int, importlib.metadata.version("scipy").split(".")[:2])) < (1, 15):
+    _accept_rng()
 
 
 @pytest.fixture(autouse=True)

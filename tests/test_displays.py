@@ -76,3 +76,15 @@ def test_a_solution_is_shown_as_page_text_and_markdown() -> None:
     assert 'srcdoc="&lt;!DOCTYPE html&gt;' in solution._repr_html_()
     assert str(solution) == solution.text()
     assert solution._repr_markdown_() == solution.markdown()
+
+
+def test_printed_results_fit_into_80_columns() -> None:
+    space = ek.concepts(MODEL)
+    printed = [
+        MODEL, MODEL.certificate, MODEL.plan, ek.tables.loadings(MODEL), space, space.query(0), space.similar_rows(0),
+        ek.choose_rank(ARRESTS.values, "quick", scale=True), ek.analyze(MODEL, ranks=None), worked.svd("1 2; 2 1"),
+    ]  # fmt: skip
+    for value in printed:
+        text = str(value)
+        assert max(map(len, text.splitlines())) <= 80, text
+        assert not text.startswith("<") or value is space

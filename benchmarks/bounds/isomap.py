@@ -41,7 +41,8 @@ def exact_distances(d: Any) -> np.ndarray:
     parts = d.details
     n = len(parts.first) - 1
     weights = np.maximum(parts.weight, 1e-300)  # zeros are edges as well
-    graph = sparse.csr_array((weights, parts.index, parts.first), shape=(n, n))
+    index, first = np.asarray(parts.index, np.int32), np.asarray(parts.first, np.int32)  # all that SciPy 1.13 takes
+    graph = sparse.csr_array((weights, index, first), shape=(n, n))
     found = shortest_path(graph, directed=False)
     found[found < 1e-290] = 0.0
     return np.asarray(np.ldexp(found, -parts.exponent))

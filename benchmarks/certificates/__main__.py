@@ -1,8 +1,10 @@
 """`python -m benchmarks.certificates [--tables N] [--seed S] [--jobs J] [--seconds T]`: search for a false certificate.
 
 Every table is decomposed with options drawn from its seed, and every statement of its certificate is compared with a
-reference. A table per family, per method and per statement is printed; the exit status is 1 if anything was false. Each
-false case is printed, and written to --out, as one line that `--replay LINE` repeats.
+reference. A table per family, per method and per statement is printed, then one line with all counts, also when the
+time is up or the process is interrupted or terminated; the exit status is 1 if anything was false. Each case that is
+false, crashes, takes longer than --limit, or is not proved without a warning is printed, and written to --out, as one
+line that `--replay LINE` repeats.
 
     python -m benchmarks.certificates --tables 5000 --jobs 2        # a sweep
     python -m benchmarks.certificates --only R1 --only R4           # cases that were once false
@@ -15,10 +17,12 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +36,8 @@ from benchmarks.certificates.checks import Outcome, judge  # noqa: E402
 from benchmarks.certificates.families import FAMILIES  # noqa: E402
 from benchmarks.certificates.options import Options, draw, parse  # noqa: E402
 
-_PLANTED_EVERY = 25
-"""A planted table costs as much as some dozen others: one in so many is drawn."""
+_PLANTED_EVERY = 50
+"""A planted table costs as much as a dozen others: one in so many is drawn."""
 
 _SEEDS = 10_000_000
 """Tables of one --seed; those of another are all different."""
@@ -45,6 +49,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="other seeds give other tables")
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) // 2), help="processes")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds for one table (default 900)")
     parser.add_argument("--only", action="append", default=[], help="a family or a named case (may be repeated)")
     parser.add_argument("--replay", action="append", default=[], metavar="LINE", help="repeat a case (may be repeated)")
     parser.add_argument("--out", type=Path, help="append false cases to this file, one JSON line each")
@@ -69,27 +74,45 @@ def cases(tables: int, seed: int, only: Iterable[str]) -> Iterator[Options]:
             yield draw(common[i % len(common)], first + i)
 
 
-def run(asked: Iterable[Options], jobs: int, seconds: float) -> Iterator[Outcome]:
+def run(asked: Iterable[Options], jobs: int, seconds: float, limit: float) -> Iterator[Outcome]:
+    """Outcomes in any order, until all tables are checked, the time is up, or the process is interrupted."""
     end = time.monotonic() + seconds
-    if jobs <= 1:
-        found: Iterable[Outcome] = map(judge, asked)
-        for outcome in found:
-            yield outcome
-            if time.monotonic() > end:
-                return
+    check = partial(judge_within, limit=limit)
+    try:
+        if jobs <= 1:
+            for options in asked:
+                yield check(options)
+                if time.monotonic() > end:
+                    return
+            return
+        with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+            found = pool.imap_unordered(check, asked, chunksize=4)
+            while True:
+                yield found.next(None if seconds == float("inf") else max(end - time.monotonic(), 0.0))
+    except (StopIteration, multiprocessing.TimeoutError, KeyboardInterrupt):
         return
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        for outcome in pool.imap_unordered(judge, asked, chunksize=4):
-            yield outcome
-            if time.monotonic() > end:
-                return
+
+
+def judge_within(options: Options, limit: float) -> Outcome:
+    """As `judge`; a table that takes longer than the limit, in seconds, counts as a crash."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"no result after {limit:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        return judge(options)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class Tally:
     """Counts of a family, a method or a statement."""
 
     def __init__(self) -> None:
-        self.tables = self.false = self.unproved = self.silent = self.refused = 0
+        self.tables = self.false = self.crashed = self.unproved = self.silent = self.refused = 0
         self.worst = 0.0
         self.widths: list[float] = []
 
@@ -97,6 +120,7 @@ class Tally:
         self.tables += 1
         self.refused += bool(outcome.refused)
         self.false += bool(outcome.false or outcome.crash)
+        self.crashed += bool(outcome.crash)
         self.unproved += not outcome.proved
         self.silent += outcome.silent
         self.worst = max(self.worst, outcome.worst)
@@ -123,38 +147,43 @@ def report(by_family: dict[str, Tally], by_method: dict[str, Tally], statements:
         "\nworst: largest excess over a bound, in units of the largest singular value; width: median of upper - lower;"
     )
     print("silent: not proved, and no warning;")
-    print("refused: MemoryBudgetError, overflow, no standard deviation, or neighbours that tie.")
+    print("refused: MemoryBudgetError, overflow, no standard deviation, neighbours that tie, or too few passes.")
     for name, sizes in sorted(statements.items(), key=lambda item: -len(item[1])):
         print(f"false: {name:<30} {len(sizes):>7} times, worst {max(sizes):.1e}, median {float(np.median(sizes)):.1e}")
 
 
 def main() -> int:
     given = arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as Ctrl-C does, with the counts so far
     replayed = [parse(line) for line in given.replay]
     asked = iter(replayed) if replayed else cases(given.tables, given.seed, given.only)
     by_family: dict[str, Tally] = defaultdict(Tally)
     by_method: dict[str, Tally] = defaultdict(Tally)
     statements: dict[str, list[float]] = defaultdict(list)
     verbose = bool(replayed or set(given.only) & set(BREAKS))
-    started, count, wrong, silent = time.monotonic(), 0, 0, 0
-    for outcome in run(asked, 1 if replayed else given.jobs, given.seconds):
-        count += 1
-        silent += outcome.silent
-        by_family[outcome.options.family].add(outcome)
-        by_method[f"{outcome.options.method}, {outcome.options.solver}"].add(outcome)
+    total, started = Tally(), time.monotonic()
+    for outcome in run(asked, 1 if replayed else given.jobs, given.seconds, given.limit):
+        for tally in (
+            total,
+            by_family[outcome.options.family],
+            by_method[f"{outcome.options.method}, {outcome.options.solver}"],
+        ):
+            tally.add(outcome)
         for name, size in outcome.false.items():
             statements[name].append(float(np.nan_to_num(size, nan=np.inf)))
-        bad = bool(outcome.false or outcome.crash)
-        wrong += bad
+        bad = bool(outcome.false or outcome.crash or outcome.silent)
         if bad or verbose:
             print("FALSE" if bad else "true ", outcome, flush=True)
         if bad and given.out:
             with given.out.open("a") as file:
                 print(outcome.options.line, file=file)
     report(by_family, by_method, statements)
-    spent = time.monotonic() - started
-    print(f"\n{count} tables in {spent:.0f} s: {wrong} false, {silent} not proved without a warning")
-    return 1 if wrong or silent else 0
+    print(
+        f"\n{total.tables} tables in {time.monotonic() - started:.0f} s (seed {given.seed}): "
+        f"{total.false - total.crashed} false, {total.crashed} crashed, {total.silent} not proved without a warning, "
+        f"{total.unproved} not proved, {total.refused} refused"
+    )
+    return 1 if total.false or total.silent else 0
 
 
 if __name__ == "__main__":

@@ -83,10 +83,9 @@ def wide_range_of_entries(rng: np.random.Generator, rows: int, columns: int, dty
 @family
 def kahan(rng: np.random.Generator, rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
     """diag(s^i) (1 on the diagonal, -c above it): its smallest value is far below its smallest diagonal entry."""
-    size = max(rows, columns)
     angle = rng.uniform(0.3, 1.4)
-    triangle = np.eye(size) - np.cos(angle) * np.triu(np.ones((size, size)), 1)
-    return (np.sin(angle) ** np.arange(size)[:, None] * triangle)[:rows, :columns]
+    table = np.eye(rows, columns) - np.cos(angle) * np.triu(np.ones((rows, columns)), 1)
+    return np.sin(angle) ** np.arange(rows)[:, None] * table
 
 
 @family

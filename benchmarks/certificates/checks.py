@@ -20,6 +20,7 @@ from benchmarks.certificates import options as asked
 from benchmarks.certificates import planted, reference
 from benchmarks.certificates.options import AXES, Options
 from benchmarks.certificates.reference import LONG, Reference
+from eckart.engine.lanczos.count import ShareNotReachedError
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError, NotFiniteError
 
 ALLOWED = 5e-14
@@ -75,6 +76,8 @@ def judge(options: Options, table: np.ndarray | None = None) -> Outcome:
             methods.judge(outcome, table)
     except (MemoryBudgetError, NotFiniteError) as error:
         outcome.refused = type(error).__name__
+    except ShareNotReachedError as error:
+        outcome.refused, outcome.crash = ("too few passes", "") if options.passes else ("", f"crash: {error}")
     except ModuleNotFoundError as error:
         outcome.refused = f"{error.name} is not installed"
     except Exception as error:  # noqa: BLE001 - a sweep reports what fails and continues

@@ -133,7 +133,7 @@ def _draws(table: np.ndarray, options: Options) -> list[np.ndarray]:
 def draw(family: str, seed: int) -> Options:
     """Options for a planted table: iterative, large enough for a subspace that no draw meets."""
     rng = np.random.default_rng([seed, 4])
-    rows, columns = int(rng.integers(320, 600)), int(rng.integers(230, 310))
+    rows, columns = int(rng.integers(200, 320)), int(rng.integers(150, 200))
     wide = rng.random() < 0.25
     return Options(
         family, seed, *((columns, rows) if wide else (rows, columns)),

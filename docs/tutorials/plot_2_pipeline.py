@@ -30,7 +30,7 @@ print(search.best_params_, f"{search.best_score_:.3f}")
 # %%
 # Read the certificate
 # --------------------
-# Every fit says how much its components explain, and proves that no others explain more.
+# Every fit states how much its components explain, and proves how much any others could explain.
 pca = search.best_estimator_["pca"]
 print(pca.certificate_.explained)
 print(pca.plan_)

@@ -3,7 +3,7 @@ Data larger than memory
 =======================
 
 A file is read in blocks within a budget. This tutorial plans the work, runs it with a checkpoint, and writes the scores
-without ever holding the table.
+without loading the whole table.
 """
 
 # %%

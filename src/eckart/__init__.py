@@ -142,7 +142,7 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
 ]
 
 
-if not TYPE_CHECKING:  # type checkers read the imports above, and must not think that any name exists
+if not TYPE_CHECKING:  # type checkers read the imports above; without this guard they would accept any name
 
     def __getattr__(name: str) -> object:
         if name in _WHERE:

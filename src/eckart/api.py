@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         progress: bool
 
     class _CUR(CURKeywords, ReadKeywords, total=False):
-        """Reads as often as its components need."""
+        """Makes as many passes as its components need."""
 
     class _NMF(NMFKeywords, ReadKeywords, total=False):
         progress: bool
@@ -204,7 +204,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
 
 
 def _shown_signature() -> inspect.Signature:
-    """What `help` shows: the options of PCA and SVD, and those of `decompose` itself."""
+    """The signature for `help`: the options of PCA and SVD, and those of `decompose` itself."""
     first, second, _ = inspect.signature(decompose).parameters.values()
     shown = [first, second.replace(annotation=Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"])]
     for name, option in inspect.signature(SVDOptions).parameters.items():

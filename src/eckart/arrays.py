@@ -1,6 +1,6 @@
-"""The one place that knows array libraries, devices, dtypes and kinds of sparse matrix.
+"""Everything that depends on array libraries, devices, dtypes and kinds of sparse matrix.
 
-What comes in as data decides where the work runs: NumPy, PyTorch, CuPy or any array-API library.
+The data determine where the work runs: NumPy, PyTorch, CuPy or any array-API library.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def is_sparse(data: object) -> bool:
     """Whether `data` is a scipy.sparse matrix or array, without importing scipy.sparse for it."""
     if isinstance(data, np.ndarray):
         return False
-    # While another thread is still importing it, no sparse matrix can exist.
+    # While another thread is still importing scipy.sparse, no sparse matrix can exist.
     known = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
     return bool(known is not None and known(data))
 
 
 def is_array(data: object) -> bool:
-    """Whether `data` is a dense array of a library that we know how to compute with."""
+    """Whether `data` is a dense array of a supported library."""
     return isinstance(data, np.ndarray) or hasattr(data, "__array_namespace__") or _is_torch(data) or _is_cupy(data)
 
 
@@ -74,7 +74,7 @@ def _compat() -> Any:
 
 
 def is_host(array: Array) -> bool:
-    """Whether the numbers are in the memory of the processor: NumPy's, and those of other libraries on the CPU."""
+    """Whether the numbers are in host memory: NumPy arrays, and arrays of other libraries on the CPU."""
     if isinstance(array, np.ndarray):
         return True
     return bool(array.device.type == "cpu") if _is_torch(array) else not _is_cupy(array)
@@ -100,7 +100,7 @@ def from_numpy(array: np.ndarray, prototype: Array) -> Array:
     """The host array in the library and on the device of `prototype`."""
     if isinstance(prototype, np.ndarray):
         return array
-    # A single column turned round counts as contiguous, and PyTorch refuses its stride.
+    # A transposed single column counts as contiguous, but PyTorch refuses its stride.
     whole = array.copy() if min(array.strides, default=0) < 0 else np.ascontiguousarray(array)
     return namespace(prototype).asarray(whole, device=device(prototype))
 
@@ -111,7 +111,7 @@ def float64(prototype: Array) -> DType:
 
 
 def astype(array: Array, dtype: object) -> Array:
-    """`array` in another dtype, not copied when it has it already."""
+    """`array` in another dtype, without a copy if it already has that dtype."""
     return array if array.dtype == dtype else namespace(array).astype(array, dtype)
 
 
@@ -122,7 +122,7 @@ def dtype_name(array: Array) -> str:
 
 @lru_cache(maxsize=64)
 def _name_of(dtype: np.dtype) -> str:
-    return str(dtype).rpartition(".")[2]  # NumPy makes the name anew on every call
+    return str(dtype).rpartition(".")[2]  # NumPy builds the name again on every call
 
 
 def empty_rows(rows: int, columns: int, prototype: Array, dtype: str = "float64") -> Array:
@@ -134,7 +134,7 @@ def empty_rows(rows: int, columns: int, prototype: Array, dtype: str = "float64"
 
 
 def _is_cupy(data: object) -> bool:
-    return type(data).__module__.partition(".")[0] == "cupy"  # sparse ones are cupyx's
+    return type(data).__module__.partition(".")[0] == "cupy"  # sparse ones belong to cupyx
 
 
 def _is_torch(data: object) -> bool:

@@ -1,7 +1,7 @@
-"""Temporary files are removed when a signal ends the process: SIGTERM and SIGHUP do not run any `finally` on their own.
+"""Remove temporary files when a signal ends the process: SIGTERM and SIGHUP do not run `finally` blocks.
 
-The handler is installed while something has to be removed, on the main thread, and only if nothing else handles the
-signal; afterwards the signal ends the process as it would have.
+The handler is installed only while there is something to remove, on the main thread, and only if nothing else handles
+the signal. Afterwards the signal ends the process as usual.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def add(remove: Callable[[], object]) -> int:
 
 
 def discard(number: int) -> None:
-    """Nothing is to be removed any more."""
+    """Forget a function: its files no longer need to be removed."""
     _removers.pop(number, None)
     if _removers or threading.current_thread() is not threading.main_thread():
         return

@@ -1,4 +1,4 @@
-"""What a method knows in addition to the fields of `Decomposition`; details of PCA and SVD, imputed values, words."""
+"""Details of a method beyond the fields of `Decomposition`: those of PCA and SVD, imputed values, words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Details:
-    """What a method knows in addition to the fields of `Decomposition`; each method has a subclass with its own."""
+    """Details of a method beyond the fields of `Decomposition`; each method has its own subclass."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ class SVDDetails(Details):
 
 
 K = TypeVar("K", bound=Details)
-"""Details of the decomposition that a function returns, of the same method as its argument."""
+"""Details of the returned decomposition, of the same method as the argument."""
 
 
 def details_of(d: Decomposition, kind: type[K]) -> K:
-    """The details of a decomposition, which must be of this kind."""
+    """The details of a decomposition, which must be of type `kind`."""
     if isinstance(d.details, kind):
         return d.details
-    raise InputError(f"Expected a decomposition with {kind.__name__}, but one by {d.method!r} has other details.")
+    raise InputError(f"Expected a decomposition with {kind.__name__}, but {d.method!r} has {type(d.details).__name__}.")

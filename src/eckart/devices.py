@@ -1,6 +1,6 @@
-"""Where numbers live: the library and the device, in words, and sparse ones brought to the host.
+"""Library and device of an array, in words, and copies of sparse matrices to the host.
 
-A model is not applied on another device automatically: the copy would cost more than the computation.
+Data are never copied to the device of a model automatically: the copy would cost more than the computation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eckart.errors import InputError
 
 @dataclass(frozen=True)
 class Device:
-    """A library of arrays and a device; lists, frames, files and SciPy's matrices count as NumPy's."""
+    """An array library and a device; lists, frames, files and SciPy matrices count as NumPy."""
 
     library: str = "numpy"
     device: str = "cpu"
@@ -26,7 +26,7 @@ class Device:
 
     @property
     def way_there(self) -> str:
-        """What takes data X to this place."""
+        """The expression that copies data X to this device."""
         if self.library == "torch":
             return f"torch.as_tensor(X, device={self.device!r})"
         if self.library == "cupy":
@@ -40,7 +40,7 @@ HOST = Device()
 
 
 def place_of(data: Matrix) -> Device:
-    """Where the numbers of an array, dense or sparse, live."""
+    """The device of an array, dense or sparse."""
     library = type(data).__module__.partition(".")[0]
     if library == "cupyx":
         return Device("cupy", f"cuda:{data.data.device.id}")
@@ -48,19 +48,19 @@ def place_of(data: Matrix) -> Device:
         return HOST
     if library == "cupy":
         return Device("cupy", f"cuda:{data.device.id}")
-    # A tensor may be of a subclass, such as torch.nn.Parameter.
+    # A tensor may belong to a subclass, such as torch.nn.Parameter.
     return Device("torch" if hasattr(data, "detach") else library, str(data.device))
 
 
 def is_off_host(data: object) -> bool:
-    """Whether `data` are an array, dense or sparse, of another library than NumPy."""
+    """Whether `data` is an array, dense or sparse, of a library other than NumPy."""
     if isinstance(data, np.generic):
         return False
     return type(data).__module__.startswith("cupyx.") or (is_array(data) and not is_numpy(data))
 
 
 def refuse_other_device(seen: Device, now: Device, what: str) -> None:
-    """`what` was fitted on data of one device and is now given data of another."""
+    """Refuse data on another device than the one `what` was fitted on."""
     if seen != now:
         _refuse(seen, now, what)
 
@@ -73,7 +73,7 @@ def _refuse(seen: Device, now: Device, what: str) -> NoReturn:
 
 
 def to_host(data: Matrix) -> Matrix:
-    """The same numbers on the host: NumPy's for dense arrays, SciPy's CSR for sparse ones."""
+    """The same numbers on the host: a NumPy array if dense, SciPy CSR if sparse."""
     if is_sparse(data):
         return data
     if type(data).__module__.startswith("cupyx."):

@@ -1,4 +1,4 @@
-"""HTML for notebooks: tables and lists that look the same for every result. All text is escaped."""
+"""HTML for notebooks: uniform tables and lists for all results. All text is escaped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def html_facts(title: str, facts: Iterable[tuple[str, str]], text: str = "") -> 
 
 
 def html_page(page: str, height: int = 480) -> str:
-    """A whole page inside a frame, so that its styles and scripts stay its own."""
+    """A whole page inside a frame, which isolates its styles and scripts."""
     return (
         f'<iframe srcdoc="{escape(page, quote=True)}" sandbox="allow-scripts" '
         f'style="width:100%;height:{height}px;border:1px solid #ddd"></iframe>'

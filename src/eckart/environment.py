@@ -1,4 +1,4 @@
-"""How much memory is free, and whether the declared content of a file would fit."""
+"""Free memory, and whether the declared content of a file would fit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SMALL = 64 * 1024 * 1024
 """Expanding to this many bytes is harmless whatever the ratio."""
 
 MAX_EXPANSION = 100.0
-"""A compressed file may grow by this factor before it is taken for a bomb."""
+"""A compressed file may grow by this factor before it counts as a decompression bomb."""
 
 
 _PARTS = {1: "all", 2: "half"}
@@ -28,7 +28,7 @@ def say_bytes(count: float) -> str:
 
 
 def free_memory() -> int:
-    """Bytes that can be allocated now; the limits of a container and of the process count."""
+    """Bytes that can be allocated now, within the limits of the container and of the process."""
     limits = (_system_memory(), _group_memory(), _process_memory())
     return min(limit for limit in limits if limit is not None)
 
@@ -56,7 +56,7 @@ def _group_memory() -> int | None:
 
 
 def _process_memory() -> int | None:
-    """What is left of the address space of this process where it is limited (ulimit -v)."""
+    """What is left of the address space of this process, if it is limited (ulimit -v)."""
     try:
         import resource
     except ImportError:  # Windows
@@ -72,30 +72,30 @@ def _process_memory() -> int | None:
 
 
 def check_fits(needed: int, name: str, what: str) -> None:
-    """Refuse an allocation that cannot succeed, beforehand."""
+    """Refuse in advance an allocation that cannot succeed."""
     free = free_memory()
     if needed > free:
         raise MemoryBudgetError(
-            f"{name}: {what} needs {say_bytes(needed)}, and {say_bytes(free)} of memory are free. "
-            "Use a machine with more memory, keep fewer columns, or store the numbers as .npy, which is read in blocks."
+            f"{name}: {what} needs {say_bytes(needed)}, but only {say_bytes(free)} of memory is free. Use a machine "
+            "with more memory, keep fewer columns, or store the numbers as .npy, which is read in blocks."
         )
 
 
 def check_piece(needed: int, name: str, what: str, memory: int | None, *, share: int = 2) -> None:
-    """Refuse a file whose smallest readable piece takes more than half (or all) of the memory allowed."""
+    """Refuse a file whose smallest readable piece takes more than half (or all) of the allowed memory."""
     allowed = free_memory() if memory is None else memory
     if needed > max(allowed // share, SMALL):
         raise MemoryBudgetError(
-            f"{name}: {what} takes {say_bytes(needed)} and can only be read whole; {_PARTS[share]} of the "
+            f"{name}: {what} takes {say_bytes(needed)} and can only be read whole, but only {_PARTS[share]} of the "
             f"{say_bytes(allowed)} allowed is available for it. Allow more with {MEMORY}, or write the file in "
             "smaller pieces."
         )
 
 
 def check_whole(needed: int, name: str, memory: int | None) -> None:
-    """Refuse a file that can only be read whole and then takes more than the memory allowed; None allows what is free.
+    """Refuse a file that can only be read whole and takes more than the allowed memory; None allows all free memory.
 
-    `needed` is the peak while it is read, which may be several times the size of the file.
+    `needed` is the peak during reading, which may be several times the size of the file.
     """
     if memory is not None and needed > max(memory, SMALL):
         raise MemoryBudgetError(
@@ -105,7 +105,7 @@ def check_whole(needed: int, name: str, memory: int | None) -> None:
 
 
 def check_expansion(expanded: int, stored: int, name: str, max_expansion: float, *, whole: bool = True) -> None:
-    """Refuse a file whose content is out of all proportion to its size, or (`whole`) of the memory that is free."""
+    """Refuse a file that expands beyond all proportion to its size or, if `whole`, beyond free memory."""
     if expanded > max(SMALL, max_expansion * stored):
         raise FileError(
             f"{name} contains {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, beyond the limit of "

@@ -1,4 +1,4 @@
-"""Exceptions and warnings. Each message says what was seen, what it means, what to do.
+"""Exceptions and warnings. Each message states what was seen, why it is a problem, and what to do.
 
 EckartError
 ├── InputError (ValueError)              the data cannot be used as they are

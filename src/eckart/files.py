@@ -1,6 +1,6 @@
 """A file or folder that appears under its name only when it is complete: write a draft, fsync, rename.
 
-`own_input` tells a target that would replace what is being read.
+`own_input` detects a target that would replace an input.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def new_file(
     path: str | os.PathLike[str], *, overwrite: bool, error: type[FileError] = FileError
 ) -> Iterator[IO[bytes]]:
-    """Open a draft in the same folder; it takes the name `path` when the block ends well and is removed when not."""
+    """Open a draft in the same folder. It takes the name `path` if the block succeeds and is removed otherwise."""
     target = Path(path)
     if not is_replaceable(target):
         raise error(f"{target} is a pipe, a device or a folder, but Eckart writes only files. Name a file.")
@@ -50,15 +50,15 @@ def new_file(
         message = f"{target}{size} cannot be written: {cause.strerror or cause}. Existing content is unchanged."
         raise error(message) from cause
     finally:
-        with suppress(OSError):  # a file system that is read-only refuses even what is not there
+        with suppress(OSError):  # a read-only file system refuses even names that do not exist
             draft.unlink(missing_ok=True)
 
 
 @contextmanager
 def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable[str]) -> Iterator[Path]:
-    """A draft of a folder, which takes the name `path` when the block ends well and is removed when not.
+    """A draft of a folder, which takes the name `path` if the block succeeds and is removed otherwise.
 
-    Only a folder with one of the files `known` is replaced: anything else is not ours to remove.
+    Only a folder with one of the files `known` is replaced; Eckart does not remove anything else.
     """
     target = Path(path)
     if os.path.lexists(target):
@@ -91,7 +91,7 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
 
 
 class HashingWriter:
-    """Passes bytes on to a stream and keeps the SHA-256 of what was written."""
+    """Passes bytes on to a stream and computes their SHA-256."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream, self.digest = stream, hashlib.sha256()
@@ -102,24 +102,24 @@ class HashingWriter:
 
 
 def is_replaceable(target: Path) -> bool:
-    """Whether a file may take this name: a rename would put it in the place of a device (/dev/null!), or of a pipe."""
+    """Whether a file may take this name: a rename would replace a device (/dev/null!) or a pipe."""
     try:
         if not os.path.lexists(target):
             return True
         place = target.parent.resolve()
         system = any(place.is_relative_to(folder) for folder in ("/dev", "/proc", "/sys"))
         if system and not place.is_relative_to("/dev/shm"):
-            return False  # also for a link such as /dev/stdout, wherever it leads
+            return False  # also for a link such as /dev/stdout, whatever its target
         return target.is_file() or not target.exists()
     except (OSError, RuntimeError):
         return True  # reported by the attempt to write
 
 
 def own_input(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> str | None:
-    """The input that writing to `target` would destroy, under whatever name or link, if there is one.
+    """The input that writing to `target` would destroy, under any name or link, if there is one.
 
-    An input is a file, a folder or a pattern. It is lost where the target is the same file, lies in a folder that is
-    read, or is a folder with the input in it.
+    An input is a file, a folder or a pattern. It is lost if the target is the same file, is inside an input folder, or
+    is a folder that contains the input.
     """
     place = Path(target)
     if not os.path.lexists(place):
@@ -137,7 +137,7 @@ def _overlap(target: Path, source: Path) -> bool:
             return True
         real, read = target.resolve(), source.resolve()
         return (source.is_dir() and read in real.parents) or (target.is_dir() and real in read.parents)
-    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that cannot be: nothing is read from there
+    except (OSError, RuntimeError, ValueError):  # a loop of links or an invalid name: nothing is read from there
         return False
 
 
@@ -163,7 +163,7 @@ def _publish(draft: Path, target: Path, *, overwrite: bool) -> None:
 
 def _rename_to_free_name(draft: Path, target: Path) -> None:
     try:
-        target.hardlink_to(draft)  # unlike a rename, this fails when the name is taken
+        target.hardlink_to(draft)  # unlike a rename, this fails if the name is taken
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links

@@ -1,7 +1,7 @@
 """Identity of the files of a run: their size and content, and their state in the file system.
 
-`content` (sizes and a hash of samples) must be the same; a copy has it too. `state` (path, times of modification and of
-change, inode) is the same only if the files were not touched: where it differs, the content has to be verified in full.
+`content` (sizes and a hash of samples) must agree; it is the same for a copy. `state` (path, times of modification and
+of change, inode) is the same only if the files were not touched. If it differs, the content must be verified in full.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from eckart.errors import FileError, ReadError
 
 _PIECE = 4096
 _PIECES = (2, 64)
-"""Number of hashed pieces: 64 of a single file, at least 2 of each of many files."""
+"""Number of hashed pieces: 64 for a single file, at least 2 for each of many files."""
 _PIECES_IN_ALL = 1024
 _Source = TypeVar("_Source")
 
 
 @dataclass(frozen=True)
 class FileState:
-    """A file as it was when it was opened; a change while it is being read is an error, not a wrong answer."""
+    """State of a file when it was opened; a change while it is being read is an error."""
 
     path: str
-    """Absolute: the working directory may change, and workers have their own."""
+    """Absolute, because the working directory may change and workers have their own."""
     size: int
     changed: int
     inode: int = 0
@@ -43,7 +43,7 @@ class FileState:
         return FileState(place, found.st_size, found.st_mtime_ns, found.st_ino)
 
     def check(self, name: str, start: int, stop: int) -> None:
-        """Refuse a file that is not as it was; `start` and `stop` are the rows about to be read."""
+        """Refuse a file that has changed; `start` and `stop` are the rows about to be read."""
         try:
             now = FileState.of(self.path)
         except OSError as error:
@@ -78,7 +78,7 @@ def fingerprint(states: Sequence[FileState], **content: object) -> JsonObject:
 
 
 def _files(place: Path) -> Iterator[tuple[Path, str]]:
-    """(path, name inside the folder) of every file; a single file may be renamed, so it has no name."""
+    """(path, name inside the folder) of every file; a single file has no name, because it may be renamed."""
     if not place.is_dir():
         yield place, ""
         return
@@ -90,7 +90,7 @@ def _files(place: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _sampled(place: Path, size: int, count: int) -> Iterator[bytes]:
-    """The whole of a small file, else pieces at equal distances, the first and the last among them."""
+    """A small file whole, otherwise pieces at equal distances, including the first and the last."""
     with place.open("rb", buffering=0) as stream:
         if size <= count * _PIECE:
             yield stream.read()
@@ -114,7 +114,7 @@ def paths_of(data: object) -> list[str]:
     if isinstance(data, np.memmap) and data.filename is not None:
         return [os.fsdecode(data.filename)]
     if isinstance(data, np.ndarray):
-        return paths_of(data.base)  # it may be a view of a map
+        return paths_of(data.base)  # it may be a view of a memory map
     return [path for value in _file_states(data).values() for path in _paths_of_states(value)]
 
 
@@ -125,7 +125,7 @@ def _paths_of_states(value: object) -> list[str]:
 
 
 def on_this_machine(source: _Source) -> _Source:
-    """A source whose files are those of this machine: a worker may have copies of its own, with times of their own."""
+    """A source with the files of this machine: a worker may have its own copies, with other times."""
     changed: JsonObject = {}
     for name, value in _file_states(source).items():
         if isinstance(value, FileState):
@@ -140,7 +140,7 @@ def on_this_machine(source: _Source) -> _Source:
 
 
 def _file_states(source: object) -> JsonObject:
-    """Fields that are states of files, or sources with such fields, or tuples of either."""
+    """Fields that are file states, sources with such fields, or tuples of these."""
     if not dataclasses.is_dataclass(source):
         return {}
     found = {}

@@ -1,4 +1,4 @@
-"""The options of `decompose` that are the same for every method: reading, progress, device; and their check."""
+"""The options of `decompose` shared by all methods (reading, progress, device), and their checks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _moving_bar(method: Method, options: Keywords) -> Iterator[None]:
 
 
 def one_line(d: Decomposition, seconds: float) -> str:
-    """What was computed, for the log."""
+    """A log message about the computation."""
     solver = "" if d.plan is None else f", solver {d.plan.solver!r}"
     passes = "" if d.info is None else f", {counted(d.info.passes, 'pass', 'passes')} over the data"
     share = "" if d.certificate is None else f", {100 * d.certificate.explained[0]:.2f} % explained"
@@ -48,7 +48,7 @@ def one_line(d: Decomposition, seconds: float) -> str:
 
 
 def opened_with(data: object, options: Keywords) -> tuple[Any, Keywords]:
-    """The data opened with the reading options, where there are some, and the other options."""
+    """The data opened with the reading options, if any, and the other options."""
     reading, others = split_options(options)
     if reading is not None:
         data = open_with(data, reading, memory=memory_bytes(others.get("memory")), stream=others.get("stream"))
@@ -56,20 +56,20 @@ def opened_with(data: object, options: Keywords) -> tuple[Any, Keywords]:
 
 
 def check_options(method: Method, options: Keywords) -> None:
-    """Refuse names that the method does not know, unless its function takes any."""
+    """Refuse options that the method does not know, unless its function accepts any."""
     names = option_names(method)
     if names is not None:
         check_names("decompose", options, (*names, "device"))
 
 
 def option_names(method: Method) -> tuple[str, ...] | None:
-    """Names of the options of a method's `fit`; None if it takes any."""
+    """Names of the options of a method's `fit`; None if it accepts any."""
     return _names_of(method.options or method.fit)
 
 
 @lru_cache(maxsize=64)
 def _names_of(where: str) -> tuple[str, ...] | None:
-    """Names of the options of a function or a dataclass. Cached: reading a signature is slow."""
+    """Names of the options of a function or a dataclass. Cached, because reading a signature is slow."""
     parameters = inspect.signature(resolve(where)).parameters
     if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
         return None

@@ -1,4 +1,4 @@
-"""decomposition_of: the Decomposition of a fitted estimator, so that public functions take either of them."""
+"""decomposition_of: the Decomposition of a fitted estimator, so that public functions accept both."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FittedEstimator(Protocol):
 
 
 def is_model(given: object) -> bool:
-    """Whether `given` is a Decomposition or an estimator, fitted or not, and not data."""
+    """Whether `given` is a Decomposition or an estimator, fitted or not, as opposed to data."""
     return isinstance(given, Decomposition) or (hasattr(given, "fit") and hasattr(given, "get_params"))
 
 
@@ -54,7 +54,7 @@ def takes_fitted(
 ) -> Callable[Concatenate[Decomposition | FittedEstimator, P], R]:
     """Let `function` take a fitted estimator as its first argument, as well as a Decomposition.
 
-    Such functions share the entry of that argument and others, so that `document` completes their docstrings as well.
+    These functions share the entry for that argument, so `document` completes their docstrings as well.
     """
     first = next(iter(inspect.signature(function).parameters))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import textwrap
 import unicodedata
 
 
 def clean(text: str) -> str:
-    """The text with every invisible or control character escaped: ESC cannot colour, U+202E cannot reverse."""
+    """The text with all invisible and control characters escaped: ESC cannot colour, U+202E cannot reverse."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_visible(character) for character in text)
@@ -25,8 +26,20 @@ def shorten(text: str, length: int, *, ellipsis: str = "...") -> str:
     return text if len(text) <= length else text[: length - len(ellipsis)] + ellipsis
 
 
+def wrapped(text: str, width: int = 80, indent: str = "") -> str:
+    """The text in lines of at most `width` characters, further ones indented; a number stays with its '%'.
+
+    >>> print(wrapped("The two components explain 86.7502 % of it.", 35))
+    The two components explain
+    86.7502 % of it.
+    """
+    joined = text.replace(" %", "\xa0%")
+    lines = textwrap.wrap(joined, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\xa0%", " %")
+
+
 def percent(share: float, digits: int = 1) -> str:
-    """0.62006 -> '62.0 %'; what is less than all is never rounded up to 100 %."""
+    """0.62006 -> '62.0 %'; less than everything is never rounded up to 100 %."""
     factor = 10.0**digits
     if 1 - 0.5 / (100 * factor) <= share < 1 - 1e-9:
         return f"{math.floor(100 * share * factor) / factor:.{digits}f} %"
@@ -34,9 +47,9 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def interval(lower: float, upper: float, digits: int = 2) -> str:
-    """Bounds of a share in percent, rounded outward so that what is printed is still true: '62.00 to 62.01 %'.
+    """Bounds of a share in percent, rounded outwards so that the printed bounds are still valid: '62.00 to 62.01 %'.
 
-    Bounds closer to each other than a hundredth of the last digit are printed as one number, rounded as usual.
+    Bounds closer than a hundredth of the last digit are printed as one number, rounded as usual.
     """
     if not (math.isfinite(lower) and math.isfinite(upper)):
         return "not known"
@@ -49,7 +62,7 @@ def interval(lower: float, upper: float, digits: int = 2) -> str:
 
 
 def indices(largest: float) -> int | None:
-    """Decimals that show four digits of the largest number of a column; None when only powers of ten do."""
+    """Number of decimals that shows four digits of the largest number of a column; None if only powers of ten can."""
     if largest == 0:
         return 1
     if not 1e-3 <= largest < 1e7:
@@ -76,7 +89,7 @@ def joined(words: list[str]) -> str:
 
 
 def certified_share(k: int, low: float, high: float, odds: str = "") -> str:
-    """What k components are proved to explain, and the most that as many can, in one sentence."""
+    """The share that k components are proved to explain, and the most that k can, in one sentence."""
     best = "single component" if k == 1 else f"{k} components"
     explained = counted(k, "component explains", "components explain")
     return f"{explained} {percent(low, 4)} of the total; no {best} can explain more than {percent(high, 4)}{odds}."

@@ -1,8 +1,8 @@
 """An exclusive lock on a folder, released by the operating system when its process ends, however it ends.
 
-POSIX: flock on the file `lock` in the folder. Where the file system or the system has no flock, a file that is created
-exclusively, with the process, the host and the namespace of process numbers in it (containers have their own); it is
-stale when that process is gone from there. A file of that name that is a link or has another content is left alone.
+POSIX: flock on the file `lock` in the folder. Without flock, a file is created exclusively, with the process, the host
+and the namespace of process numbers (containers have their own). It is stale when that process no longer exists. A file
+of that name that is a link or has other content is left alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OWNER = re.compile(rb"[0-9]+ [^\n]*\n?")
 
 @dataclass
 class FolderLock:
-    """A held lock; `release` gives it back and removes its file."""
+    """A held lock; `release` releases it and removes its file."""
 
     path: Path
     descriptor: int
@@ -58,7 +58,7 @@ class FolderLock:
         return None
 
     def release(self) -> None:
-        """Give the lock back; in a forked child it stays with the parent."""
+        """Release the lock; in a forked child it stays with the parent."""
         if self.descriptor < 0 or self.process != os.getpid():
             return
         descriptor, self.descriptor = self.descriptor, -1
@@ -72,7 +72,7 @@ class FolderLock:
 
 
 def holder(folder: Path) -> str:
-    """Who holds the lock of `folder`, for messages: 'process 4711 on host'."""
+    """The holder of the lock of `folder`, for messages: 'process 4711 on host'."""
     for name in reversed(NAMES):
         with contextlib.suppress(OSError, ValueError):
             process, host = _read(folder / name).split(maxsplit=2)[:2]
@@ -81,7 +81,7 @@ def holder(folder: Path) -> str:
 
 
 def _read(path: Path) -> str:
-    """A lock file as text, never through a link, and not from a pipe."""
+    """The text of a lock file, never read through a link or from a pipe."""
     descriptor = os.open(path, os.O_RDONLY | _NO_LINKS)
     try:
         return os.read(descriptor, 4096).decode("utf-8")
@@ -90,17 +90,17 @@ def _read(path: Path) -> str:
 
 
 def _refuse_other_content(descriptor: int, path: Path) -> None:
-    """Taking the lock overwrites and releasing it removes the file: not if it is somebody's own."""
+    """Refuse a file with other content: taking the lock overwrites it and releasing the lock removes it."""
     content = b""
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         content = os.read(descriptor, 4096)
         if not content or _OWNER.fullmatch(content):
             return
-    raise FileExistsError(errno.EEXIST, "it is not a lock of Eckart; remove it", str(path))
+    raise FileExistsError(errno.EEXIST, "it is not an Eckart lock file; remove it", str(path))
 
 
 def _owned(path: Path, descriptor: int) -> FolderLock:
-    with contextlib.suppress(OSError):  # a full disk: the lock holds without its owner's name
+    with contextlib.suppress(OSError):  # the disk is full: the lock works without its owner's name
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, _me().encode(), 0) if hasattr(os, "pwrite") else os.write(descriptor, _me().encode())
     return FolderLock(path, descriptor, os.getpid())

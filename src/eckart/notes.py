@@ -8,7 +8,7 @@ from eckart.wording import Door, worded
 
 
 def for_door(line: str, door: Door) -> str:
-    """A note, worded for Python or for the command line; any other line as it is."""
+    """A note worded for Python or for the command line; any other line unchanged."""
     return line.worded(door) if isinstance(line, Note) else line
 
 
@@ -42,7 +42,7 @@ class Note(str):
         return self.code, self._template, dict(self.details)
 
     def __getstate__(self) -> None:
-        """Nothing beyond what `__new__` takes: pickles and copies are made from that."""
+        """Nothing beyond the arguments of `__new__`, from which pickles and copies are made."""
 
     def worded(self, door: Door) -> str:
         """The sentence for Python or for the command line."""

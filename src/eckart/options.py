@@ -1,4 +1,4 @@
-"""Checks of arguments: what was given, what is allowed, and the near match of a typing error."""
+"""Checks of arguments: the given value, the allowed ones, and the closest match of a typing error."""
 
 from __future__ import annotations
 
@@ -58,16 +58,17 @@ SKLEARN_NAMES = {
     "usecols": "columns=[...]",
     "index_col": "row_names=...",
 }
-"""Names that users of other libraries try -> what to write here."""
+"""Names from other libraries -> what to write here."""
 
 
 def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> None:
-    """Refuse an option that is not known, with the name that it has here."""
+    """Refuse an unknown option, with its name in Eckart."""
     for name in given:
         if name in allowed:
             continue
         hint = f". Write {SKLEARN_NAMES[name]}" if name in SKLEARN_NAMES else near_match(name, allowed).rstrip(".")
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}.".replace("?.", "?"))
+        end = "" if hint.endswith(("?", "...")) else "."
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}{end}")
 
 
 def check_choice(name: str, given: object, allowed: Sequence[str]) -> None:
@@ -77,12 +78,12 @@ def check_choice(name: str, given: object, allowed: Sequence[str]) -> None:
 
 
 def is_number(given: object) -> bool:
-    """Whether it is a real number, and not a truth value."""
+    """Whether it is a real number and not a boolean."""
     return isinstance(given, float | int | np.floating | np.integer) and not isinstance(given, bool)
 
 
 def check_count(name: str, given: Any, largest: int | None) -> int:
-    """A whole number from 1 to `largest` (the shorter side of the matrix), or from 1 on."""
+    """Check a whole number from 1 to `largest` (the shorter side of the matrix), or of at least 1."""
     whole = is_number(given) and float(given).is_integer() and not isinstance(given, float | np.floating)
     if not whole or not 1 <= int(given) <= (int(given) if largest is None else largest):
         allowed = "of at least 1." if largest is None else f"from 1 to {largest} (the shorter side)."
@@ -104,7 +105,7 @@ def check_fraction(name: str, given: Any) -> float:
 
 
 def check_tolerance(given: Any) -> float | None:
-    """A number from 0 to below 1; None for 0 and None, which leave the tolerance to the solver."""
+    """Check a number from 0 to below 1; 0 and None return None, which leaves the tolerance to the solver."""
     if given is not None and not (is_number(given) and 0.0 <= float(given) < 1.0):
         raise ParameterError(f"tol={given!r} is not a tolerance: give a number from 0 to below 1.")
     return float(given) if given else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from eckart.displays import html_facts
-from eckart.formatting import counted
+from eckart.formatting import counted, wrapped
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,10 @@ class Plan:
 
     def __str__(self) -> str:
         wanted = "as many components as the target needs" if self.k is None else counted(self.k, "component")
-        return (
+        return wrapped(
             f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
             f"about {counted(self.passes, 'pass', 'passes')} over the data, {_bytes(self.peak_bytes)} in "
-            f"addition to the data. "
-            f"{self.why}"
+            f"addition to the data. {self.why}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a decomposition with matplotlib: each draws into `ax` (or a new figure) and gives the axes back.
+"""Plots of a decomposition with matplotlib: each draws into `ax` (or a new figure) and returns the axes.
 
 Their numbers come from `eckart.tables`. Signs and groups differ in shape or hatching as well as in colour.
 

@@ -1,4 +1,4 @@
-"""A progress bar for long computations: tqdm's where it is installed (also in notebooks), otherwise rich's."""
+"""A progress bar for long computations: tqdm if it is installed (also in notebooks), otherwise rich."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def progress_bar(wanted: bool, callback: ProgressCallback | None) -> Iterator[ProgressCallback | None]:
-    """A callback that moves a bar and then calls `callback`; `callback` itself if no bar is wanted.
+    """A callback that updates a bar and then calls `callback`; `callback` itself if no bar is wanted.
 
-    The bar appears with the first block, so that a computation in memory shows none.
+    The bar appears with the first block, so computations in memory show none.
     """
     if not wanted:
         yield callback
@@ -76,12 +76,12 @@ def _rich_bar(stack: contextlib.ExitStack) -> Callable[[Progress], None]:
 
 
 def pass_text(progress: Progress) -> str:
-    """Which pass over the data is under way."""
+    """The current pass over the data, as text."""
     return f"pass {progress.current_pass} of about {progress.passes}"
 
 
 def certified_text(progress: Progress) -> str:
-    """The certified share, once there is one."""
+    """The certified share as text, once there is one."""
     if progress.explained is None:
         return ""
     low, high = progress.explained

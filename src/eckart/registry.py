@@ -1,4 +1,4 @@
-"""The methods of `decompose`: what each is called, which functions compute it, and what the other packages may ask.
+"""The methods of `decompose`: their names, their functions, and what other packages need to know about them.
 
 Every package `eckart.<name>` with a module `method.py` that defines `METHODS`, a tuple of `Method`, is a method
 package. Packages outside Eckart announce theirs by the entry point group "eckart.methods" (a reference to a `Method`)
@@ -28,21 +28,21 @@ SHARED_OPTIONS = ("explain", "error", "scale", "which", "memory", "missing")
 
 @dataclass(frozen=True)
 class ReportSection:
-    """What the report says about one method in addition to what it says about all."""
+    """What the report adds for one method."""
 
     title: str = "Method"
     figures: dict[str, str] = field(default_factory=dict)
     """Field of the method's details -> label in the table of figures."""
     treatment: str = ""
-    """What happened to the data first: a sentence, or "module:function" of the decomposition that returns one."""
+    """How the data were treated first: a sentence, or "module:function" that returns one for a decomposition."""
     tables: str | None = None
     """"module:function" that returns further tables of a decomposition, by name."""
     shares_of: str = ""
-    """What the shares refer to, where it is not the variance or the sum of squares of the data itself."""
+    """What the shares refer to, if not the variance or the sum of squares of the data."""
 
 
 class Functions(TypedDict):
-    """Where the three functions of a method are, for `Method(**functions_in(...))`."""
+    """The three functions of a method, for `Method(**functions_in(...))`."""
 
     fit: str
     project: str
@@ -50,7 +50,7 @@ class Functions(TypedDict):
 
 
 def functions_in(module: str) -> Functions:
-    """`decompose`, `project` and `reconstruct` of one module, as the methods of Eckart name them."""
+    """`decompose`, `project` and `reconstruct` of one module, the names used by Eckart's methods."""
     return {"fit": f"{module}:decompose", "project": f"{module}:project", "reconstruct": f"{module}:reconstruct"}
 
 
@@ -58,7 +58,7 @@ def functions_in(module: str) -> Functions:
 class Method:
     """One method of `decompose`.
 
-    Adding a method takes a package with a `Method` and the functions that it names; `decompose`, `project`,
+    To add a method, provide a package with a `Method` and the functions that it names. `decompose`, `project`,
     `reconstruct`, the command line, the report and model files find it here.
     """
 
@@ -76,7 +76,7 @@ class Method:
     details: str = "eckart.result:Details"
     """"module:Class" of `Decomposition.details`: a frozen dataclass; its fields are what a model file stores."""
     plan: str | None = None
-    """"module:function" that predicts what `fit` would do; None if the method cannot tell in advance."""
+    """"module:function" that predicts what `fit` would do; None if the method cannot predict it."""
     takes: frozenset[str] = frozenset({"memory"})
     """Which of SHARED_OPTIONS the method takes."""
     streams: frozenset[str] = frozenset()
@@ -93,7 +93,7 @@ class Method:
     additive: bool = False
     """Whether the shares of components add up to the explained share."""
     certifies_explained_variance: bool = True
-    """Whether the certificate bounds the shares of the decomposition (not, say, of an approximation to it)."""
+    """Whether the certificate bounds the shares of the decomposition, and not, for example, of an approximation."""
     device: Literal["none", "whole", "blocks", "own"] = "none"
     """Host data on a GPU: not supported; copied whole; in blocks if they do not fit; handled inside `fit`."""
     rank: Literal["spectrum", "parts", "decomposition", "none"] = "none"
@@ -110,7 +110,7 @@ class Method:
         return resolve(where)
 
     def treatment(self, d: Decomposition) -> str:
-        """What happened to the data first, for the report; empty if it is only centred or scaled."""
+        """How the data were treated first, for the report; empty if they were only centred or scaled."""
         text = self.section.treatment
         return str(resolve(text)(d)) if ":" in text and " " not in text else text
 
@@ -187,7 +187,7 @@ def _built_in() -> dict[str, Method]:
 
     found: dict[str, Method] = {}
     for package in pkgutil.iter_modules(eckart.__path__):
-        # Listed, not imported: most packages are no methods, and some are slow to import.
+        # Listed, not imported: most packages are not methods, and some are slow to import.
         folders = [f"{folder}/{package.name}" for folder in eckart.__path__] if package.ispkg else []
         if any(module.name == "method" for module in pkgutil.iter_modules(folders)):
             module = importlib.import_module(f"eckart.{package.name}.method")

@@ -1,4 +1,4 @@
-"""What a decomposition is, once computed: frozen values without any link to the data.
+"""The result of a decomposition: frozen values without any reference to the data.
 
 A ~ left diag(values) right^T (+ mean), rows x columns, k components.
 """
@@ -14,6 +14,7 @@ from eckart.aliases import Keywords
 from eckart.details import Details, Imputation, K, SVDDetails, UnknownDetails, WordModel, details_of
 from eckart.devices import is_off_host, to_host
 from eckart.displays import html_facts, html_table
+from eckart.formatting import wrapped
 from eckart.notes import Note
 from eckart.planned import Plan, SolveInfo
 
@@ -108,7 +109,7 @@ class Certificate:
         return self.lower, self.upper
 
     def __str__(self) -> str:
-        lines = [self.summary or "Certificate", *(f"{name}: {value}" for name, value in self._facts().items())]
+        lines = [wrapped(self.summary) or "Certificate", *(f"{name}: {value}" for name, value in self._facts().items())]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -309,13 +310,13 @@ class Decomposition(Generic[D]):
         return replace(self, row_names=row_names, column_names=column_names)
 
     def __getstate__(self) -> Keywords:
-        """Without what was computed for later calls and can be computed again."""
+        """The state without cached values, which can be computed again."""
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     def __str__(self) -> str:
         lines = [f"{name:>10}  {value:>12}  {share:>8}  {total:>8}" for name, value, share, total in self._lines()]
         head = f"{'component':>10}  {'value':>12}  {'share':>8}  {'total':>8}"
-        proof = [self.certificate.summary] if self.certificate is not None and self.certificate.summary else []
+        proof = [wrapped(self.certificate.summary)] if self.certificate is not None and self.certificate.summary else []
         return "\n".join([f"{self.method} of {self.rows:,} x {self.columns:,}", head, *lines, *proof])
 
     def _repr_html_(self) -> str:
@@ -340,7 +341,7 @@ class Decomposition(Generic[D]):
 
 
 def _home(value: Any) -> Any:
-    """Arrays on the host, those of details as well; everything else as it is."""
+    """All arrays on the host, including those of the details; everything else unchanged."""
     if hasattr(value, "__dataclass_fields__"):
         moved = _moved({item.name: getattr(value, item.name) for item in fields(value)})
         return replace(value, **moved) if moved else value
@@ -351,5 +352,5 @@ def _home(value: Any) -> Any:
 
 
 def _moved(found: Keywords) -> Keywords:
-    """The items that had to be brought to the host."""
+    """The items that had to be copied to the host."""
     return {name: new for name, item in found.items() if (new := _home(item)) is not item}

@@ -1,4 +1,4 @@
-"""PCA of an AnnData object, written back into it where single-cell tools look for it."""
+"""PCA of an AnnData object, stored in the object where single-cell tools expect it."""
 
 from __future__ import annotations
 

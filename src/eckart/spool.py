@@ -1,8 +1,8 @@
-"""Temporary folders for sorted copies of the data, removed in every case but SIGKILL; the next run removes those.
+"""Temporary folders for sorted copies of the data, removed in all cases except SIGKILL; the next run removes those.
 
 A folder `eckart-*` is locked by its process. It is removed when its Spool is garbage-collected, at exit, at the end of
-a process of `multiprocessing`, and by `cleanup` on SIGTERM and SIGHUP. A folder whose lock is free was left behind by a
-process that was killed; so was one that is empty and old, between its creation and its lock.
+a `multiprocessing` process, and by `cleanup` on SIGTERM and SIGHUP. A folder with a free lock was left by a killed
+process. So was an old empty folder, whose process was killed between creation and locking.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OLD = 3600.0
 
 
 class Spool:
-    """A temporary folder in `parent`, which goes away with this object and with the process."""
+    """A temporary folder in `parent`, removed with this object and at the end of the process."""
 
     def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
         place = spool_folder() if parent is None else Path(parent)
@@ -49,9 +49,13 @@ class Spool:
             ) from error
 
     def _made(self, folder: Path) -> bool:
-        """Make the folder and lock it; False if the name or the lock was taken. Interrupted, nothing is left behind."""
+        """Create and lock the folder; False if the name or the lock was taken.
+
+        An interruption leaves nothing behind.
+        """
         making = _Making(folder)
-        number = cleanup.add(making.undo)  # first: a signal between the folder and its remover would leave it behind
+        # first: a signal between creating the folder and registering its removal would leave it behind
+        number = cleanup.add(making.undo)
         try:
             try:
                 folder.mkdir(mode=0o700)
@@ -59,7 +63,7 @@ class Spool:
                 making.folder = None
                 return False
             making.lock = lock = FolderLock.acquire(folder)
-            if lock is None:  # by a run that took it for stale and removes it
+            if lock is None:  # by a run that considered it stale and removes it
                 making.folder = None
                 return False
             self.folder = folder
@@ -88,7 +92,7 @@ class Spool:
 
 @dataclass
 class _Making:
-    """A folder on its way, and its lock once it is held."""
+    """A folder being created, and its lock once it is held."""
 
     folder: Path | None
     lock: FolderLock | None = None
@@ -103,7 +107,7 @@ class _Making:
 
 
 def spool_folder() -> Path:
-    """Where temporary copies are made: the folder in ECKART_SPOOL, or the temporary folder of the system."""
+    """The parent of temporary folders: the folder in ECKART_SPOOL, or the system's temporary folder."""
     stated = stated_folder()
     if stated is not None:
         return stated
@@ -123,7 +127,7 @@ def stated_folder() -> Path | None:
 
 
 def remove_stale(place: Path) -> int:
-    """Remove the folders in `place` whose processes were killed; gives their number."""
+    """Remove the folders in `place` whose processes were killed; return their number."""
     removed = 0
     with contextlib.suppress(OSError):
         for folder in list(place.glob(f"{_PREFIX}*")):
@@ -137,10 +141,10 @@ def _removed_if_stale(folder: Path) -> bool:
     if folder.is_symlink() or not folder.is_dir() or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
         return False
     if not any(os.path.lexists(folder / name) for name in NAMES):
-        # Folders of other programs have no lock file; ours lack it only while they are being made or removed.
+        # Folders of other programs have no lock file; ours lack it only while they are created or removed.
         if not _MADE.fullmatch(folder.name) or time.time() - found.st_mtime < _OLD:
             return False
-        folder.rmdir()  # refused by the system if anything is in it
+        folder.rmdir()  # the system refuses if it is not empty
         return True
     lock = FolderLock.acquire(folder)
     if lock is None:
@@ -154,13 +158,11 @@ def _remove(folder: Path, lock: FolderLock, number: int = -1) -> None:
         _empty(folder)
         lock.release()
         shutil.rmtree(folder, ignore_errors=True)
-    cleanup.discard(number)  # last: a signal on the way ends the process, and would leave the rest behind
+    cleanup.discard(number)  # last: a signal before that ends the process and would leave the rest behind
 
 
 def _empty(folder: Path) -> None:
-    """Remove all but the lock, so that a folder that is half removed can still be recognised and removed by another
-    run.
-    """
+    """Remove everything except the lock, so that another run can recognise and remove a half-removed folder."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name in NAMES:
             continue

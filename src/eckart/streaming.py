@@ -1,4 +1,4 @@
-"""project_to, reconstruct_to: a table too large for memory, turned into scores or back, written as it is read."""
+"""project_to, reconstruct_to: scores or rows of a table too large for memory, written as it is read."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def reconstruct_to(
 
 
 def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: StackedBlocks) -> np.ndarray:
-    """The step; a gap is named by its row in the whole table, not in the block."""
+    """The step, with missing values located by their row in the whole table, not in the block."""
     try:
         return step(block)
     except (MissingValuesError, NotFiniteError):
@@ -145,7 +145,7 @@ def _write(
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
     single = str(d.values.dtype).endswith("float32") and source.dtype == np.float32
     dtype = np.dtype(np.float32 if single else np.float64)
-    size = max(1, block_bytes(memory_bytes(memory)) // (8 * width))  # rows that are made at a time
+    size = max(1, block_bytes(memory_bytes(memory)) // (8 * width))  # rows computed at a time
     reading = Reading(callback=callback)
     reading.passes = 1
     with row_writer(path, (matrix.shape[0], width), dtype, names, overwrite=overwrite) as write:

@@ -1,4 +1,4 @@
-"""Rows, columns and categories that took no part in the fit, placed on its components.
+"""Rows, columns and categories that were not fitted, placed on the components.
 
 Rows: (x - mean) / scale right. Columns: correlations with the scores. Categories: means of the scores of their rows.
 """

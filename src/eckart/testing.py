@@ -1,6 +1,6 @@
-"""For tests of matrices and solvers: known spectra, a poor operator, a check of the protocol.
+"""For tests of matrices and solvers: known spectra, a minimal operator, a check of the protocol.
 
-A = U diag(s) V^T with U, V drawn from the orthogonal matrices and s as LAPACK's generator DLATMS shapes it.
+A = U diag(s) V^T with U, V random orthogonal matrices and s shaped as in LAPACK's generator DLATMS.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MODES = (1, 2, 3, 4, 5, 6)
 
 
 def spectrum(mode: int, count: int, condition: float = 1e3, *, seed: int = 0) -> np.ndarray:
-    """`count` singular values, falling, shaped as mode 1 to 6 of DLATMS.
+    """`count` singular values, decreasing, shaped as mode 1 to 6 of DLATMS.
 
     1: one large, the rest 1/condition; 2: one small; 3: geometric; 4: arithmetic; 5: random, their logarithms uniform;
     6: random normal. The largest is 1 in modes 1 to 4.
@@ -73,7 +73,7 @@ def with_spectrum(values: np.ndarray, rows: int, columns: int, *, seed: int = 0)
 
 @dataclass
 class MinimalOperator:
-    """A dense matrix with nothing but the protocol: a solver that asks for more fails on it."""
+    """A dense matrix with only the methods of the protocol, so that a solver that uses others fails."""
 
     _dense: np.ndarray
     _passes: list[str] = field(default_factory=list)
@@ -132,7 +132,7 @@ class MinimalOperator:
 
 @dataclass
 class Count:
-    """Reads made inside a `counted` block."""
+    """Number of passes inside a `counted` block."""
 
     passes: int = 0
 
@@ -158,10 +158,10 @@ def counted(operator: Operator) -> Iterator[Count]:
 
 
 def check_operator(operator: Operator, dense: np.ndarray, *, moments_and_product: bool = True) -> None:
-    """Compare every product of `operator` with the matrix that it stands for; AssertionError where they differ.
+    """Compare every product of `operator` with the matrix that it represents; AssertionError if they differ.
 
-    An entry may differ by 8 roundings of the operator's precision times the lengths of the factors.
-    Products that promise one read must make one.
+    An entry may differ by 8 roundings of the operator's precision times the lengths of the factors. Products documented
+    as one pass must make only one.
     """
     dense = np.asarray(dense, dtype=np.float64)
     rows, columns = dense.shape
@@ -182,10 +182,10 @@ def check_operator(operator: Operator, dense: np.ndarray, *, moments_and_product
     normal = dense.T @ (dense @ right)
     with counted(operator) as count:
         same("normal", operator.normal(right), normal, size**2 * short)
-    assert count.passes == 1, f"normal read the data {count.passes} times"
+    assert count.passes == 1, f"normal made {count.passes} passes over the data"
     with counted(operator) as count:
         same("gram", operator.gram(), dense.T @ dense, size**2)
-    assert count.passes == 1, f"gram read the data {count.passes} times"
+    assert count.passes == 1, f"gram made {count.passes} passes over the data"
     image = dense @ right
     same("gram with a factor", operator.gram(right), image.T @ image, size**2 * short**2)
     if moments_and_product:
@@ -196,9 +196,14 @@ def _check_moments_and_product(operator: Operator, dense: np.ndarray, right: np.
     size, short = float(np.linalg.norm(dense)), float(np.linalg.norm(right))
     with counted(operator) as count:
         found = operator.moments_and_product(right)
-    assert count.passes == 1, f"survey read the data {count.passes} times"
+    assert count.passes == 1, f"moments_and_product made {count.passes} passes over the data"
     same("sums", found.sums, dense.sum(axis=0), size * dense.shape[0] ** 0.5)
     same("squares", found.squares, (dense * dense).sum(axis=0), size**2)
     same("product", found.product, dense.T @ (dense @ right), size**2 * short)
     assert found.weight == dense.shape[0], f"weight is {found.weight}, the matrix has {dense.shape[0]} rows"
-    same("product of survey(gram=True)", operator.moments_and_product(gram=True).product, dense.T @ dense, size**2)
+    same(
+        ("product of moments_and_product(gram=True)"),
+        operator.moments_and_product(gram=True).product,
+        dense.T @ dense,
+        size**2,
+    )

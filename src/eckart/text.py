@@ -1,17 +1,16 @@
-"""A table as a value: title, columns, rows, caption. It prints in 80 columns, becomes a data frame, or JSON."""
+"""A table as a value: title, columns, rows, caption. It prints in 80 columns and converts to a data frame or JSON."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from eckart.displays import html_table
 from eckart.documentation import document
-from eckart.formatting import indices, number, shorten
+from eckart.formatting import indices, number, shorten, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +24,7 @@ _NAME_WIDTH = 24
 _GAP = 2
 _RICH_GAP = 3
 _RICH_EDGES = 4
-"""Width of the edges and of the padding at both ends of a line."""
+"""Width of the borders and padding of a line."""
 _HTML_ROWS = 60
 
 
@@ -152,7 +151,7 @@ class Table:
             rest = (_padded(cell, n, right=True) for cell, n in zip(row[1:], widths[1:], strict=False))
             lines.append((" " * _GAP).join((first, *rest)).rstrip())
         for words in (self._left_out(len(body), len(widths)), self.caption):
-            lines += textwrap.wrap(words, width)
+            lines += wrapped(words, width).splitlines()
         return "\n".join(lines) + "\n"
 
     @document
@@ -206,7 +205,7 @@ class Table:
         return len(self._fitted(width - _RICH_EDGES, limit, _RICH_GAP)[1]) == len(self.columns)
 
     def _fitted(self, width: int, limit: int, gap: int) -> tuple[list[list[str]], list[int]]:
-        """Shown cells and the widths of as many columns as fit."""
+        """The shown cells and the widths of as many columns as fit."""
         body = [[shorten(row[0], _NAME_WIDTH), *row[1:]] for row in self.cells(limit)]
         widths: list[int] = []
         for i, name in enumerate(self.columns):
@@ -228,7 +227,7 @@ def is_formula(cell: Cell) -> bool:
 
 
 def _column(cells: list[Cell], kind: str) -> list[str]:
-    """The cells of one column, its numbers all with the same decimals."""
+    """The cells of one column, with equal decimals for all numbers."""
     numbers = [abs(cell) for cell in cells if isinstance(cell, int | float) and math.isfinite(cell)]
     decimals = indices(max(numbers, default=0.0))
     return [_shown(cell, kind, decimals) for cell in cells]
@@ -252,7 +251,7 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "floor": lambda cell: f"{math.floor(cell * 1e5) / 1000:.3f} %",
     "ceiling": lambda cell: f"{min(math.ceil(cell * 1e5) / 1000, 100.0):.3f} %",
 }
-"""Formatting function per kind of column; bounds are rounded outward."""
+"""Formatting function per kind of column; bounds are rounded outwards."""
 
 
 def _wide(text: str) -> int:

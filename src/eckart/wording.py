@@ -1,6 +1,6 @@
-"""Words that differ by door: what to type next is a keyword in Python and an option on the command line.
+"""Wording for Python and for the command line: what to type next is a keyword or an option.
 
-A message is written once. Where the doors differ it contains `either(python, command_line)`, and `worded` picks.
+A message is written once. If the wording differs, it contains `either(python, command_line)`, and `worded` picks one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 Door: TypeAlias = Literal["python", "cli"]
 
-# Characters of the private use area, which no message contains otherwise.
+# Characters of the private use area, which do not occur in messages.
 _START, _MIDDLE, _END = "\ue000", "\ue001", "\ue002"
 _EITHER = re.compile(f"{_START}(.*?){_MIDDLE}(.*?){_END}", re.DOTALL)
 
@@ -25,7 +25,7 @@ def either(python: str, cli: str) -> str:
 
 
 def worded(message: str, door: Door) -> str:
-    """The message for one door."""
+    """The message for Python or for the command line."""
     return _EITHER.sub(r"\1" if door == "python" else r"\2", message) if _START in message else message
 
 
@@ -42,7 +42,7 @@ _OPTIONS = {
 
 
 def assigned(name: str, given: object) -> str:
-    """An argument with its value, as it is typed: k=5 in Python, -k 5 on the command line.
+    """An argument with its value, as typed: k=5 in Python, -k 5 on the command line.
 
     >>> worded(assigned("rules", "foo"), "cli"), worded(assigned("rules", "foo"), "python")
     ('--rules foo', "rules='foo'")

@@ -217,3 +217,22 @@ def test_bars_are_never_cut():
     for power in range(0, 12, 3):
         table = np.random.default_rng(3).normal(size=(30, 6)) * 10.0**power
         assert "\u2026" not in ek.analyze(table).summary()
+
+
+def test_the_summary_claims_no_choice_where_there_is_none() -> None:
+    rng = np.random.default_rng(0)
+    one = summary_text(ek.analyze(rng.standard_normal((30, 1))))
+    assert "only one direction" in one
+    assert "uncertain" not in one
+    three = summary_text(ek.analyze(rng.standard_normal((3, 4))))
+    assert "or more" not in three
+    assert "with no direction left" in " ".join(three.split())
+
+
+def test_the_summary_names_weights_and_leaves_out_loadings_that_do_not_exist() -> None:
+    table = factors(40, 6, 2)
+    weighted = summary_text(ek.analyze(table, sample_weight=np.linspace(1, 2, 40)))
+    assert "columns centred, rows weighted." in " ".join(weighted.split())
+    assert "... and 1 more component\n" in weighted
+    distances = np.sqrt(((table[:, None] - table[None]) ** 2).sum(axis=2))
+    assert "loadings" not in summary_text(ek.analyze(distances))

@@ -169,7 +169,7 @@ class TestFilesThatChange:
         with pytest.raises(Stop):
             ek.decompose(table, k=3, checkpoint=tmp_path / "c", callback=after(5, stop))
         np.save(table, np.load(table) + 1)
-        with pytest.raises(CheckpointError, match="not those that the checkpoint"):
+        with pytest.raises(CheckpointError, match=r"was made from other data|have changed since the checkpoint"):
             ek.decompose(table, k=3, checkpoint=tmp_path / "c")
 
     def test_of_a_gap_nothing_is_lost(self, table, tmp_path):

@@ -123,7 +123,7 @@ class TestAwkwardFile:
         done = run("report", write("a.csv", AWKWARD), "--drop", "height,weight", "--json")
         (data,) = (section for section in json.loads(done.stdout)["sections"] if section["key"] == "data")
         fates = {row[0]: row[2] for row in data["tables"]["columns"]["rows"]}
-        assert fates["height"] == fates["weight"] == "left out, as asked"
+        assert fates["height"] == fates["weight"] == "left out, as requested"
         assert fates["id"] == "set aside: it identifies or counts the rows"
 
     def test_models_take_files_with_and_without_identifiers(self) -> None:

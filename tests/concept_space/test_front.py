@@ -717,8 +717,11 @@ class TestInput:
 
     def test_values_print(self) -> None:
         space = films()
-        assert repr(space) == "<Concepts: 2 of 5 columns (svd), 7 rows stored>"
-        assert repr(space.query([4, 0, 0, 0, 0])) == "<Query the given row: [2.309, 0.000], 66.7 % of it unseen>"
+        assert repr(space) == "<Concepts: 2 concepts of 5 columns (svd), 7 rows stored>"
+        assert (
+            repr(space.query([4, 0, 0, 0, 0]))
+            == "<Query the given row: [2.309, 0.000], 66.7 % of it outside the concepts>"
+        )
         assert repr(space.similar_columns("Two Summers", 1)) == (
             "<Columns like Two Summers\n  A Letter from Rome  1.000>"
         )

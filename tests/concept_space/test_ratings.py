@@ -71,3 +71,18 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(done.stdout)["rmse"] < json.loads(done.stdout)["rmse_of_biases"]
     done = CliRunner().invoke(main, ["recommend", "r.csv", "--row", "p3", "-n", "2"])
     assert "film" in done.stdout
+
+
+def test_one_rating_per_line_is_the_same_table(tmp_path: Path) -> None:
+    _, known = tastes(3)
+    wide = ek.Ratings(2, rng=0).fit(known)
+    lines = [f"r{i:02},c{j:02},{known[i, j]!r}" for i, j in zip(*np.nonzero(~np.isnan(known)), strict=True)]
+    (tmp_path / "long.csv").write_text(
+        "user,item,rating\n" + "\n".join(lines).replace("np.float64(", "").replace(")", "")
+    )
+    long = ek.Ratings(2, rng=0).fit(tmp_path / "long.csv")
+    assert (long.row_names_[5], long.column_names_[7]) == ("r05", "c07")
+    assert long.predict("r05", "c07") == pytest.approx(wide.predict(5, 7), rel=1e-6)
+    (tmp_path / "twice.csv").write_text("user,item,rating\nu,i,1\nu,j,2\nv,i,3\nu,i,4\n")
+    with pytest.raises(InputError, match="more than once"):
+        ek.Ratings(1).fit(tmp_path / "twice.csv")

@@ -70,7 +70,7 @@ def test_search_similar_add_save(weights: str, tmp_path: Path) -> None:
 def test_estimator_and_its_limits() -> None:
     model = clone(ek.TextConcepts(3, weights="bm25"))
     assert model.get_params()["weights"] == "bm25"
-    assert ek.TextConcepts().fit(PETS).decomposition_.k == 2
+    assert ek.TextConcepts().fit(PETS).decomposition_.k == 6
     with pytest.raises(ParameterError, match="weights"):
         ek.TextConcepts(weights="idf").fit(PETS)
     with pytest.raises(InputError, match="already"):
@@ -153,3 +153,11 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(main, ["search", "docs"]).exit_code == 2
     with pytest.raises(ModelFileError, match="not made from texts"):
         ek.TextConcepts.from_decomposition(ek.decompose(np.eye(3), "svd", k=1))
+
+
+def test_a_few_documents_are_told_apart():
+    """With one concept, every document would match every query equally well."""
+    texts = ["the cat sat on the mat", "dogs and cats at home", "interest rates rise", "banks lend money at interest"]
+    found = ek.TextConcepts().fit(texts).search("interest of banks", 4)
+    assert [int(name) for name in found.names[:2]] == [4, 3]
+    assert max(found.scores[2:]) < 0.1 < found.scores[1] < found.scores[0]

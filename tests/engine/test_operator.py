@@ -85,7 +85,7 @@ def test_a_false_operator_is_found_out():
     data = table((7, 3))
     with pytest.raises(AssertionError, match="matmat"):
         check_operator(MinimalOperator(data), data + 1e-9)
-    with pytest.raises(AssertionError, match="normal read the data 2 times"):
+    with pytest.raises(AssertionError, match="normal made 2 passes"):
         check_operator(TwoReads(data), data)
 
 

@@ -1,5 +1,6 @@
 """No certificate is false on tables built to break it: the short form of `python -m benchmarks.certificates`."""
 
+import time
 from dataclasses import replace
 
 import mpmath
@@ -8,12 +9,14 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import eckart as ek
+from benchmarks.certificates import __main__ as sweep
 from benchmarks.certificates import planted, reference
 from benchmarks.certificates.breaks import SMALL
 from benchmarks.certificates.checks import ALLOWED, axes_statements, judge, sine_excess
 from benchmarks.certificates.families import FAMILIES
 from benchmarks.certificates.methods import missing_share
 from benchmarks.certificates.options import OTHERS, Options, draw, parse, table_of
+from eckart.engine.lanczos import block_lanczos, finish
 
 FIRST = 770_000
 """Seeds from here on; the sweeps of the command start at 0."""
@@ -202,6 +205,26 @@ def test_a_wrong_number_of_components_is_found(asked, name):
     table = table_of(options)
     found = axes_statements(ek.decompose(table, "svd", k=12), reference.extended(table), options)
     assert found[name] > 1e-9
+
+
+def test_a_bound_that_forgets_half_of_the_residual_is_found(monkeypatch):
+    """The sweep sees an error in the engine, not only one in a certificate."""
+    exact = finish.upper_bounds
+    monkeypatch.setattr(
+        finish, "upper_bounds", lambda values, coupled, *more: exact(values, 0.5 * np.asarray(coupled), *more)
+    )
+    monkeypatch.setattr(block_lanczos, "upper_bounds", finish.upper_bounds)
+    cases = [replace(draw("power law", FIRST + i), solver="lanczos", tol=1e-3, ask="k") for i in range(12)]
+    assert any("upper value" in judge(options).false for options in cases)
+
+
+def test_a_sweep_ends_when_its_time_is_up():
+    assert len(list(sweep.run(sweep.cases(10**6, 1, ["constant"]), 1, 0.0, 60.0))) == 1
+
+
+def test_a_table_that_takes_too_long_is_a_crash(monkeypatch):
+    monkeypatch.setattr("benchmarks.certificates.checks._judge_axes", lambda *_: time.sleep(60))
+    assert "no result after" in sweep.judge_within(Options("constant", 1, 4, 3), 0.05).crash
 
 
 def test_missing_share_of_a_kernel():

@@ -71,7 +71,7 @@ def test_projected_rows_have_the_scores_of_the_fit(error):
 
 
 def test_too_small_a_rank_is_said():
-    with pytest.warns(AccuracyWarning, match="missing from its approximation of rank 5"):
+    with pytest.warns(AccuracyWarning, match="approximation of rank 5 misses"):
         d = ek.decompose(smooth(600), "kernel_pca", k=2, gamma=5.0, solver="cholesky", max_rank=5)
     assert not d.certificate.proved
 

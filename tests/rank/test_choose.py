@@ -14,6 +14,7 @@ import eckart as ek
 from eckart import datasets
 from eckart.errors import MissingValuesError, ParameterError
 from eckart.rank.choose import QUICK, RULES
+from eckart.rank.verdict import RankChoice, Verdict
 
 
 def planted(rows=120, columns=24, rank=3, strength=2.5, seed=0):
@@ -290,3 +291,13 @@ def test_cur_is_asked_like_svd_and_kernels_by_their_decomposition():
     assert [verdict.rule for verdict in choice.verdicts] == ["variance", "elbow", "broken_stick"]
     assert choice["variance"].k == ek.choose_rank(table, ["variance"])["variance"].k
     assert "left out" in choice.notes[0]
+
+
+def test_components_that_mask_each_other_in_both_tests():
+    """Both tests find none where `gap` finds three of five columns: they are counted, unless the noise is unequal."""
+    said = {"sign_flip": 0, "permutation": 0, "gap": 3}
+    verdicts = tuple(Verdict(rule, rule, k, "", "") for rule, k in said.items())
+    choice = RankChoice(verdicts, 40, 5, "pca", False)
+    assert (choice.k, choice.decided_by) == (3, "gap")
+    assert RankChoice(verdicts, 12, 5, "pca", False).k == 0
+    assert RankChoice(verdicts, 40, 5, "pca", False, equalised=0).k == 0

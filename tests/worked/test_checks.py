@@ -71,7 +71,7 @@ PAIR = (
     ("lambda = 3, 1; v = [1 1; 2 -1]/√2", "wrong", "vectors are right"),
     ("v = (0.71, 0.71)", "partial", "1 vector is missing"),
     ("3, 5, 7, 9", "wrong", "1 of 2 numbers are right"),
-    ("3, 1; (1, 1)/sqrt(2); 7; 8", "wrong", "Right: lambda. v: Right so far, but 1 vector is missing. This is not"),
+    ("3, 1; (1, 1)/sqrt(2); 7; 8", "wrong", "Right: lambda. v: Right so far, but 1 vector is missing. The"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(answer: str, status: str, words: str) -> None:
     verdict = judge(answer, PAIR)
@@ -103,7 +103,7 @@ TWELVE = (Target(("det", "determinant"), "number", sp.Integer(12)),)
 def test_another_quantity_is_never_read_as_the_one_asked_for(name: str) -> None:
     verdict = judge(f"{name} = 12", TWELVE)
     assert verdict.status == "wrong"
-    assert "Still to be found: det. Not asked for, and not checked: " in verdict.message
+    assert "Still to be found: det. Not asked for, so not checked: " in verdict.message
     assert judge(f"{name} = 5; det = 12", TWELVE).status == "right"
 
 
@@ -151,7 +151,7 @@ EIGENPAIRS = (
     ("3, -6; v1 = (1, -2)/√5, v2 = (2, 1)/√5", "wrong", "The vectors are not right"),
     ("mu = 3, -6; w1 = (1, 2)/√5; w2 = (-2, 1)/√5", "right", "Right"),
     ("spectrum: 3, -6; unit eigenvectors: (1, 2)/√5, (-2, 1)/√5", "right", "Right"),
-    ("sigma = 3, -6; v = (1, 2)/√5, (-2, 1)/√5", "partial", "Not asked for, and not checked: sigma"),
+    ("sigma = 3, -6; v = (1, 2)/√5, (-2, 1)/√5", "partial", "Not asked for, so not checked: sigma"),
     (r"\lambda_1 = 3, \vec{v}_1 = \frac{1}{\sqrt5}(1, 2); \lambda_2 = -6, \vec v_2 = (-2, 1)/\sqrt5", "right", "Right"),
     ("3, -6, 1; (1, 2)/√5, (-2, 1)/√5", "wrong", "lambda: The answer has numbers that do not belong to it"),
 ])  # fmt: skip

@@ -165,7 +165,7 @@ def missing(made: Exercise) -> bool:
 
 
 def select(made: Exercise) -> bool:
-    """The choice is clear by 0.1, and no column follows the target exactly."""
+    """The choice is clear by at least 0.1, and no column determines the target exactly."""
     x, y = floats(made.given), floats(made.arguments["target"])[:, 0]
     r = np.sort([-abs(np.corrcoef(column, y)[0, 1]) for column in x.T])
     count = made.arguments["count"]
@@ -173,7 +173,7 @@ def select(made: Exercise) -> bool:
 
 
 def cur(made: Exercise) -> bool:
-    """Two different columns and rows are drawn, and their crossing is invertible."""
+    """Two different columns and rows are drawn, and their intersection is invertible."""
     a = floats(made.given)
     draws = made.steps[0].numbers[1].rows  # type: ignore[union-attr]
     q, p = ((a**2).sum(axis=axis) / (a**2).sum() for axis in (0, 1))
@@ -183,7 +183,7 @@ def cur(made: Exercise) -> bool:
 
 
 def nmf(made: Exercise) -> bool:
-    """The first round lowers the objective by a tenth at least."""
+    """The first round lowers the objective by at least a tenth."""
     a, w, h = floats(made.given), floats(made.arguments["w"]), floats(made.arguments["h"])
     kl = made.arguments["loss"] == "kl"
 

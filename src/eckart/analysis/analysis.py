@@ -1,4 +1,4 @@
-"""Analysis: a decomposition and everything that the report shows of it."""
+"""Analysis: a decomposition and everything that the report shows about it."""
 
 from __future__ import annotations
 
@@ -192,8 +192,11 @@ class Analysis:
         d = self.decomposition
         return f"<Analysis of {self.name}: {d.method} of {d.rows:,} x {d.columns:,}. {self.recommendation.sentence}>"
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def _repr_html_(self) -> str:
-        """For notebooks: the answer, the components and the columns behind them."""
+        """Show the answer, the components and the columns behind them in a notebook."""
         from eckart.analysis.report.fragment import fragment
 
         return fragment(self)

@@ -13,7 +13,7 @@ from eckart.analysis.column_roles import column_roles
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
-from eckart.analysis.recommendation import recommend
+from eckart.analysis.recommendation import has_one_direction, recommend
 from eckart.analysis.report.given_rows import at_edge
 from eckart.analysis.square_tables import SquareTable, inner_products, recognise
 from eckart.analysis.unusual import unusual
@@ -36,7 +36,7 @@ from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
 
 _EVERY_RULE = 100_000
-"""Up to this many cells all rank rules are applied; above it, only those that need no random tables."""
+"""Up to this many cells, all rank rules are applied. Above it, only rules that need no random tables."""
 _MOST_SCORES = 20_000_000
 """Scores are kept if they are at most this many numbers."""
 
@@ -102,14 +102,14 @@ def analyze(
     memory = memory_bytes(others.get("memory"))
     found = open_with(source, given, memory=memory, stream=others.get("stream"))
     table = found if isinstance(found, Source | RowSource) else _plain(found)
-    opened = isinstance(source, Source | RowSource)  # by the caller, who chose its columns
+    opened = isinstance(source, Source | RowSource)  # the caller chose its columns
     if not opened and (given is None or given.columns is None):
         table = without_identifiers(table)
     return _of_table(table, method, dict(labels or {}), ranks, others)
 
 
 def _plain(array: object) -> DataSource:
-    """An array as a source, where NumPy or SciPy hold it."""
+    """An array as a source, if it is a NumPy array or a SciPy matrix."""
     import numpy as np
 
     return MemorySource(array) if isinstance(array, np.ndarray) and array.ndim == 2 else array
@@ -125,7 +125,7 @@ def _of_model(
         matrix = _matrix_of(found)
         if model.left is None:
             model = with_rows(model, found)
-    d = model.on_host()  # what is on a device comes to the host once, not for every table
+    d = model.on_host()  # copy data from a device to the host once, not for every table
     d, choice = _asked(d, found, ranks, {})
     return _gathered(d, choice, metadata, at_edge(matrix), labels | dict(metadata.labels), {}, requested=False)
 
@@ -166,7 +166,7 @@ def _matrix_of(table: DataSource) -> Matrix | None:
 def _with_choice(
     table: DataSource, method: Method, options: Keywords, ranks: RankChoice | str | None
 ) -> tuple[Decomposition, RankChoice | None, bool]:
-    """The components to show, what the rules say of their number, and whether the user chose the number."""
+    """The components to show, the answers of the rules on their number, and whether the user chose the number."""
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     d, shown = _decomposed(table, method, options, ranks)
     d, choice = _asked(d, table, ranks, options)
@@ -185,7 +185,7 @@ def _recommended(choice: RankChoice | None) -> int:
 
 
 def _scaling_options(table: DataSource, options: Keywords) -> Keywords:
-    """Options of kernel PCA for a table of distances: those of columns have no meaning there."""
+    """Options of kernel PCA for a table of distances. Options about columns do not apply to it."""
     kept = {name: value for name, value in options.items() if name not in ("scale", "which", "missing")}
     return {"k": min(table.shape[0] - 1, SHOWN), **kept, "kernel": "precomputed"}
 
@@ -225,7 +225,7 @@ def _nested(table: DataSource, method: Method, options: Keywords) -> bool:
 def _asked(
     d: Decomposition, table: object, ranks: RankChoice | str | None, options: Keywords
 ) -> tuple[Decomposition, RankChoice | None]:
-    """The answers of the rules on the number of components, if they are to be asked; why not, as a note."""
+    """The answers of the rules on the number of components, or a note with the reason why they were not applied."""
     if isinstance(ranks, RankChoice) or ranks is None:
         return d, ranks
     check_choice("ranks", ranks, ("auto",))
@@ -237,9 +237,9 @@ def _asked(
 
 
 def _choice(d: Decomposition, table: object, options: Keywords) -> RankChoice | None:
-    """All rules; of a large table those that draw no other tables."""
+    """All rules, or for a large table only those that draw no random tables."""
     method = method_of(d)
-    if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum":
+    if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum" or has_one_direction(d):
         return None
     small = d.rows * d.columns <= _EVERY_RULE
     seed, memory = options.get("rng"), options.get("memory")
@@ -254,7 +254,7 @@ def _choice(d: Decomposition, table: object, options: Keywords) -> RankChoice | 
 
 
 def _unusual(d: Decomposition, options: Keywords) -> bool:
-    """Weights, means that were kept, or another divisor: rules that draw tables do not know them."""
+    """Whether there are weights, no centring or another divisor, which rules that draw tables do not support."""
     weighted = options.get("sample_weight") is not None or svd_details(d).row_weights is not None
     return weighted or (d.mean is not None) != (d.method == "pca") or options.get("ddof", 1) != 1
 

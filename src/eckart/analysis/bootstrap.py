@@ -1,14 +1,14 @@
-"""How far loadings and shares would move with other rows: the decomposition of many resamples of the rows.
+"""How much loadings and shares vary between samples: the decomposition of many resamples of the rows.
 
 A draw of n rows with replacement is the same data with other weights, so every repetition is `decompose` with
-`sample_weight`. Components are paired with those of the fit by the largest cosines, and given its signs.
+`sample_weight`. Components are paired with those of the fit by the largest cosines and get the same signs.
 
-Components of similar variance rotate into each other from draw to draw, and from sample to sample: only the space that
-they span is determined. Neighbours whose variances differ by less than three standard errors of the difference (normal
-rows: var log l = 2 / n each) form a group; within a group the space of a draw is compared with that of the fit, and its
-basis is rotated onto the fit's (Procrustes). Its loadings hold for the fit's basis of that space. A component that
-cannot be separated from the next, which was not requested, may be any direction of the space of both: each draw takes a
-random one, and no sign is called sure.
+Components of similar variance rotate into each other from resample to resample, so only their span is determined.
+Neighbours whose variances differ by less than three standard errors of the difference (normal rows: var log l = 2 / n
+each) form a group. Within a group, the subspace of a resample is compared with that of the fit, and its basis is
+rotated onto the fit's (Procrustes). Its loadings refer to the fit's basis of that subspace. A component that cannot be
+separated from the next one, which was not requested, may be any direction in the span of both. Each resample then takes
+a random direction, and no sign is called sure.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Bootstrap:
             "1 means that it is the same in every resample. "
         )
         return Table(
-            "Axes, bootstrapped",
+            "Components, bootstrapped",
             header,
             lines,
             caption + "Leading shares of resamples tend to be slightly too high.",
@@ -167,7 +167,7 @@ class Bootstrap:
         return text
 
     def _ends(self, drawn: Matrix, confidence: float | None = None) -> tuple[Matrix, Matrix]:
-        """Percentiles; tails as thin as those of Student's t, since draws vary less than samples (Hesterberg, 2015)."""
+        """Percentiles with the tails of Student's t, because resamples vary less than samples (Hesterberg, 2015)."""
         from scipy.special import ndtr, stdtrit
 
         tail = (1 - (self.confidence if confidence is None else confidence)) / 2
@@ -276,7 +276,7 @@ def _with_next(
     weights: NDArray[np.float64] | None,
     options: dict[str, object],
 ) -> tuple[Decomposition, tuple[int, ...]]:
-    """The fit with one component more, and the group of that component; without it if it can be separated."""
+    """The fit with one more component, and the group of that component; without it if it can be separated."""
     if first.k >= min(first.rows, first.columns):
         return first, ()
     wide = decompose(data, get_method(method), k=first.k + 1, sample_weight=weights, **options)
@@ -342,7 +342,7 @@ def _draw(
         times[counted] = random.multinomial(len(counted), np.full(len(counted), 1 / len(counted)))
         times = times if weights is None else times * weights
     distinct = int(np.count_nonzero(times))
-    # A few components more, so that one that lost its place can still be found.
+    # Compute a few extra components, so that one that changed its position can still be found.
     k = min(first.k + 3, distinct, first.columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EckartWarning)
@@ -354,7 +354,7 @@ def _draw(
     indices, signs, cosines = pair(floats(first.right), right)
     paired = rotated_groups(floats(first.right), right[:, indices] * signs, groups)
     if open_group:
-        # Nothing determines the directions within the space, so that they are drawn, too.
+        # The data do not determine directions within the subspace, so these are drawn as well.
         columns, size = list(open_group), len(open_group)
         paired[:, columns] = paired[:, columns] @ np.linalg.qr(random.standard_normal((size, size)))[0]
         paired[:, columns] *= np.where((paired * floats(first.right)).sum(axis=0) < 0.0, -1.0, 1.0)[columns]
@@ -362,7 +362,7 @@ def _draw(
 
 
 def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:
-    """For each wanted component the found one that makes the sum of squared cosines largest; its sign; its size."""
+    """For each wanted component, the match that maximises the sum of squared cosines, with its sign and size."""
     from scipy.optimize import linear_sum_assignment
 
     cosines = wanted.T @ found

@@ -2,10 +2,10 @@
 
 Ward's method on the scores gives partitions into 2 to 8 clusters (hierarchical clustering on principal components:
 Husson, Josse and Pages, 2010), measured by their mean silhouette width (Rousseeuw, 1987). Ward's method divides any
-data, and more clusters can be wider on average where there are none. So each width is compared with those of as many
-clusters in 39 normal samples with the same variances, which have no clusters: the number chosen exceeds their mean by
-the most, and it counts only if no normal sample exceeds it by as much for any number, a test at the level of 1 in 40.
-Lloyd's algorithm then moves rows to their nearest mean (consolidation).
+data, even data without clusters. Each width is therefore compared with those of as many clusters in 39 normal samples
+with the same variances. The number of clusters chosen exceeds the mean of these samples by the most. It counts only if
+no normal sample exceeds that mean by as much for any number: a test at the level of 1 in 40. Lloyd's algorithm then
+moves rows to their nearest mean (consolidation).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _partitions(points: Matrix) -> dict[int, tuple[float, Codes]]:
     found = {}
     for count in range(2, min(_MOST_CLUSTERS, len(points) // 4) + 1):
         codes = np.asarray(fcluster(tree, count, criterion="maxclust"), np.intp) - 1
-        if codes.max() == count - 1:  # points that coincide cannot be divided
+        if codes.max() == count - 1:  # coincident points cannot be divided
             found[count] = (_silhouette(square, codes), codes)
     return found
 
@@ -127,10 +127,10 @@ class _Choice:
 
 
 def _compared(found: dict[int, tuple[float, Codes]], references: list[dict[int, tuple[float, Codes]]]) -> _Choice:
-    """The number of clusters that is the clearest in comparison with normal samples."""
+    """The number of clusters that stands out most from normal samples."""
     counts = list(found)
     widths = np.array([[sample.get(count, (0.0,))[0] for count in counts] for sample in (found, *references)])
-    # All samples together, the data included, so that without clusters each has the same chance to be the clearest.
+    # Compare all samples together, including the data: without clusters, each is equally likely to stand out most.
     excess = widths - widths.mean(axis=0)
     best = int(excess[0].argmax())
     clearest = bool(excess[0, best] > excess[1:].max())
@@ -138,7 +138,7 @@ def _compared(found: dict[int, tuple[float, Codes]], references: list[dict[int, 
 
 
 def _silhouette(distances: Matrix, codes: Codes) -> float:
-    """Mean of (b - a) / max(a, b): a the mean distance to the own cluster, b to the nearest other one."""
+    """Mean of (b - a) / max(a, b), where a is the mean distance to the own cluster and b to the nearest other one."""
     counts = np.bincount(codes)
     sums = distances @ np.eye(len(counts))[codes]
     rows = np.arange(len(codes))
@@ -187,7 +187,7 @@ def _described(d: Decomposition, codes: Codes, count: int, scores: Matrix) -> Ta
 
 
 def _marks(middle: Matrix, right: Matrix, columns: tuple[str, ...], scores: Matrix, size: int) -> str:
-    """Columns whose mean in the cluster, as the components show it, lies far from that of all rows."""
+    """Columns whose mean in the cluster, as reconstructed by the components, is far from that of all rows."""
     shift = right @ middle
     spread = np.sqrt(
         np.maximum(((right @ np.cov(scores, rowvar=False).reshape(len(middle), -1)) * right).sum(axis=1), 0)

@@ -1,4 +1,4 @@
-"""What each column of the source is: a measure, a category, a date, a label, an identifier, row names or weights.
+"""The role of each column of the source: measure, category, date, label, identifier, row names or weights.
 
 Measures are decomposed. Categories and dates are supplementary: they are compared with the components afterwards.
 """

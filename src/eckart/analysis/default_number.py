@@ -12,7 +12,7 @@ _MOST_CELLS = 20_000_000
 
 
 def default_number(source: DataSource, method: Method, counts: tuple[int | None, ...] = ()) -> int:
-    """All components of a small table, 5 of a larger one; the default of the method where it has one.
+    """All components of a small table, 5 of a larger one, or the default of the method if it has one.
 
     `counts` are other sizes that bound the number, such as the columns and rows that CUR keeps.
     """
@@ -25,7 +25,7 @@ def default_number(source: DataSource, method: Method, counts: tuple[int | None,
 
 
 def _varying(source: DataSource) -> int:
-    """Components that can have variance: no more than columns that vary, and one less than rows."""
+    """Number of components that can have variance: at most the columns that vary, and one less than the rows."""
     rows, columns = source.shape
     columns = int(columns)
     matrix: DataSource = getattr(source, "matrix", source)

@@ -22,7 +22,7 @@ def of_decomposition(d: Decomposition) -> JsonObject:
     from eckart.registry import method_of
 
     rows: Any = eigenvalues(d).to_dict()["rows"]
-    if not method_of(d).additive:  # shares that overlap have no sum, and no bounds of their own
+    if not method_of(d).additive:  # overlapping shares have no sum and no bounds of their own
         rows = [[*row[:3], None, None, None] for row in rows]
     keys = [
         "name",
@@ -80,7 +80,7 @@ def of_analysis(found: Analysis) -> JsonObject:
 
 
 def of_certificate(c: Certificate) -> JsonObject:
-    """Every field of it; what is not known is null."""
+    """Every field of the certificate; unknown values are null."""
     return {field.name: plain(getattr(c, field.name)) for field in dataclasses.fields(c)}
 
 
@@ -89,7 +89,7 @@ def of_plan(plan: Plan) -> JsonObject:
 
 
 def plain(value: object) -> Any:
-    """Lists, numbers, texts; null for what is not a finite number."""
+    """Lists, numbers and strings; values that are not finite become null."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def component_labels(d: Decomposition) -> tuple[str, ...]:
-    """PC1, PC2, ... for principal components; 'minor 1' when the smallest were requested; else 'component 1'."""
+    """PC1, PC2, ... for principal components, 'minor 1' for the smallest components, otherwise 'component 1'."""
     prefix = "minor " if d.which == "smallest" else method_of(d).label
     return tuple(f"{prefix}{i + 1}" for i in range(d.k))
 
@@ -31,7 +31,7 @@ def row_labels(d: Decomposition) -> Sequence[str]:
 
 
 class Numbers(Sequence[str]):
-    """'1', '2', ... up to a count, written only where they are read: a million rows have no names to keep."""
+    """'1', '2', ... up to a count, formatted only when read, so that a million rows need no stored names."""
 
     def __init__(self, count: int) -> None:
         self._indices = range(1, count + 1)
@@ -56,7 +56,7 @@ def method_name(d: Decomposition) -> str:
 
 
 def total_name(d: Decomposition) -> str:
-    """What the shares are shares of."""
+    """What the explained shares refer to: variance or sum of squares."""
     return "variance" if d.mean is not None else "sum of squares"
 
 
@@ -76,7 +76,7 @@ def certified_ratios(d: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def top_loadings(d: Decomposition, component: int, most: int = 5) -> list[tuple[str, float]]:
-    """The columns that make a component: those whose v^2 exceeds the even share 1/p, strongest first."""
+    """The columns that dominate a component: those whose v^2 exceeds the even share 1/p, strongest first."""
     vector = to_numpy(d.right)[:, component].astype(float)
     even = (vector @ vector) / max(len(vector), 1)
     names = column_labels(d)
@@ -85,7 +85,7 @@ def top_loadings(d: Decomposition, component: int, most: int = 5) -> list[tuple[
 
 
 def explained(d: Decomposition) -> tuple[float, float]:
-    """Share of all kept components together: certified where a certificate exists, else as computed."""
+    """Share explained by all kept components together: certified if there is a certificate, otherwise as computed."""
     if d.certificate is not None:
         return d.certificate.explained
     total = float(to_numpy(d.explained_variance_ratio).astype(float).sum())

@@ -1,7 +1,7 @@
-"""Variances of the components left out where only some were computed: the shape of noise, with known moments.
+"""Variances of the components left out if only some were computed: the shape of noise, with known moments.
 
-The sample variances of white noise follow the Marchenko-Pastur law. Its quantiles x_j, raised to a power, have the sum
-and, where the Q of the fitted rows gives it, the sum of squares of the variances left out.
+The sample variances of white noise follow the Marchenko-Pastur law. Its quantiles x_j, raised to a power, match the sum
+of the variances left out. If the Q of the fitted rows determines their sum of squares, they match that too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def noise_quantiles(count: int, ratio: float) -> Matrix:
     True
     """
     low, high = (1 - ratio**0.5) ** 2, (1 + ratio**0.5) ** 2
-    # x = low + (high - low) sin^2(t) takes the roots of the density at both ends away.
+    # The substitution x = low + (high - low) sin^2(t) removes the square roots of the density at both ends.
     t = np.linspace(0, np.pi / 2, 2001)
     x = low + (high - low) * np.sin(t) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -38,7 +38,7 @@ def noise_quantiles(count: int, ratio: float) -> Matrix:
 
 
 def modelled(total: float, squares: float | None, count: int, ratio: float, ceiling: float) -> Matrix:
-    """`count` falling variances of this sum (and sum of squares, where it is given), none above the ceiling."""
+    """`count` decreasing variances with this sum (and sum of squares, if given), none above the ceiling."""
     from scipy.optimize import brentq
 
     if count < 1 or total <= 0:
@@ -54,6 +54,6 @@ def modelled(total: float, squares: float | None, count: int, ratio: float, ceil
 
         power = 0.0 if excess(0.0) >= 0 else _STEEPEST if excess(_STEEPEST) <= 0 else brentq(excess, 0.0, _STEEPEST)
     values = shape**power
-    for _ in range(10):  # the sum stays while what is above the ceiling is spread over the others
+    for _ in range(10):  # the sum is kept: the excess over the ceiling is spread over the others
         values = np.minimum(values * (total / values.sum()), ceiling)
     return np.asarray(values)

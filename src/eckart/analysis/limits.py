@@ -34,7 +34,7 @@ _SINGLE = 20
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Variances of the kept components and of those left out, of n rows in all."""
+    """Variances of the kept components and of those left out, and the number n of rows."""
 
     kept: Matrix
     left_out: Matrix
@@ -66,7 +66,7 @@ def spectrum(kept: Matrix, left_out: Matrix, rows: float, *, centred: bool) -> S
 
 
 def t2_fitted(k: int, rows: float, confidence: float, *, centred: bool = True) -> float:
-    """Limit of T2 for the rows of the fit; infinite where there are no more rows than components."""
+    """Limit of T2 for the fitted rows; infinite if there are no more rows than components."""
     from scipy.special import betaincinv
 
     freedom, scale = (rows - 1, (rows - 1) / rows) if centred else (rows, 1.0)
@@ -109,7 +109,7 @@ def positive_probability(weights: Matrix, counts: Matrix) -> float:
     theta(u) = 1/2 sum c_j arctan(w_j u), rho(u) = prod (1 + w_j^2 u^2)^(c_j / 4).
     """
     nodes, quadrature = _nodes()
-    # The integrand decays on the scale of 1 / sqrt(sum c w^2), so that scale becomes 1; u = t / (1 - t).
+    # The integrand decays on the scale of 1 / sqrt(sum c w^2), so rescale to make that 1; u = t / (1 - t).
     weights = weights / max(math.sqrt(float(counts @ weights**2)), 1e-300)
     u = nodes / (1 - nodes)
     products = weights[:, None] * u
@@ -126,14 +126,14 @@ def _nodes() -> tuple[Matrix, Matrix]:
 
 
 def typical_moments(residuals: Matrix, weights: Matrix) -> tuple[float, float]:
-    """Mean and mean square of the Q of the fitted rows, without those that are outliers beyond doubt."""
+    """Mean and mean square of the Q of the fitted rows, without clear outliers."""
     kept = residuals <= by_quartiles(residuals, weights, _BEYOND_DOUBT)
     q, w = residuals[kept], weights[kept]
     return float(w @ q / w.sum()), float(w @ q**2 / w.sum())
 
 
 def by_quartiles(residuals: Matrix, weights: Matrix, confidence: float) -> float:
-    """g chi2_c(h) through the quartiles of Q; infinite where they are not those of a chi-squared law."""
+    """g chi2_c(h) fitted to the quartiles of Q; infinite if no chi-squared distribution has these quartiles."""
     from scipy.optimize import brentq
     from scipy.special import gammaincinv
 
@@ -150,7 +150,7 @@ def by_quartiles(residuals: Matrix, weights: Matrix, confidence: float) -> float
 
 
 def quantile(values: Matrix, weights: Matrix, share: float) -> float:
-    """A quantile when each value counts as often as its weight says; between two where the share falls there."""
+    """A weighted quantile, interpolated between two values if the share falls between them."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])
     wanted = share * reached[-1]

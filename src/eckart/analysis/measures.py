@@ -103,13 +103,13 @@ def svd_details(d: Decomposition) -> SVDDetails:
 
 
 def row_weights(d: Decomposition) -> Matrix:
-    """How often each row counts: ones unless weights were given."""
+    """Weight of each row: ones unless weights were given."""
     given = svd_details(d).row_weights
     return np.ones(d.rows) if given is None else floats(given)
 
 
 def row_distances(d: Decomposition) -> Matrix | None:
-    """Distance of each row from the centre over all directions; None where only the kept components are known."""
+    """Distance of each row from the centre over all directions; None if only the kept components are known."""
     given = svd_details(d).row_norms
     if given is not None:
         return np.asarray(floats(given) / np.sqrt(row_weights(d)))
@@ -117,7 +117,7 @@ def row_distances(d: Decomposition) -> Matrix | None:
 
 
 def column_spread(d: Decomposition) -> Matrix:
-    """Standard deviation of each decomposed column; where it is not known it is refused."""
+    """Standard deviation of each decomposed column; raises if it is not known."""
     given = svd_details(d).column_norms
     if given is not None:
         return np.asarray(floats(given) / max(d.weight - 1.0, 1.0) ** 0.5)
@@ -154,19 +154,19 @@ def complete(d: Decomposition) -> bool:
 
 
 def living(d: Decomposition) -> NDArray[np.bool_]:
-    """Which components explain more than rounding."""
+    """Which components explain more than rounding errors."""
     return np.asarray(floats(d.values) > _NOTHING * d.norm)
 
 
 def check_orthogonal(d: Decomposition, what: str) -> None:
-    """Refuse methods without orthogonal components in the space of the columns."""
+    """Raise if the method has no orthogonal components in the space of the columns."""
     if not method_of(d).orthogonal:
         message = f"{what} need orthogonal components in the space of the columns, and {method_name(d)} has none. "
         raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
 
 
 def check_linear(d: Decomposition) -> None:
-    """Refuse components that are not combinations of the columns."""
+    """Raise if the components are not combinations of the columns."""
     if tuple(d.right.shape) != (d.columns, d.k):
         message = f"{method_name(d)} has no loadings: its components are not in the space of the columns. "
         raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")
@@ -204,7 +204,7 @@ def parts_of_hundred(vectors: Matrix) -> Matrix:
 
 
 def ratio(parts: Matrix, whole: Matrix) -> Matrix:
-    """parts / whole, 0 where the whole is 0, NaN where it is not known."""
+    """parts / whole; 0 where the whole is 0, NaN where it is not known."""
     whole = np.broadcast_to(whole, parts.shape)
     quotient: Matrix = np.divide(parts, whole, out=np.zeros_like(parts), where=(whole > 0) | np.isnan(whole))
     return quotient

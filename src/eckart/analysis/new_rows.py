@@ -1,13 +1,13 @@
-"""Limits of T2 and Q for rows that took no part in the fit, with the estimation of the components included.
+"""Limits of T2 and Q for new rows, including the uncertainty of the estimated components.
 
-A new row is like a fitted row that was left out: given the variances of the sample, a fitted row is b = diag(s) u with
-u uniform on a sphere (see `limits`), and the scatter without it is diag(s^2) - r b b^T, r = n / (n - 1). Its leading
-eigenvalues m_i are roots of 1 = r sum_j b_j^2 / (s_j^2 - m), and the row's coordinate on their vector is
-1 / (r sqrt(sum_j b_j^2 / (s_j^2 - m_i)^2)). So the law of T2 and Q of a row left out follows from the variances alone,
-without another decomposition; it is drawn many times with a fixed seed.
+A new row is like a fitted row that was left out. Given the sample variances, a fitted row is b = diag(s) u with u
+uniform on a sphere (see `limits`), and the scatter without it is diag(s^2) - r b b^T, r = n / (n - 1). Its leading
+eigenvalues m_i are roots of 1 = r sum_j b_j^2 / (s_j^2 - m), and the row's coordinate on their vector is 1 / (r
+sqrt(sum_j b_j^2 / (s_j^2 - m_i)^2)). The law of T2 and Q of a left-out row thus follows from the variances alone,
+without another decomposition. It is sampled many times with a fixed seed.
 
-T2 has the F law of Hotelling where the components are clear. Where they are not, new rows are closer to the centre than
-fitted ones and F flags too few; leaving one row out at a time flags too many, since the next sample would have other
+If the components are well separated, T2 follows Hotelling's F law. Otherwise new rows are closer to the centre than
+fitted ones, and F flags too few. Leaving one row out at a time flags too many, because the next sample would have other
 components. The limit is their geometric mean with weights 1 and 3.
 """
 
@@ -28,36 +28,36 @@ if TYPE_CHECKING:
 
 _DRAWS = 2000
 _TOGETHER = 2_000_000
-"""Numbers held at a time."""
+"""Number of values in memory at a time."""
 _HALVINGS = 40
 _LEFT_OUT_WEIGHT = 0.75
 
 
 def new_row_limits(known: Spectrum, confidence: float) -> tuple[float, float]:
-    """(limit of T2, limit of Q); infinite where rows are too few to leave one out, NaN where nothing is left over."""
+    """(limit of T2, limit of Q); infinite if there are too few rows to leave one out, NaN without a residual."""
     k, n = len(known.kept), known.rows
     if k == 0 or known.freedom - 1 <= k:
         return math.inf, math.inf if len(known.left_out) else math.nan
     t2, q, known_t2, known_q = (float(np.quantile(drawn, confidence)) for drawn in _left_out_rows(known))
-    # Each quantile is that of a law known exactly, times the ratio of two quantiles of the same draws.
+    # Each quantile is that of an exactly known law, times the ratio of two quantiles of the same draws.
     hotelling = t2_hotelling(k, n, confidence, centred=known.centred)
     inside = hotelling * (t2 / known_t2) ** _LEFT_OUT_WEIGHT
     if not len(known.left_out):
         return inside, math.nan
-    # The rows were left out of n, so that their law is that of n - 1 rows.
+    # The rows were left out of n, so their law is that of n - 1 rows.
     fewer = replace(known, rows=n - 1)
     exact = q_fitted(known, confidence) * float(known.counts @ known.left_out)
     return inside, exact * q / known_q * _inflation(known, k) / _inflation(fewer, k)
 
 
 def _inflation(known: Spectrum, k: int) -> float:
-    """Mean Q of new rows over that of fitted rows to first order: the mean and k directions are estimated."""
+    """Ratio of the mean Q of new rows to that of fitted rows, to first order in the estimated mean and directions."""
     mean = 1 / known.rows if known.centred else 0.0
     return (1 + mean) * (1 + k / known.rows) / (1 - k / known.freedom)
 
 
 def _left_out_rows(known: Spectrum) -> list[Matrix]:
-    """T2 and Q / variance left over, of rows left out; T2 with fixed components and Q as fitted, of the same rows."""
+    """T2 and Q / residual variance of left-out rows; for the same rows, T2 with fixed components and Q as fitted."""
     k, size = len(known.kept), len(known.kept) + len(known.left_out)
     rng = np.random.Generator(np.random.Philox(key=[_DRAWS, 17]))
     step = max(1, _TOGETHER // (k * size))
@@ -77,7 +77,7 @@ def _left_out(known: Spectrum, rng: np.random.Generator, draws: int) -> tuple[Ma
     roots = _downdated(b, scatter, k, factor)
     gaps = scatter - roots[:, :, None]
     coordinates = 1 / (factor**2 * (b[:, None, :] / gaps**2).sum(axis=2))
-    # Without its own share of the mean, the row is n / (n - 1) times as far from it.
+    # Without its own contribution to the mean, the row is n / (n - 1) times as far from it.
     t2 = factor**2 * (coordinates / (roots / (n - 2))).sum(axis=1)
     q = factor**2 * np.maximum(b.sum(axis=1) - coordinates.sum(axis=1), 0.0)
     counted = counts @ scatter
@@ -96,5 +96,5 @@ def _downdated(b: Matrix, scatter: Matrix, k: int, factor: float) -> Matrix:
             middle = (low + high) / 2
             under = factor * (b[:, None, :] / (scatter - middle[:, :, None])).sum(axis=2) < 1
             low, high = np.where(under, middle, low), np.where(under, high, middle)
-    # The pole itself has no direction of its own; a root there is a row without a part in it.
+    # The pole itself has no direction of its own: a root there means that the row has no part in it.
     return np.asarray(np.minimum((low + high) / 2, scatter[:k] * (1 - 1e-14)))

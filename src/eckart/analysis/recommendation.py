@@ -1,4 +1,4 @@
-"""The one answer to "how many components": a number, what it explains, and the rule behind it."""
+"""The answer to "how many components": a number, what it explains, and the rule behind it."""
 
 from __future__ import annotations
 
@@ -42,15 +42,20 @@ class Recommendation:
 
 
 def _without_choice(d: Decomposition) -> Recommendation | None:
-    """The answer if there is no number to choose: no component, no variance, or one direction. None otherwise."""
+    """The answer if there is no number to choose: no component, no variance, or only one direction. None otherwise."""
     if d.k == 0:
         return Recommendation(None, None, "", "There is no component.", 0)
     if d.norm == 0.0:
         return Recommendation(0, (0.0, 0.0), "", "No column varies, so there is nothing to explain.", 1)
-    if method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1:
+    if has_one_direction(d):
         sentence = f"There is only one direction, and {component_labels(d)[0]} explains all of the {total_name(d)}."
         return Recommendation(1, explained(d), "", sentence, 1)
     return None
+
+
+def has_one_direction(d: Decomposition) -> bool:
+    """Whether the table leaves no number of components to choose."""
+    return method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1
 
 
 def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
@@ -72,7 +77,7 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
 
 
 def _none(d: Decomposition, rule: str, why: str) -> str:
-    """Why no component is recommended; only tests compare the first with that of unrelated columns."""
+    """Why no component is recommended. Only tests compare the first one with that of unrelated columns."""
     share = percent(float(floats(d.explained_variance_ratio)[0]))
     first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
     if rule in _TESTS:
@@ -82,7 +87,7 @@ def _none(d: Decomposition, rule: str, why: str) -> str:
 
 
 def _of_filled(d: Decomposition, k: int, bounds: tuple[float, float]) -> str:
-    """The share of a table without missing values, where that of the filled one is too high; otherwise nothing."""
+    """The share of a table without missing values, if that of the filled table is too high; otherwise nothing."""
     imputed = imputation_of(d)
     if imputed is None or imputed.explained_variance_ratio is None:
         return ""
@@ -108,14 +113,11 @@ def _reason(choice: RankChoice, rule: str) -> str:
 
 def _range(choice: RankChoice) -> str:
     """How far the number is uncertain, with a space before it; nothing if it is certain."""
-    if not choice.reason or choice.lowest is None:
-        return ""
-    span = f"{choice.lowest} or more" if choice.highest is None else f"{choice.lowest} to {choice.highest}"
-    return f" The number is uncertain ({span})."
+    return f" {choice.uncertainty}" if choice.uncertainty else ""
 
 
 def _without_rules(d: Decomposition) -> Recommendation:
-    """No rule said a number: what is explained, without advice on noise."""
+    """The answer if no rule gave a number: what is explained, without advice on noise."""
     if not method_of(d).additive or d.which == "smallest":
         sentence = f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule recommends a number here."
         return Recommendation(None, None, "", sentence, d.k)
@@ -123,7 +125,8 @@ def _without_rules(d: Decomposition) -> Recommendation:
     if enough > d.k or not method_of(d).orthogonal:
         bounds = explained(d)
         verb = "component explains" if d.k == 1 else "components explain"
-        first = f"; the first {enough} explain{'s' * (enough == 1)} at least 90 %" if enough < d.k else ""
+        some = "the first explains" if enough == 1 else f"the first {enough} explain"
+        first = f"; {some} at least 90 %" if enough < d.k else ""
         sentence = f"The {d.k} {verb} {interval(*bounds)} of the {total_name(d)}{first}. No rule recommends a number."
         return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
     bounds = explained(leading(d, enough))
@@ -133,7 +136,7 @@ def _without_rules(d: Decomposition) -> Recommendation:
 
 
 def _model(d: Decomposition) -> int:
-    """All computed components, or, where they leave no remainder, those that explain 80 %."""
+    """All computed components, or those that explain 80 % if all of them leave no residual."""
     if not complete(d):
         return d.k
     return max(1, min(int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _MODEL - 1e-12)) + 1, d.k - 1))

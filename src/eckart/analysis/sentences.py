@@ -1,4 +1,4 @@
-"""A decomposition in sentences: what was done, how certain it is, which columns lead each component."""
+"""A decomposition in sentences: what was done, how certain it is, and which columns dominate each component."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eckart.analysis.labels import component_labels, explained, method_name, top_loadings, total_name, treatment
-from eckart.analysis.measures import floats
+from eckart.analysis.measures import floats, svd_details
 from eckart.analysis.report.method_section import total_ratio
 from eckart.formatting import certified_share, clean, interval, joined, percent, shorten
 from eckart.notes import code_of, for_door
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 def what(d: Decomposition) -> str:
     """What was decomposed."""
     rows, columns = f"{d.rows:,} row{'s' * (d.rows != 1)}", f"{d.columns:,} column{'s' * (d.columns != 1)}"
-    return f"{method_name(d)} of {rows} x {columns}, {treatment(d)}."
+    weighted = "" if svd_details(d).row_weights is None else ", rows weighted"
+    return f"{method_name(d)} of {rows} x {columns}, {treatment(d)}{weighted}."
 
 
 def how(d: Decomposition) -> str:
-    """Which solver, why, and how many passes over the data it took."""
+    """The solver, why it was chosen, and how many passes over the data it made."""
     if d.info is None and d.plan is None:
         return ""
     solver = d.info.solver if d.info is not None else d.plan.solver if d.plan is not None else ""
@@ -36,7 +37,7 @@ def how(d: Decomposition) -> str:
 
 
 def treated(d: Decomposition) -> str:
-    """What was done to the columns, and what that means for the components."""
+    """How the columns were treated, and what that means for the components."""
     if own := method_of(d).treatment(d):
         return own
     if d.mean is None:
@@ -56,7 +57,7 @@ def _angle(c: Certificate) -> str:
 
 
 def sure(d: Decomposition) -> list[str]:
-    """The certificate in plain words: what is proved of the shares, the directions, and with what chance."""
+    """The certificate in plain words: the bounds on shares and directions, and the probability that they fail."""
     c = d.certificate
     if c is None:
         return ["This result has no certificate: its numbers are as computed."]
@@ -111,16 +112,16 @@ def carried(d: Decomposition) -> str:
 
 
 def doubts(d: Decomposition, said: Sequence[str] = (), door: Door = "python") -> list[str]:
-    """What a reader must not overlook: no proof, undetermined components, and the notes that `said` does not have."""
+    """Warnings for the reader: no proof, undetermined components, and the notes that are not in `said`."""
     found = [] if d.certificate is None else _not_proved(d, d.certificate)
     notes = [line for line in d.notes if line not in said]
-    if any(code_of(line) == "imputed" for line in notes):  # which counts the missing values too
+    if any(code_of(line) == "imputed" for line in notes):  # this note counts the missing values too
         notes = [line for line in notes if code_of(line) != "missing_values"]
     return found + [clean(for_door(line, door)) for line in notes]
 
 
 def _not_proved(d: Decomposition, c: Certificate) -> list[str]:
-    """Accuracy that was not reached, and components that the data do not determine."""
+    """Sentences on accuracy that was not reached and on components that the data do not determine."""
     lines = [_undetermined(d, first, last) for first, last in c.undetermined]
     if c.proved:
         return lines
@@ -129,7 +130,7 @@ def _not_proved(d: Decomposition, c: Certificate) -> list[str]:
 
 
 def has_weights(d: Decomposition) -> bool:
-    """Whether columns have loadings on the components; with a kernel they have none."""
+    """Whether columns have loadings on the components; with a kernel they do not."""
     return int(d.right.shape[1]) == d.k
 
 
@@ -168,7 +169,7 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
 
 
 def _led_by(found: Sequence[tuple[str, float]]) -> str:
-    """The columns of one sign against those of the other, or all of them."""
+    """The columns of one sign and those of the other, or all of them."""
     sides = [[shorten(column, 24) for column, value in found if (value > 0) == positive] for positive in (True, False)]
     if all(sides):
         return f"contrasts {joined(sides[0])} with {joined(sides[1])}"

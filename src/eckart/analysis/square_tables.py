@@ -1,6 +1,6 @@
 """Tables that are not rows of measurements: distances between rows, correlations between columns.
 
-A matrix D of distances is turned into B = -1/2 J D^2 J with J = I - 1 1^T / n, the inner products of points with these
+A matrix D of distances becomes B = -1/2 J D^2 J with J = I - 1 1^T / n, the inner products of points with these
 distances (Gower, 1966). Kernel PCA of B gives their principal coordinates (classical multidimensional scaling).
 """
 
@@ -11,22 +11,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eckart.engine.blocks.source import DataSource, MemorySource
+from eckart.wording import either
 
 _CLOSE = 1e-8
+_SVD = either("method='svd'", "--method svd")
 _FEWEST = 4
 _MOST = 5000
 
 
 @dataclass(frozen=True)
 class SquareTable:
-    """What a square table is: "distances" or "correlations", and what to tell the user."""
+    """The type of a square table, "distances" or "correlations", and a message for the user."""
 
     kind: str
     note: str
 
 
 def recognise(source: DataSource) -> SquareTable | None:
-    """Whether a table in memory is a distance or a correlation matrix."""
+    """Detect whether a table in memory is a distance matrix or a correlation matrix."""
     matrix = getattr(source, "matrix", source)
     rows, columns = source.shape
     if rows != columns or not _FEWEST <= rows <= _MOST or not isinstance(matrix, np.ndarray) or not _symmetric(matrix):
@@ -39,15 +41,15 @@ def recognise(source: DataSource) -> SquareTable | None:
     if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
         note = (
             "The table is a correlation matrix: symmetric with a diagonal of ones. Its rows are not observations, so "
-            "explained variance and unusual rows do not refer to the data behind it. Use method 'svd' for its "
-            "eigenvalues, or give the data."
+            "explained variance and unusual rows do not refer to the data behind it. Give the data, or use "
+            f"{_SVD} for its eigenvalues."
         )
         return SquareTable("correlations", note)
     return None
 
 
 def _symmetric(matrix: np.ndarray) -> bool:
-    """Whether all numbers are finite, not all zero, and equal to those across the diagonal."""
+    """Whether all numbers are finite, not all zero, and the matrix is symmetric."""
     if not np.isfinite(matrix).all():
         return False
     size = float(np.abs(matrix).max())

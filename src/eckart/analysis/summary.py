@@ -1,4 +1,4 @@
-"""The summary for a terminal: the answer, the components and the columns behind them, and how certain that is."""
+"""The summary for a terminal: the answer, the components, the columns behind them, and how certain they are."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_COMPONENTS = 10
 _COMPONENTS_EXPLAINED = 5
 _MOST_UNUSUAL = 3
 _BARS = (20, 16, 12, 8, 5)
-"""Lengths of the longest bar; the first that fits is taken."""
+"""Possible lengths of the longest bar; the first that fits is used."""
 _WORD = re.compile(r"(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|\S)+")
 """An argument of a shell command; spaces in quotes are part of it."""
 
@@ -46,7 +46,7 @@ def _certified(found: Analysis) -> list[str]:
 def renderable(
     found: Analysis, *, width: int = 80, steps: Sequence[str] = (), bar: str = "\u2588", door: Door = "python"
 ) -> Group:
-    """The summary for a rich console of at least that width. Names are literal: markup in them has no effect.
+    """The summary for a rich console of at least this width. Names are literal: markup in them has no effect.
 
     `steps` are commands that may come next.
     """
@@ -115,7 +115,7 @@ def summary(model: object, *, width: int = 80) -> str:
 
 
 def _axes(d: Decomposition, width: int, bar: str) -> Table:
-    """The table of components, with a bar for each share where there is room for it."""
+    """The table of components, with a bar for each share if there is room."""
     table = replace(components_table(d), title="", caption="")
     shares = floats(d.explained_variance_ratio)
     largest = float(shares.max(initial=0.0)) or 1.0
@@ -129,13 +129,16 @@ def _axes(d: Decomposition, width: int, bar: str) -> Table:
 
 
 def _makers(d: Decomposition) -> list[str]:
+    if not sentences.has_weights(d):
+        return []
     names = component_labels(d)
     shown = [f"{names[axis]}: {sentences.makes(d, axis)}" for axis in range(min(d.k, _COMPONENTS_EXPLAINED))]
-    return shown + ([f"... and {d.k - _COMPONENTS_EXPLAINED} more components"] if d.k > _COMPONENTS_EXPLAINED else [])
+    left = d.k - _COMPONENTS_EXPLAINED
+    return shown + ([f"... and {left} more component{'s' * (left > 1)}"] if left > 0 else [])
 
 
 def _ranks(choice: RankChoice | None) -> list[str]:
-    """The rules behind each number, the most named first."""
+    """The rules behind each number, the most frequent first."""
     if choice is None:
         return []
     titles = {verdict.rule: verdict.title for verdict in choice.verdicts}
@@ -156,7 +159,7 @@ def _unusual(found: Analysis) -> list[str]:
 
 
 def _command(step: str, width: int) -> str:
-    """A command as it may be copied: lines that do not fit continue after a backslash, never inside quotes."""
+    """A command ready to copy: lines that do not fit continue after a backslash, never inside quotes."""
     lines = [""]
     for word in _WORD.findall(step):
         if lines[-1] and len(lines[-1]) + 1 + len(word) > width - 8:
@@ -166,7 +169,7 @@ def _command(step: str, width: int) -> str:
 
 
 def _section(title: str, lines: Sequence[str], width: int) -> list[RenderableType]:
-    """A heading and its lines, each continued under its own text."""
+    """A heading and its lines, with continuation lines indented under the text."""
     from rich.text import Text
 
     indents = ("  " * line.startswith("- ") for line in lines)

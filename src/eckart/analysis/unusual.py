@@ -39,9 +39,9 @@ class Outliers:
 
 
 def unusual(d: Decomposition, data: object, k: int) -> Outliers:
-    """Rows beyond the 95 % limits of T2 or Q; empty where the method or the rows' lengths do not give them.
+    """Rows beyond the 95 % limits of T2 or Q; empty if the method or missing row lengths do not allow them.
 
-    `k` components are the model; one less if they leave no remainder, because Q measures the remainder.
+    The model has `k` components, or one fewer if they leave no residual, because Q measures the residual.
     """
     k = max(1, min(k, d.k - 1 if complete(d) else d.k))
     found = _measured(d, k)

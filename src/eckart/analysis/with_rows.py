@@ -1,4 +1,4 @@
-"""with_rows: a fitted model with the coordinates of its rows, for tables and plots that show single rows."""
+"""with_rows: add the coordinates of the rows to a fitted model, for tables and plots of individual rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints. Data to standard output, talk to standard error.
+"""The command line: parse, call, print. Data go to standard output, messages to standard error.
 
 Exit codes: 0 done, 1 failed, 2 bad input or usage, 130 interrupted.
 """

@@ -1,4 +1,4 @@
-"""The frame around every command: errors become one line and an exit code, a closed pipe is not an error."""
+"""The wrapper of every command: errors become one line and an exit code, and a closed pipe is not an error."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _TEACHING = {"worked", "exercise", "course", "errata"}
 
 
 class Failed(click.ClickException):
-    """The work could not be done, though nothing was wrong with what was asked."""
+    """The work failed, although the request was valid."""
 
     exit_code = FAILED
 
 
 class Refused(click.ClickException):
-    """The input cannot be used, or what was asked makes no sense."""
+    """The input cannot be used, or the request is not valid."""
 
     exit_code = REFUSED
 
 
 def standard_input() -> TextIO:
-    """Standard input, which a program without a terminal may have closed."""
+    """Standard input, which may be closed if there is no terminal."""
     if sys.stdin is None:
         raise Refused("Standard input is closed, so '-' has nothing to read. Send data to it, or give a path.")
     return sys.stdin
@@ -45,13 +45,13 @@ def standard_input() -> TextIO:
 
 @contextlib.contextmanager
 def _terminated_in_order() -> Iterator[None]:
-    """SIGTERM ends the command like any other error: drafts and temporary folders are removed on the way out."""
+    """End the command on SIGTERM as on any other error, so that drafts and temporary folders are removed."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
 
     def end(_number: int, _frame: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends it at once
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second signal ends it immediately
         raise SystemExit(TERMINATED)
 
     signal.signal(signal.SIGTERM, end)
@@ -62,9 +62,9 @@ def _terminated_in_order() -> Iterator[None]:
 
 
 class Application(click.Group):
-    """The group of all commands, each imported when it is needed. Every way out of it goes through `main`.
+    """The group of all commands, each imported when needed. Every exit goes through `main`.
 
-    `modules` are the names of the commands, in the order of the help, and the modules of `eckart.cli` that have them.
+    `modules` maps command names, in the order of the help, to modules of `eckart.cli`.
     """
 
     def __init__(self, *args: Any, modules: Mapping[str, str] | None = None, **extra: Any) -> None:
@@ -75,7 +75,8 @@ class Application(click.Group):
         console = Console()
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
+                # a name may contain characters that the terminal cannot show
+                stream.reconfigure(errors="backslashreplace")
         given = extra.get("args") or (args[0] if args else None) or sys.argv[1:]
         console.language = _language(given if isinstance(given, list | tuple) else [])
         with _terminated_in_order():
@@ -130,7 +131,7 @@ class Application(click.Group):
 
 
 def translated(error: Exception) -> click.ClickException:
-    """An exception as one line and the exit code that belongs to it."""
+    """An exception as one line and its exit code."""
     from eckart.errors import CheckpointError, ClusterError, EckartError, MemoryBudgetError, MissingDependencyError
 
     if isinstance(error, MemoryBudgetError | MissingDependencyError | ClusterError):
@@ -151,7 +152,7 @@ def translated(error: Exception) -> click.ClickException:
 
 
 def _refused_by_system(error: BaseException) -> bool:
-    """Whether the cause is a full disk, a lost folder or the like."""
+    """Whether the cause is a full disk, a missing folder or a similar failure."""
     cause = error.__cause__
     return cause is not None and (isinstance(cause, OSError) or _refused_by_system(cause))
 
@@ -188,7 +189,7 @@ def _language(given: Sequence[object]) -> str:
 
 
 def _kind(error: click.ClickException) -> str:
-    """The library's name for it."""
+    """The name of the exception class, with its library."""
     if error.__cause__ is not None:
         return type(error.__cause__).__name__
     return (
@@ -201,12 +202,12 @@ def _kind(error: click.ClickException) -> str:
 
 
 def _colour() -> bool | None:
-    """click asks whether it is a terminal; NO_COLOR is ours to honour."""
+    """click checks for a terminal, but does not honour NO_COLOR."""
     return False if os.environ.get("NO_COLOR") else None
 
 
 def _let_go_of_output() -> None:
-    """Nobody reads any more, or nothing more fits: the interpreter must not try again when it ends."""
+    """Nobody reads the output any more, or the disk is full: the interpreter must not write again when it ends."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -158,7 +158,7 @@ def _scores(console: Console, d: Decomposition, source: Source, *, whiten: bool)
 
 
 def _filled(d: Decomposition, source: Source) -> list[str]:
-    """A word on gaps that the model will fill."""
+    """A message about missing values that the model will impute."""
     import numpy as np
 
     from eckart.missing.fill import imputation_of
@@ -173,7 +173,7 @@ def _filled(d: Decomposition, source: Source) -> list[str]:
 
 
 def _dense(source: Source) -> np.ndarray:
-    """Scores as an array; a gap in them would become a row of gaps."""
+    """Scores as an array; a missing score would make the whole row missing."""
     import numpy as np
 
     from eckart.cli.app import Refused

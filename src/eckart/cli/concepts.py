@@ -1,4 +1,4 @@
-"""eckart query, recommend, similar: questions to the concepts of a saved model, by name."""
+"""eckart query, recommend, similar: query the concepts of a saved model by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COUNT = click.option(
 
 @dataclass(frozen=True)
 class Asked:
-    """Which row is meant: a row of DATA or of the model, entries one by one, or a text."""
+    """The row in question: a row of DATA or of the model, single entries, or a text."""
 
     entries: tuple[str, ...] = ()
     row: str | None = None
@@ -106,8 +106,9 @@ def recommend(
 ) -> None:  # fmt: skip
     """Recommend columns for a row: those with the highest predicted values. ENTRIES are column=value.
 
-    MODEL is a model file, or a table of ratings with empty cells. A table is fitted on its known entries only, with
-    biases of rows and columns; rows without ratings fall back to the column means.
+    MODEL is a model file, or a table of ratings: with empty cells, or with one rating per line (row, column, rating).
+    A table is fitted on its known entries only, with biases of rows and columns; rows without ratings fall back to the
+    column means.
 
     \b
     Examples:
@@ -243,7 +244,7 @@ def _ask(console: Console, model: str, asked: Asked, reading: ReadingOptions) ->
 
 
 def _entries(given: tuple[str, ...]) -> dict[str, float]:
-    """'Star Harbour=4' -> {'Star Harbour': 4.0}; the last = counts, since a name may hold one."""
+    """'Star Harbour=4' -> {'Star Harbour': 4.0}. The last = counts, because a name may contain one."""
     found: dict[str, float] = {}
     for text in given:
         name, sign, value = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""What a command says, and where: results to standard output, everything else to standard error."""
+"""Output of a command: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 FORMAT = 1
-"""Version of the JSON documents: raised when a field changes its meaning or goes away."""
+"""Version of the JSON documents, raised when a field changes its meaning or is removed."""
 
 _WIDEST = 100
 
@@ -50,19 +50,19 @@ class Console:
         click.echo(json.dumps(whole, indent=2, allow_nan=False))
 
     def show(self, renderable: RenderableType, stream: IO[str]) -> None:
-        """Rich text: colours only for a terminal that wants them, and no lines too long to read."""
+        """Rich text, with colours only if the terminal supports them, and lines of readable length."""
         from rich.console import Console as RichConsole
 
         RichConsole(file=stream, highlight=False, width=self.width).print(renderable)
 
     @property
     def width(self) -> int:
-        """Of the terminal, up to what is still easy to read."""
+        """Width of the terminal, up to the longest readable line."""
         return min(shutil.get_terminal_size().columns, _WIDEST)
 
     @contextlib.contextmanager
     def status(self, text: str) -> Iterator[None]:
-        """A line that lives as long as the work does, on a terminal only."""
+        """A status line shown while the work runs, on a terminal only."""
         if self.quiet or self.json or not sys.stderr.isatty():
             yield
             return
@@ -90,7 +90,7 @@ class Console:
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks and without characters that steer a terminal."""
+    """The text without line breaks and terminal control characters."""
     from eckart.formatting import clean
 
     return clean(" ".join(text.split()))

@@ -1,4 +1,4 @@
-"""eckart convert: a table once into a layout that is read fast."""
+"""eckart convert: convert a table once to a format that loads fast."""
 
 from __future__ import annotations
 

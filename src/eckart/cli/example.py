@@ -1,4 +1,4 @@
-"""eckart example: the tables that ship with it."""
+"""eckart example: the tables that ship with Eckart."""
 
 from __future__ import annotations
 

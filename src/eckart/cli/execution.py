@@ -1,4 +1,4 @@
-"""Data larger than memory: --checkpoint, --scheduler, rows read in blocks, results written as they come."""
+"""Data larger than memory: --checkpoint, --scheduler, rows read in blocks, results written as they are computed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def in_blocks(source: object) -> bool:
 
 
 def whole_if_small(source: DataSource, memory: int | None, stream: bool) -> DataSource:
-    """Rows that fit into memory as one matrix: what is only ever read by rows (HDF5, Zarr, folders), and small."""
+    """Load rows as one matrix if they are small and of a kind that is only read by rows (HDF5, Zarr, folders)."""
     from eckart.engine.blocks.source import MemorySource
     from eckart.io.open_rows import too_large
 
@@ -66,7 +66,7 @@ def whole_if_small(source: DataSource, memory: int | None, stream: bool) -> Data
 
 
 def _limit(memory: int | None) -> int:
-    """Bytes that a table may take in memory."""
+    """Number of bytes that a table may take in memory."""
     from eckart.environment import free_memory
 
     return free_memory() // 3 if memory is None else memory // 4
@@ -116,7 +116,7 @@ def _client(address: str | None) -> Iterator[Any]:
 
 
 def written_in_blocks(source: DataSource, output: Output, columns: int, memory: int | None) -> bool:
-    """Whether `columns` numbers for every row go to the file as they come: they, or the rows, are too many to hold."""
+    """Whether results with `columns` numbers per row are written in blocks: they or the rows do not fit in memory."""
     suffix = Path(output.path).suffix.lower()
     many = in_blocks(source) or 8 * source.shape[0] * columns > _limit(memory)
     return suffix == ".zarr" or (many and suffix in _WRITTEN)
@@ -131,7 +131,7 @@ def write_blocks(
     what: str,
     **options: object,
 ) -> None:
-    """Scores ("scores") or rows ("rows") of a table of any size, written as it is read."""
+    """Write scores ("scores") or rows ("rows") of a table of any size while reading it."""
     from eckart.analysis.labels import component_labels
     from eckart.cli import outputs
     from eckart.cli.progress import reporting_progress

@@ -1,4 +1,4 @@
-"""eckart exercise: new exercises, sheets for a class, and answers checked."""
+"""eckart exercise: new exercises, sheets for a class, and checked answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from eckart.worked.exercises.sheet import Sheet
 
 _WRONG = 3
-"""Exit code of --check for an answer that is not right."""
+"""Exit code of --check for a wrong answer."""
 
 
 @dataclass(frozen=True)

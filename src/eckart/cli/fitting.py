@@ -1,4 +1,4 @@
-"""eckart fit, plan: what decomposes a table."""
+"""eckart fit, plan: decompose a table, or predict the cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_SCORES = 20_000_000
 
 @dataclass(frozen=True)
 class Fitted:
-    """A decomposition and what came up on the way to it."""
+    """A decomposition with the notes and warnings that led to it."""
 
     source: Source
     d: Decomposition
@@ -84,6 +84,7 @@ def fit(
 @with_console
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
     """Predict what 'report' and 'fit' would do with DATA: solver, passes over the data, memory, and the reason.
+
     Nothing is computed.
 
     \b
@@ -127,7 +128,7 @@ class Job:
 
 
 def prepared(console: Console, job: Job) -> Task:
-    """Read the table and translate the options; the number of components as given, or none."""
+    """Read the table and translate the options, with the number of components as given, or none."""
     from eckart.cli.tables import read, weighted
 
     wanted = job.wanted
@@ -144,7 +145,7 @@ def prepared(console: Console, job: Job) -> Task:
 def decomposing(
     console: Console, task: Task, wanted: FitOptions, execution: ExecutionOptions
 ) -> Iterator[tuple[Keywords, list[str]]]:
-    """Further arguments for long work, and the list that warnings are added to; missing values are explained."""
+    """Arguments for long computations, and the list that collects warnings; missing values are explained."""
     from eckart.cli.execution import working
     from eckart.cli.tables import gaps
     from eckart.errors import MissingValuesError
@@ -171,7 +172,7 @@ def fitted(console: Console, job: Job, *, left: bool) -> Fitted:
 
 
 def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keywords) -> list[Note]:
-    """Put the best kernel and width into `special`, and say which."""
+    """Put the best kernel and width into `special`, and report them."""
     from eckart.analysis.default_number import default_number
     from eckart.cli.app import Refused
     from eckart.kernel_pca.scan_kernels import scan_kernels
@@ -190,7 +191,7 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keyw
 
 
 def _arguments(wanted: FitOptions) -> Keywords:
-    """The arguments of decompose that options give; the number of components where it was given."""
+    """The arguments of decompose from the options, with the number of components if it was given."""
     method = get_method(wanted.method)
     found: Keywords = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
     for name in ("memory", "k", "explain", "error"):
@@ -202,7 +203,7 @@ def _arguments(wanted: FitOptions) -> Keywords:
 
 
 def _with_number(source: Source, wanted: FitOptions, arguments: Keywords) -> tuple[Keywords, list[Note]]:
-    """The arguments with a number of components, and a note on it when it was chosen here."""
+    """The arguments with a number of components, and a note if it was chosen here."""
     from eckart.analysis.default_number import default_number
 
     if any(name in arguments for name in ("k", "explain", "error")):

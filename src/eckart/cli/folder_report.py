@@ -18,7 +18,10 @@ _TABLES = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".mtx")
 
 
 def tables_in(folder: str) -> list[Path]:
-    """The tables of a folder of separate tables; empty if it is one table: Parquet parts, Zarr, or no folder."""
+    """The tables in a folder of separate tables.
+
+    Empty if the folder is one table (Parquet parts, Zarr) or not a folder.
+    """
     path = Path(folder)
     if not os.path.isdir(folder) or path.suffix == ".zarr":  # noqa: PTH112 - Path.is_dir fails on a name too long
         return []
@@ -29,7 +32,10 @@ def tables_in(folder: str) -> list[Path]:
 def write_index(
     files: list[Path], folder: Path, analyse: Callable[[Path, Path], Analysis], *, overwrite: bool
 ) -> tuple[int, int]:
-    """A page for each file and index.html in `folder`; how many tables have a page, and how many were refused."""
+    """Write a page for each file and index.html in `folder`.
+
+    Return how many tables have a page and how many were refused.
+    """
     from eckart.errors import EckartError
     from eckart.files import new_file
 

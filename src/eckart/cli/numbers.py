@@ -1,4 +1,4 @@
-"""Numbers as people type them: `-k 1e2`, `--explain 90%`, `--explain 0,9`. What could mean two things is refused."""
+"""Numbers as people type them: `-k 1e2`, `--explain 90%`, `--explain 0,9`. Ambiguous numbers are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def components(given: object) -> int:
 
 
 def count(given: object) -> int:
-    """A number of anything else: results, columns, rows."""
+    """A number of results, columns or rows."""
     text = str(given).strip()
     if _WHOLE.fullmatch(text) and 1 <= Decimal(text) <= _LARGEST:
         return int(Decimal(text))

@@ -43,7 +43,7 @@ class ReadingOptions:
 
     @property
     def options(self) -> ReadOptions:
-        """The same for the library; columns are chosen afterwards."""
+        """The options of the library; columns are selected afterwards."""
         from eckart.io.read_options import ReadOptions
 
         names = None if self.no_row_names else self.row_names or "auto"
@@ -51,7 +51,7 @@ class ReadingOptions:
                            layer=self.layer)  # fmt: skip
 
     def typed(self) -> str:
-        """The options as they were typed, for a command that reads the same table."""
+        """The options as typed, for a command that reads the same table."""
         import shlex
 
         words = []
@@ -65,7 +65,7 @@ class ReadingOptions:
         return "".join(words)
 
     def keywords(self, columns: Sequence[str]) -> Keywords:
-        """The same as keyword arguments in Python, for the table whose columns of numbers were kept as `columns`."""
+        """The same as Python keyword arguments, for a table whose numeric columns are `columns`."""
         names = ("format", "key", "delimiter", "decimal", "encoding", "header", "row_names", "layer")
         found: Keywords = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if self.no_row_names:
@@ -80,12 +80,12 @@ memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_M
 
 
 def _typed(method: str) -> str:
-    """A method as it is typed on the command line."""
+    """A method name in command-line spelling."""
     return method.replace("_", "-")
 
 
 class MethodChoice(click.Choice[str]):
-    """A method, with hyphens as the other names of the command line; kernel_pca is read as well."""
+    """A method, spelled with hyphens like other names on the command line; kernel_pca is accepted as well."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return super().convert(str(value).replace("_", "-"), param, ctx).replace("-", "_")
@@ -118,7 +118,7 @@ class FitOptions:
             raise click.UsageError(f"{applies} {method.missing_reason}: use {use}.")
 
     def _check_number(self) -> None:
-        """One option at most determines the number of components."""
+        """Check that at most one option determines the number of components."""
         shares = [share for share in (self.explain, self.error) if share is not None]
         if len(shares) + (self.k is not None) > 1:
             raise click.UsageError(
@@ -137,7 +137,7 @@ class Output:
 
 
 def reading(f: Command) -> Command:
-    """The options of everything that reads a table."""
+    """The options of all commands that read a table."""
     option = click.option
     kinds = "File format (csv, tsv, parquet, npy, npz, mtx, arrow).  [default: by name]"
     names = "Column that names the rows.  [default: first suitable text column]"
@@ -162,7 +162,7 @@ def reading(f: Command) -> Command:
 
 
 def wanted(f: Command) -> Command:
-    """The options of everything that decomposes."""
+    """The options of all commands that decompose."""
     option, choice = click.option, click.Choice
     method = "Method. pca subtracts the column means; svd does not."
     error = "Keep the fewest components with at most this relative error (Frobenius norm)."
@@ -192,7 +192,7 @@ def output(help: str, **more: Any) -> Decorator:
 
 
 def with_console(f: Command) -> Command:
-    """--json, --quiet and --debug, and the Console they belong to as first argument."""
+    """Add --json, --quiet and --debug, and pass the resulting Console as first argument."""
     for name, help in (
         ("debug", "Show the traceback of an error."),
         ("quiet", "Print only results and errors."),
@@ -210,7 +210,7 @@ def _remember(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 
 def gathered(name: str, kind: type[Any], options: Sequence[Decorator]) -> Decorator:
-    """Add the options to a command, which gets one value of `kind` under `name` instead of one argument each."""
+    """Add options to a command, which receives them as one value of `kind` under `name`."""
 
     def decorate(f: Command) -> Command:
         @functools.wraps(f)

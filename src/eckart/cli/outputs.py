@@ -1,4 +1,7 @@
-"""Results as files: whole or not at all, never over another file without --force; '-' is standard output."""
+"""Results as files: written completely or not at all, never over another file without --force.
+
+'-' is standard output.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _ROWS = 10_000
 
 @dataclass(frozen=True)
 class Sheet:
-    """Numbers under column names, with row names where there are any."""
+    """Numbers with column names, and row names if there are any."""
 
     values: np.ndarray
     columns: tuple[str, ...]
@@ -35,7 +38,7 @@ class Sheet:
 
 
 def check(output: Output, kinds: Sequence[str] | None = None) -> None:
-    """Refuse beforehand what could not be written afterwards."""
+    """Refuse in advance what could not be written later."""
     if output.path == "-":
         return
     path = Path(output.path)
@@ -71,7 +74,7 @@ _INPUTS = (
 
 
 def _input_at(path: Path) -> str | None:
-    """The input of the present command that writing to `path` would destroy, if there is one."""
+    """The input of the current command that writing to `path` would destroy, if any."""
     context = click.get_current_context(silent=True)
     given = [] if context is None else [context.params.get(name) for name in _INPUTS]
     taken = own_input(path, [place for place in given if isinstance(place, str)])
@@ -80,7 +83,7 @@ def _input_at(path: Path) -> str | None:
 
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
-    """What the system refuses (full disk, no permission) has failed; what was asked wrongly is refused."""
+    """System errors (full disk, no permission) become `Failed`, wrong requests `Refused`."""
     try:
         yield
     except ReadError:
@@ -92,7 +95,7 @@ def writing() -> Iterator[None]:
 
 
 def write(sheet: Sheet, output: Output, *, guard: bool = False) -> None:
-    """Write the sheet in the format that the name of the file says; CSV to standard output."""
+    """Write the sheet in the format given by the file name; CSV to standard output."""
     if output.path == "-":
         write_csv(sheet, sys.stdout.buffer, guard=guard)
         return
@@ -107,7 +110,7 @@ def write(sheet: Sheet, output: Output, *, guard: bool = False) -> None:
 
 
 def write_csv(sheet: Sheet, file: IO[bytes], *, guard: bool = False, delimiter: str = ",") -> None:
-    """Full digits, UTF-8; the cell above the row names is empty, as R has it."""
+    """Write all digits in UTF-8; the cell above the row names is empty, as in R."""
     text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="", write_through=True)
     try:
         writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
@@ -121,13 +124,13 @@ def write_csv(sheet: Sheet, file: IO[bytes], *, guard: bool = False, delimiter: 
 
 
 def guarded(names: Sequence[str], guard: bool) -> list[str]:
-    """Names that a spreadsheet would run as a formula get an apostrophe in front."""
+    """Prefix names that a spreadsheet would execute as a formula with an apostrophe."""
     return [f"'{name}" if guard and is_formula(name) else name for name in names]
 
 
 def _cells(sheet: Sheet, rows: slice, guard: bool) -> list[list[Any]]:
     block = sheet.values[rows]
-    # Shortest digits that give the same number again: Python knows them for doubles, NumPy for the rest.
+    # The shortest digits that reproduce the number: Python provides them for doubles, NumPy for other types.
     lines = block.tolist() if block.dtype == np.float64 else block.astype(str).tolist()
     if sheet.rows is None:
         return lines  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Progress on a terminal: passes, blocks, certified share, speed, time left; and Ctrl-C between two blocks."""
+"""Progress on a terminal: passes, blocks, certified share, speed, time left; handles Ctrl-C between blocks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def reporting_progress(console: Console, what: str, checkpoint: str | None = Non
 
 @contextlib.contextmanager
 def _first_interrupt(console: Console, reporter: ProgressReporter) -> Iterator[None]:
-    """The first Ctrl-C completes the current block, so that its sums can be kept; the second stops at once."""
+    """Complete the current block on the first Ctrl-C, so that its sums are kept; stop immediately on the second."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

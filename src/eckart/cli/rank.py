@@ -1,4 +1,4 @@
-"""eckart rank: how many components, by every rule."""
+"""eckart rank: the number of components by every rule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RULES = "'all', 'quick' (without resampling), or names of rules, such as minka,
 
 @dataclass(frozen=True)
 class RankOptions:
-    """What to ask the rules."""
+    """Options for the rules."""
 
     method: str
     scale: bool

@@ -1,4 +1,4 @@
-"""eckart report: the main job. A summary in the terminal, and a page with pictures; or the same as Markdown or JSON."""
+"""eckart report: a summary in the terminal and a page with figures; or the same as Markdown or JSON."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def report(
     if files := tables_in(data):
         _folder(console, files, job, output)
         return
-    if data == "-" or not set("*?[:").isdisjoint(data) or os.path.lexists(data):  # else the reader says what is missing
+    # otherwise the reader reports what is missing
+    if data == "-" or not set("*?[:").isdisjoint(data) or os.path.lexists(data):
         outputs.check(output)
     found, warned = analysed(console, job)
     page = _written(console, found, output, title, command_line(job))
@@ -117,7 +118,7 @@ def _written(console: Console, found: Analysis, output: Output, title: str | Non
 
 
 def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str], output: Output, page: str) -> None:
-    """The summary: on standard output, unless the page itself goes there."""
+    """Print the summary on standard output, unless the page itself goes there."""
     to_file = output.path != "-"
     stream = sys.stdout if to_file else sys.stderr
     if console.json:
@@ -144,12 +145,12 @@ def command_line(job: Job) -> str:
 
 
 def _file(job: Job) -> str:
-    """The table and how it is read, as they were typed."""
+    """The table and its reading options, as typed."""
     return f"{_quoted(job.data)}{job.reading.typed()}"
 
 
 def _typed(job: Job) -> str:
-    """The options that matter to other commands too, as they were typed."""
+    """The options that also apply to other commands, as typed."""
     wanted = job.wanted
     method = wanted.method.replace("_", "-")
     asked = f" --method {method}" * (wanted.method != "pca") + " --scale" * wanted.scale
@@ -158,7 +159,7 @@ def _typed(job: Job) -> str:
 
 
 def _next(found: Analysis, job: Job) -> list[str]:
-    """Commands that may come next, ready to be typed; with the number of components that is recommended."""
+    """Suggested next commands, ready to type, with the recommended number of components."""
     if job.data == "-" or found.decomposition.method != job.wanted.method:
         return []
     file, asked = _file(job), _typed(job)
@@ -171,7 +172,7 @@ def _next(found: Analysis, job: Job) -> list[str]:
 
 
 def _quoted(path: str) -> str:
-    """A path to be typed in a shell; control characters are written as escapes, in quotes of Bash."""
+    """A path quoted for the shell; control characters are escaped as in Bash."""
     import shlex
 
     if path.isprintable():
@@ -180,7 +181,7 @@ def _quoted(path: str) -> str:
 
 
 def short_form(method: Method) -> click.Command:
-    """`eckart METHOD DATA`: report --method METHOD, with the options that have a meaning for it."""
+    """`eckart METHOD DATA`: report --method METHOD, with the options that apply to it."""
     special = {field.name for field in fields(Tuning)} - set(TAKEN.get(method.name, ()))
     hidden = {"method"} | special | (set(SHARED_OPTIONS) - method.takes)
     defaults = {name: getattr(FitOptions, name, None) for name in hidden} | {"method": method.name}

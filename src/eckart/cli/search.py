@@ -37,7 +37,7 @@ class CollectionOptions:
 
 _collection_options = gathered("collection", CollectionOptions, [
     click.option("-k", "k", type=numbers.components, metavar="N",
-                 help="Number of concepts.  [default: 100, or a third of the documents]"),
+                 help="Number of concepts.  [default: a third of the documents, 10 to 100]"),
     click.option("--weights", type=click.Choice(_WEIGHTS), default="log-entropy", show_default=True,
                  help="Term weighting."),
     click.option("--stop-words", metavar="LANGUAGE", help=_STOP),
@@ -168,7 +168,7 @@ def _listed(table: Any, width: int) -> str:
 
     lines = [table.title, ""]
     for name, score, text in table.rows:
-        head = f"{score:7.4f}  {clean(name)}"
+        head = f"{round(float(score), 4) + 0.0:7.4f}  {clean(name)}"
         room = width - len(head) - 2
         lines.append(f"{head}  {shorten(text, room)}" if room >= 20 else head)
     return "\n".join(lines)

@@ -111,14 +111,14 @@ def _check(asked: Keywords) -> None:
 
 
 def _teller(console: Console) -> Any:
-    """Says each step on a terminal, where somebody waits."""
+    """Report each step, on a terminal only."""
     if not sys.stderr.isatty():
         return None
     return lambda row: console.say(f"{row['n_columns']} columns: score {row['score']:.4f}")
 
 
 def _are_whole(numbers: np.ndarray) -> bool:
-    """Whether all are integers that float64 holds exactly."""
+    """Whether all numbers are integers that float64 represents exactly."""
     import numpy as np
 
     return numbers.dtype.kind == "f" and bool(np.all((numbers == np.round(numbers)) & (np.abs(numbers) < 2**53)))
@@ -127,7 +127,7 @@ def _are_whole(numbers: np.ndarray) -> bool:
 def _split(
     data: str, target: str, reading: ReadingOptions, *, classes: bool | None
 ) -> tuple[Source, np.ndarray, bool, bool]:
-    """The columns to choose among, the target, whether it names classes, and whether that was decided from numbers."""
+    """The candidate columns, the target, whether it is a class, and whether that was inferred from numbers."""
     import numpy as np
 
     from eckart.cli import tables
@@ -149,7 +149,7 @@ def _split(
 
 
 def _target(whole: Source, target: str, names: tuple[str, ...]) -> np.ndarray:
-    """The column to predict, complete: texts or numbers."""
+    """The column to predict, without missing values: text or numbers."""
     import numpy as np
 
     from eckart.io.roles import quoted
@@ -164,7 +164,9 @@ def _target(whole: Source, target: str, names: tuple[str, ...]) -> np.ndarray:
     column = whole.matrix[:, [names.index(target)]]
     goal = np.asarray(column.toarray() if whole.sparse else column).ravel()
     if not np.isfinite(goal).all():
-        raise Refused(f"The target {quoted(target)} is missing in {int(np.sum(~np.isfinite(goal)))} rows.")
+        raise Refused(
+            f"The target {quoted(target)} is missing in {int(np.sum(~np.isfinite(goal)))} rows. Remove them first."
+        )
     return goal
 
 
@@ -186,7 +188,7 @@ def _names(source: Source) -> tuple[str, ...]:
 
 
 def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: Keywords) -> Any:
-    """The selector, fitted; what scikit-learn refuses becomes a sentence."""
+    """The fitted selector; errors of scikit-learn become messages."""
     import numpy as np
 
     from eckart.cli.tables import gaps
@@ -241,7 +243,7 @@ def _told(
     console: Console, source: Source, target: str, asked: Keywords, selector: Selector, chosen: list[str],
     warned: list[str], *, quietly: bool,
 ) -> None:  # fmt: skip
-    """The search as a table and the choice as a sentence."""
+    """The search as a table and the selection as a sentence."""
     from eckart.analysis.document import plain
 
     if console.json:
@@ -266,7 +268,7 @@ def _told(
 
 
 def _text(table: Table, width: int) -> str:
-    """The table with the names last: they are wrapped if they are long, and never cut."""
+    """The table with the names last, wrapped if they are long, never cut."""
     from eckart.formatting import clean
 
     names = [clean(str(row[0])) for row in table.rows]
@@ -296,7 +298,7 @@ def _kind(target: str, *, classes: bool) -> str:
 
 
 def _scores(selector: Selector) -> str:
-    """The score of the chosen columns, and the one to believe."""
+    """The score of the selected columns, and the unbiased one."""
     from eckart.selection.base import Search
 
     if not isinstance(selector, Search):
@@ -308,7 +310,7 @@ def _scores(selector: Selector) -> str:
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> Keywords:
-    """The history with names of columns in place of their numbers."""
+    """The history with column names instead of indices."""
     known = {"column", "columns", "dropped"} & set(history)
     inside = {key: [_name_or_names(cell, names) for cell in history[key]] for key in known}
     return {key: inside.get(key, values) for key, values in history.items() if key != "name"}

@@ -1,4 +1,4 @@
-"""From DATA on the command line to a source: read it, keep the requested columns, bring them into a model's order."""
+"""From DATA on the command line to a source: read it, keep the requested columns, and match a model's column order."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def read(
 ) -> Source:
     """The table at a path, or on standard input for '-', with the requested columns.
 
-    Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them. What is
-    too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
+    Columns that only number the rows are set aside unless columns were named; `measurements=False` keeps them. Tables
+    too large for `memory`, and all tables with `stream`, are read in blocks.
     """
     from eckart.io.identifiers import without_identifiers
 
@@ -41,7 +41,7 @@ def read(
 
 
 def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: bool) -> Source:
-    """DATA by the opener that all functions share; what is small comes whole, whatever its kind."""
+    """Open DATA with the library's opener; small data are loaded whole, whatever their kind."""
     from eckart.cli.execution import whole_if_small
     from eckart.io.open_data import open_with
 
@@ -79,7 +79,7 @@ def column(source: Source, place: int) -> np.ndarray:
 
 
 def weighted(source: Source, name: str) -> tuple[Source, np.ndarray]:
-    """The source without the column that holds the weights of the rows, and the weights."""
+    """The source without the column of row weights, and the weights."""
     indices = _indices(source, [name], "--weights")
     if source.shape[1] == 1:
         raise Refused("No column is left besides the weights.")
@@ -90,7 +90,10 @@ def weighted(source: Source, name: str) -> tuple[Source, np.ndarray]:
 
 
 def absolute(data: str) -> str:
-    """Workers of a cluster look in folders of their own; a pattern or an address is not a path."""
+    """An absolute path, because workers of a cluster have other working folders.
+
+    Patterns and addresses stay as they are.
+    """
     import os
 
     return data if "://" in data else os.path.abspath(data)  # noqa: PTH100
@@ -121,7 +124,7 @@ def _chosen(source: Source, reading: ReadingOptions) -> list[int]:
 
 
 def _split_names(given: Sequence[str], known: Container[str]) -> list[str]:
-    """The names in options; a name may hold a comma when it is given alone."""
+    """The names in options; a name given alone may contain a comma."""
     return [word for text in given for word in ([text] if text in known else text.split(","))]
 
 
@@ -154,7 +157,7 @@ def _no_column(source: Source, word: str, names: Sequence[str], option: str) -> 
 
 
 def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> list[str]:
-    """The columns in addition to those wanted, which may only be identifiers; otherwise the difference is an error."""
+    """The surplus columns, if all of them are identifiers; otherwise the difference is an error."""
     from eckart.io.identifiers import is_identifier
 
     extra = [name for name in names if name not in set(wanted)]
@@ -164,7 +167,7 @@ def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[s
 
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
-    """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
+    """The source with its columns in the order of `wanted`, matched by name if both have names, and notes."""
     from eckart.io.roles import listed
 
     names = source.metadata.column_names
@@ -184,7 +187,7 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
 
 
 def _in_order(source: Source, count: int, what: str) -> str:
-    """The note on a table without column names, which must be as wide as the model."""
+    """The note on a table without column names, which must have as many columns as the model."""
     title = source.metadata.name
     if source.shape[1] != count:
         raise Refused(
@@ -210,7 +213,7 @@ def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], wha
 
 
 def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em", "mean")) -> Refused:
-    """Missing values in the words of the table: how many, where the first is, what to do.
+    """An error about missing values in terms of the table: how many, where the first is, what to do.
 
     `ways` are the values of --missing that the command offers.
     """

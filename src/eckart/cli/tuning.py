@@ -1,4 +1,4 @@
-"""Options that belong to one method: --kernel, --neighbors, --loss, --select and others, and where they lead."""
+"""Options of single methods, such as --kernel, --neighbors, --loss and --select, and the arguments they become."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Tuning:
     rows_count: int | None = None
 
     def arguments(self, method: str) -> Keywords:
-        """The arguments of decompose; what has no meaning for the method is refused."""
+        """The arguments of decompose; options that do not apply to the method are refused."""
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         taken = TAKEN.get(method, {})
         _refuse_meaningless([name for name in given if name not in taken], method)
@@ -73,7 +73,7 @@ class Tuning:
         return found
 
     def typed(self) -> str:
-        """The options as they were typed, for a command that comes next."""
+        """The options as typed, for the next command."""
         given = {f.name.replace("_", "-"): getattr(self, f.name) for f in fields(self)}
         words = [f" --{name}" + ("" if value is True else f" {shlex.quote(str(value))}")
                  for name, value in given.items() if value is not None]  # fmt: skip

@@ -36,7 +36,7 @@ detail: Decorator = click.option(
 
 
 class Tasks(click.Group):
-    """The solutions, in the order they are taught; kernel_pca is kernel-pca."""
+    """The solutions in teaching order; kernel_pca is spelled kernel-pca."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -61,7 +61,7 @@ def worked() -> None:
 
 
 def _task(name: str) -> click.Command:
-    """One solution as a command: its matrix, perhaps a second argument, its own options, and the form."""
+    """One solution as a command: its matrix, a second argument if needed, its own options, and the format."""
 
     @with_console
     def run(
@@ -87,7 +87,7 @@ def _task(name: str) -> click.Command:
     tall = {"pca", "svd", "minor-components", "select", "query", "rank", "project", "correlation", "isomap"}
     matrix = "1 2; 2 ?; 3 6; 4 8" if name == "missing" else "1 2; 2 1; 3 4" if name in tall else "2 1; 1 2"
     help = f'{ABOUT[name]}\n\n\b\nExample:\n  eckart worked {name} "{matrix}"{sample}'
-    # A matrix may begin with a minus sign, which must not be taken for an option.
+    # A matrix may begin with a minus sign, which click must not take for an option.
     settings = {"ignore_unknown_options": True}
     return click.command(name, help=help, short_help=ABOUT[name], context_settings=settings)(command)
 
@@ -97,7 +97,7 @@ for _name in ABOUT:
 
 
 def _text(given: str) -> str:
-    """The text itself, that of a file of this name, or standard input."""
+    """The given text, the content of a file of this name, or standard input."""
     from eckart.worked.messages import tr
 
     if given == "-":
@@ -111,7 +111,7 @@ def _text(given: str) -> str:
 
 
 def check(output: Output) -> None:
-    """Whether the file may be written, before anything is computed."""
+    """Check whether the file may be written, before computing anything."""
     if output.path:
         from eckart.cli import outputs
 
@@ -119,7 +119,7 @@ def check(output: Output) -> None:
 
 
 def give(console: Console, solution: Solution, style: str | None, output: Output) -> None:
-    """Write, print or put into a JSON document."""
+    """Write the result, print it, or put it into a JSON document."""
     to_file = bool(output.path) and output.path != "-"
     style = style or (FORMS[Path(output.path).suffix.lower()] if to_file else "text")
     if console.json:

@@ -1,4 +1,4 @@
-"""The options of each worked solution, under the names that the library's functions have for them."""
+"""The options of each worked solution, named as in the library's functions."""
 
 from __future__ import annotations
 

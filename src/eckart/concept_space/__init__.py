@@ -1,8 +1,8 @@
-"""The space of the concepts: queries, recommendations, likeness, explanations, new rows in old concepts.
+"""The concept space: queries, recommendations, similarity, explanations, and new rows in existing concepts.
 
-In reading order: `front` (entry point), `space` (queries), `geometry` (reconstruction and similarity),
-`stored` (the rows), `entries` (what stands for a row), `best` (the n best), `ranking`, `proof`, `explanation`,
-`folding`, `results`.
+In reading order: `front` (entry point), `space` (queries), `geometry` (reconstruction and similarity), `stored_rows`
+(the rows), `entries` (inputs that describe a row), `best` (the n best), `ranking`, `proof`, `explanation`, `folding`,
+`results`.
 """
 
 from eckart.concept_space.explanation import Explanation

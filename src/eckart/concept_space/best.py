@@ -1,4 +1,4 @@
-"""The n largest entries of each row of Q C^T, without ever holding more of it than a tile that fits into cache."""
+"""The n largest entries of each row of Q C^T, computed in tiles that fit into cache."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _WIDTH = 512
 _DEVICE_SCORES = 2**26
 """Number of scores in GPU memory at a time."""
 _SMALL = 2_000_000
-"""Scores up to this many are ranked by NumPy, so that a single query does not wait for a compiler."""
+"""Up to this many scores NumPy ranks them, so that a single query does not wait for the compiler."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """places[i], scores[i]: the best of row i, best first, of equal ones the first; place -1 where there are fewer."""
+    """places[i], scores[i]: the best entries of row i, in order; ties go to the first. Place -1 if there are fewer."""
 
     indices: Numbers
     scores: Numbers
@@ -58,9 +58,9 @@ def best(queries: Numbers, candidates: Numbers, n: int, hidden: Hidden | None = 
 
 
 def best_there(queries: Array, candidates: Array, n: int, known: Callable[[int, int], Array] | None = None) -> Best:
-    """The same on the device of both, tile by tile; `known(start, stop)` marks what the rows start..stop must not get.
+    """The same on the device of both, tile by tile; `known(start, stop)` marks the entries to exclude for these rows.
 
-    What comes to the host is n places and n scores for each row.
+    Only n places and n scores per row are copied to the host.
     """
     xp, count = namespace(candidates), int(candidates.shape[0])
     n, queries = min(n, count), astype(queries, candidates.dtype)
@@ -84,7 +84,7 @@ def best_there(queries: Array, candidates: Array, n: int, known: Callable[[int, 
 def _rank_tiles(
     queries: Numbers, candidates: Numbers, out: tuple[Numbers, Numbers] | None, scores: Numbers, indices: Numbers
 ) -> None:
-    """A tile of scores is multiplied and searched while it is in cache."""
+    """Multiply and search each tile of scores while it is in cache."""
     from eckart.engine.compiled.top import hide, scan
 
     height = len(queries)
@@ -103,7 +103,7 @@ def _rank_tiles(
 def _rank_whole(
     queries: Numbers, candidates: Numbers, out: tuple[Numbers, Numbers] | None, scores: Numbers, indices: Numbers
 ) -> None:
-    """The same for few scores: all of them, sorted."""
+    """The same for few scores: sort all of them."""
     n = scores.shape[1]
     whole = queries @ candidates.T
     if out is not None:

@@ -1,4 +1,4 @@
-"""Anything that stands for a row -> its entries: numbers, {column: value}, words, a text."""
+"""Convert anything that describes a row to its entries: numbers, {column: value}, words, a text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORMS = "Give its numbers, a dict {column: value}, a list of words, or a text."
 
 @dataclass(frozen=True)
 class Entries:
-    """The known entries of a row, by rising column, and what was left out."""
+    """The known entries of a row in column order, and what was left out."""
 
     columns: Numbers
     values: Numbers
@@ -36,13 +36,13 @@ class Entries:
 
 
 def of_dense(row: Numbers, name: str = "the given row") -> Entries:
-    """What is not 0 is known."""
+    """Entries other than 0 are known."""
     columns = np.flatnonzero(row)
     return Entries(columns, np.asarray(row, np.float64)[columns], name)
 
 
 def take(given: object, names: Names, *, unknown: Unknown | None, vectorizer: object) -> Entries:
-    """The entries of whatever was given, checked. Unknown names in a dict are an error, unknown words are not."""
+    """The checked entries of any input. Unknown names in a dict are an error, unknown words are not."""
     if unknown is not None:
         check_choice("unknown", unknown, ("error", "ignore"))
     if isinstance(given, str):

@@ -1,4 +1,4 @@
-"""How good a ranking is, given the documents that are relevant: average precision and precision among the first ten."""
+"""Quality of a ranking, given the relevant documents: average precision and precision at 10."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a row gets its score in a column: which concepts, and which of its own entries, brought it.
+"""Why a row gets its score in a column: the contribution of each concept and of each entry of the row.
 
 score_j = mean_j + sum over concepts of c_i right_ji scale_j, and with c = z M for the standardized row z:
 score_j = mean_j + sum over entries of z_l (M right_j^T)_l scale_j. M is `right` for PCA and SVD.
@@ -27,7 +27,7 @@ _SHOWN = 5
 
 
 class Part(NamedTuple):
-    """What one concept, or one entry of the row, adds to the score."""
+    """The contribution of one concept, or of one entry of the row, to the score."""
 
     name: str
     value: float
@@ -113,9 +113,12 @@ class Explanation:
                 lines.append(f"    {shown(sum(p.adds for p in parts[_SHOWN:]), digits)} {len(parts) - _SHOWN} others")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)]) + ">"
 
+    def __str__(self) -> str:
+        return repr(self)[1:-1]
+
 
 def explain(geometry: Geometry, query: Query, column: int, names: Names) -> Explanation:
-    """The score of a column, taken apart."""
+    """The score of a column, split into its parts."""
     geometry.need_linear("An explanation")
     c = query.coordinates.astype(np.float64)
     right = to_numpy(geometry.right[column, :]).astype(np.float64)
@@ -139,7 +142,11 @@ def _by_entry(
     standard = geometry.standard(row)
     way = _linear_map(geometry, standard, query.coordinates.astype(np.float64) / geometry.unit)
     if way is None:
-        return [], 0.0, (f"Coordinates of {geometry.d.method!r} are not a sum over the entries.",)
+        return (
+            [],
+            0.0,
+            ((f"Coordinates of {geometry.d.method!r} are not linear in the entries, so they have no parts to list."),),
+        )
     adds = standard * times(way, weights) * geometry.unit
     parts = [Part(names.label(int(j)), float(row[j]), float(adds[j]), int(j)) for j in query.columns]
     rest = np.delete(adds, query.columns) if geometry.mean is not None else np.zeros(0)
@@ -147,16 +154,16 @@ def _by_entry(
 
 
 def _linear_map(geometry: Geometry, standard: Numbers, coordinates: Numbers) -> Array | None:
-    """M with coordinates = z M: `right` where it is orthonormal.
+    """M with coordinates = z M: `right` if it is orthonormal.
 
-    Else the choice of columns (CUR), or the least-squares map onto the concepts that the row has (exact for NMF in the
-    Frobenius norm); None if neither gives the coordinates.
+    Otherwise the selection of columns (CUR), or the least-squares map onto the concepts that the row has (exact for NMF
+    in the Frobenius norm). None if neither gives the coordinates.
     """
     right = in_float64(geometry.right)
     if geometry.orthonormal:
         return right
     xp, has = namespace(right), np.flatnonzero(coordinates)
-    # Products with rows of the unit matrix put columns in their places.
+    # Products with rows of the identity put columns in their places.
     indices = from_numpy(np.eye(geometry.k)[has], right)
     squares = xp.linalg.pinv(xp.take(right, from_numpy(has, right), axis=1)).T @ indices
     choice = np.zeros(tuple(right.shape))

@@ -1,9 +1,8 @@
-"""New rows in old concepts: coordinates, the share that the concepts cannot see, and when to fit again.
+"""New rows in existing concepts: coordinates, the share outside the concepts, and when to fit again.
 
-Folding a row in changes no concept, so what it has outside them is lost, and adds up. While the lost squares of all
-folded rows together are less than values_k^2, no direction outside can have gained as much as the weakest concept
-explains; beyond that, one may have, and if the new rows are also seen worse than the fitted ones, it is time to fit
-again.
+Folding a row in changes no concept, so its part outside the concepts is lost. While the lost squares of all folded rows
+sum to less than values_k^2, no direction outside can have gained as much as the weakest concept explains. Beyond that
+one may have. If the concepts also represent the new rows worse than the fitted ones, it is time to fit again.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What was folded in so far: how many rows, their squared lengths together, and the part of it that is unseen."""
+    """Totals of the rows folded in so far: their number, their squared lengths, and the part outside the concepts."""
 
     rows: int = 0
     total: float = 0.0
@@ -43,7 +42,7 @@ class Ledger:
         return self.lost / self.total if self.total > 0 else 0.0
 
     def verdict(self, geometry: Geometry) -> str:
-        """Why to fit again; empty while there is no need."""
+        """Why to fit again; empty if there is no need."""
         d = geometry.d
         at_fit = 0.0 if d.certificate is None else max(1.0 - d.certificate.explained[0], 0.0)
         weakest = (float(to_numpy(d.values).astype(np.float64).min(initial=np.inf)) / geometry.unit) ** 2
@@ -111,7 +110,7 @@ class Folded:
 
     def __repr__(self) -> str:
         known = self.unseen[np.isfinite(self.unseen)]
-        share = f", {percent(known.mean())} of a row unseen on average" if len(known) else ""
+        share = f", {percent(known.mean())} of a row outside the concepts on average" if len(known) else ""
         cold = f", {len(self.cold):,} without any entry" if len(self.cold) else ""
         return f"<Folded {len(self.coordinates):,} rows{share}{cold}{'; fit again' if self.refit else ''}>"
 
@@ -133,7 +132,7 @@ def cold_rows(rows: Rows) -> Numbers:
 
 
 def blind_rows(geometry: Geometry, rows: Rows) -> Numbers:
-    """The rows of which the concepts see nothing but rounding; the lengths are read only where that is possible."""
+    """The rows whose part in the concepts is only rounding; the lengths are read only if that is possible."""
     seen = geometry.compared(rows.coordinates)
     lengths = np.sqrt(row_squares(seen))
     if not (lengths <= 1e-3 * lengths.max(initial=0.0)).any():

@@ -1,4 +1,4 @@
-"""concepts: a decomposition or a fitted estimator -> the questions one can ask of it."""
+"""concepts: from a decomposition or a fitted estimator to queries and recommendations."""
 
 from __future__ import annotations
 

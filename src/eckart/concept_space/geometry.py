@@ -1,8 +1,9 @@
-"""The space of the concepts: the map from coordinates back to the columns, and similarity.
+"""Geometry of the concept space: the map from coordinates back to the columns, and similarity.
 
-row ~ (coordinates right^T) scale + mean. Two rows are compared as the concepts see them, by the rows made from their
-coordinates: their dot product is (c R^T)(d R^T)^T with right = Q R, and R = 1 where right is orthonormal (PCA, SVD).
-Two columns likewise: right (C^T C) right^T for the coordinates C of the rows, and right diag(values^2) right^T there.
+row ~ (coordinates right^T) scale + mean. Two rows are compared by the rows reconstructed from their coordinates. Their
+dot product is (c R^T)(d R^T)^T with right = Q R, and R = 1 if right is orthonormal (PCA, SVD). Columns are compared
+likewise: right (C^T C) right^T for the coordinates C of the rows, which is right diag(values^2) right^T for PCA and
+SVD.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from eckart.wording import DATA
 
 @dataclass(frozen=True)
 class Geometry:
-    """Coordinates of a decomposition; its factors stay on their device, means and scales are on the host."""
+    """Coordinates of a decomposition. Its factors stay on their device; means and scales are on the host."""
 
     d: Decomposition
 
@@ -38,17 +39,17 @@ class Geometry:
 
     @property
     def orthonormal(self) -> bool:
-        """Whether the concepts are at right angles and of length 1."""
+        """Whether the concepts are orthonormal."""
         return method_of(self.d).orthogonal
 
     @property
     def linear(self) -> bool:
-        """Whether coordinates become a row by a product with `right`."""
+        """Whether a row is reconstructed by a product of its coordinates with `right`."""
         return int(self.d.right.shape[1]) == self.d.k
 
     @cached_property
     def unit(self) -> float:
-        """Lengths are taken in this unit, a power of two: 1, but for numbers whose squares are out of range."""
+        """Unit of lengths, a power of two: 1 unless squares would be out of range."""
         usual = self.d.norm == 0.0 or 1e-100 < self.d.norm < 1e100
         return 1.0 if usual else float(np.ldexp(1.0, int(np.frexp(self.d.norm)[1])))
 
@@ -75,7 +76,7 @@ class Geometry:
 
     @cached_property
     def back(self) -> Array:
-        """One row per column; its product with `forth(coordinates)` is the entry of the row made from them."""
+        """One row per column; its product with `forth(coordinates)` is the entry of the reconstructed row."""
         self.need_linear("A score of columns")
         back = self.right
         if self.scale is not None:
@@ -87,7 +88,7 @@ class Geometry:
         return namespace(back).concat([back, mean[:, None]], axis=1)
 
     def forth(self, coordinates: Array) -> Array:
-        """The coordinates, with a 1 for the mean where there is one."""
+        """The coordinates, with a 1 appended for the mean if there is one."""
         if self.mean is None:
             return coordinates
         xp = namespace(coordinates)
@@ -97,19 +98,19 @@ class Geometry:
 
     @cached_property
     def _metric(self) -> Numbers | None:
-        """R^T, or None where coordinates can be compared as they are."""
+        """R^T, or None if coordinates can be compared as they are."""
         if self.orthonormal or not self.linear:
             return None
         return triangle(self.right).T
 
     def compared(self, coordinates: Array) -> Array:
-        """Coordinates whose dot products are those of the rows made from them."""
+        """Coordinates whose dot products are those of the reconstructed rows."""
         if self.unit != 1.0:
             coordinates = coordinates / _number(self.unit, coordinates)
         return coordinates if self._metric is None else coordinates @ on_device_of(self._metric, coordinates)
 
     def columns(self, coordinates: Array | None) -> Array:
-        """One row per column, whose dot products are those of the columns made from the concepts."""
+        """One row per column, whose dot products are those of the reconstructed columns."""
         self.need_linear("Comparing columns")
         if self.orthonormal:
             return self.right * (self.d.values / _number(self.unit, self.right))
@@ -121,13 +122,13 @@ class Geometry:
         return self.right @ on_device_of(triangle(coordinates / self.unit).T, self.right)
 
     def rounding(self, vectors: Array, squares: Numbers | float) -> Array:
-        """Coordinates of rows of these squared lengths that are no longer than this may be nothing but rounding."""
+        """Coordinates no longer than this may be only rounding, for rows of these squared lengths."""
         if not self.linear:
             return 0.0  # coordinates have units of their own
         return 4 * unit_of(vectors) * np.sqrt(self.d.columns * np.nan_to_num(squares))
 
     def column_rounding(self, vectors: Array) -> Array:
-        """The same for vectors of columns: of the whole column where its length is known, else of the longest."""
+        """The same for vectors of columns: relative to the whole column if its length is known, else to the longest."""
         unit = 4 * unit_of(vectors)
         longest = float(np.sqrt(row_squares(vectors).max(initial=0.0)))
         if self.column_norms is None or not self.orthonormal:
@@ -136,11 +137,11 @@ class Geometry:
 
     @cached_property
     def column_norms(self) -> Numbers | None:
-        """Lengths of the columns, where the decomposition has them."""
+        """Lengths of the columns, if the decomposition contains them."""
         norms = self.d.details.column_norms if isinstance(self.d.details, SVDDetails) else None
         return None if norms is None else to_numpy(norms).astype(np.float64) / self.unit
 
-    # A row, and the part of it that the concepts do not see
+    # A row, and the part of it outside the concepts
 
     def filled(self, columns: Numbers, values: Numbers, *, whole: bool) -> Numbers:
         """The row with these entries. The others are 0, or the mean (which is uninformative) if unknown."""
@@ -161,11 +162,11 @@ class Geometry:
         return np.concatenate([_squares(piece, opened.exponent, factor, shift) for _, piece in pieces])
 
     def along(self, coordinates: Numbers) -> Numbers:
-        """The row made from the coordinates, before scale and mean are put back, on the host."""
+        """The row reconstructed from the coordinates, before scale and mean are applied, on the host."""
         return times(self.right, coordinates)
 
     def unseen(self, coordinates: Array, opened: Opened, squares: Numbers) -> Numbers:
-        """||row - row made from its coordinates||^2 of each row, by Pythagoras; at least 0.
+        """||row - reconstructed row||^2 of each row, by Pythagoras; at least 0.
 
         With z the standardized row and c its coordinates: z z^T - 2 (z right) c^T + c R^T R c^T.
         """

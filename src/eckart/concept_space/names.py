@@ -1,4 +1,4 @@
-"""What rows and columns are called, and the way from a name back to its place, with the near matches of a wrong one."""
+"""Names of rows and columns, the index of a name, and close matches for a wrong one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SEARCHED = 50_000
 
 @dataclass(frozen=True)
 class Names:
-    """The names of `count` rows or columns; without names they are called by their number."""
+    """The names of `count` rows or columns; without names they are numbered."""
 
     what: str
     count: int
@@ -38,7 +38,7 @@ class Names:
         return tuple(self.label(int(place)) for place in indices)
 
     def place(self, name: object) -> int:
-        """Where the name is; a whole number is a place already, counted from 0."""
+        """The index of a name; a whole number is already an index, counted from 0."""
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             if not 0 <= int(name) < self.count:
                 raise InputError(
@@ -57,7 +57,7 @@ class Names:
         return found
 
     def find(self, name: str) -> int | None:
-        """The place of the name; None if nothing is called so, -1 if several are."""
+        """The index of the name; None if there is none, -1 if there are several."""
         if self.given is not None:
             return self._indices.get(name)
         digits = name.removeprefix("x") if self.what == "column" else name
@@ -65,7 +65,7 @@ class Names:
         return number - 1 if 0 < number <= self.count and self.label(number - 1) == name else None
 
     def hint(self, wrong: Sequence[str]) -> str:
-        """'. Did you mean ...?', or how they are called."""
+        """'. Did you mean ...?', or a list of the names."""
         near = dict.fromkeys(match for name in wrong[:5] for match in self._near(name))
         if near:
             return f". Did you mean {' or '.join(map(_shown, list(near)[:5]))}?"
@@ -105,7 +105,8 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 
 def _close(name: str, pool: list[str]) -> list[str]:
     """At most two names that differ in a few letters, or that contain the name."""
-    if len(pool) > _SEARCHED:  # comparing letters with that many takes seconds: only those that begin alike
+    # comparing letters with so many takes seconds: consider only names with the same beginning
+    if len(pool) > _SEARCHED:
         pool = [other for other in pool if other[:2] == name[:2]][:_SEARCHED]
     near = difflib.get_close_matches(name, pool, n=2)
     if near or len(name) <= 2:

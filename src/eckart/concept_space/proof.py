@@ -1,4 +1,4 @@
-"""What cannot change: bounds of a likeness taken with all of both vectors, not only what the concepts see.
+"""Proofs of rankings: bounds of the similarity of complete vectors, not only of their parts in the concepts.
 
 For rows x = s + u with s in the space of the concepts and u at right angles to it: x . y = s . t + u . v, and
 |u . v| <= |u| |v|, where |u|^2 = |x|^2 - |s|^2 (Pythagoras). For columns of B, B V V^T e_j and B (1 - V V^T) e_l are at
@@ -21,7 +21,7 @@ from eckart.wording import PROOF
 
 @dataclass(frozen=True)
 class Bounded:
-    """For one vector against many: the likeness with everything lies in lower..upper."""
+    """Bounds of the similarity of one complete vector with many."""
 
     lower: Numbers
     upper: Numbers
@@ -30,10 +30,10 @@ class Bounded:
 def bounds(
     seen: Array, squares: Numbers, own: Numbers, own_square: float, *, cosine: bool, skew: Numbers | float = 0.0
 ) -> Bounded:
-    """Bounds of x . y, or of their cosine, from the seen parts (rows of `seen`, `own`) and the whole squared lengths.
+    """Bounds of x . y, or of their cosine, from the parts in the concepts (`seen`, `own`) and the squared lengths.
 
-    `skew` bounds what the seen and the unseen parts have in common. Each difference of squares gets a margin for the
-    rounding of its terms.
+    `skew` bounds the product of the parts inside and outside the concepts. Each difference of squares gets a margin for
+    the rounding of its terms.
     """
     unit = 64 * unit_of(seen)
     seen, own = in_float64(seen), own.astype(np.float64)
@@ -50,7 +50,7 @@ def bounds(
 
 
 def proved_indices(order: Numbers, bounded: Bounded) -> int:
-    """How many of the first places of `order` (all candidates, best first) no other order can have."""
+    """Number of leading places in `order` (all candidates, best first) that are certain."""
     lower, upper = bounded.lower[order], bounded.upper[order]
     if not len(order):
         return 0
@@ -67,7 +67,7 @@ def column_squares(geometry: Geometry) -> Numbers:
 
 
 def column_skew(geometry: Geometry, column: int) -> Numbers:
-    """(|V_j| + |V_l|) ||R||_F for all columns j against the one."""
+    """(|V_j| + |V_l|) ||R||_F for all columns j and the column l."""
     certificate = geometry.d.certificate
     if certificate is None:
         raise InputError("A proof for columns needs the certificate, which this model does not contain. Fit it again.")

@@ -1,4 +1,4 @@
-"""A row in the space of the concepts: its coordinates, its length and the share that no concept covers."""
+"""A row in the concept space: its coordinates, its length and the share outside the concepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of one query -> a ranking: best first, of equal ones the first."""
+"""From the scores of one query to a ranking: best first, ties in the original order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ranked(
     title: str, scores: Array, n: int, names: Names, *, hidden: Sequence[int] | Numbers = NOTHING,
     notes: tuple[str, ...] = (), bounded: Bounded | None = None, unit: float = 1.0,
 ) -> Ranking:  # fmt: skip
-    """The n best but for those hidden; with bounds, how many of them are certain. Scores count in `unit`s."""
+    """The n best except those hidden; with bounds, how many of them are certain. Scores are in `unit`s."""
     if not is_numpy(scores):
         if bounded is None:
             return _from_device(title, scores, n, names, hidden, notes, unit)
@@ -56,7 +56,7 @@ def _from_device(
     notes: tuple[str, ...],
     unit: float,
 ) -> Ranking:
-    """The same where only the scores come to the host that can be among the n best."""
+    """The same for scores on a device: only those that can be among the n best are copied to the host."""
     xp = namespace(scores)
     scores = xp.where(xp.isnan(scores), xp.full_like(scores, -np.inf), scores)
     most = min(n + len(hidden), int(scores.shape[0]))
@@ -70,7 +70,7 @@ def _from_device(
 
 
 def _best_first(scores: Numbers, n: int, hidden: Sequence[int] | Numbers) -> Numbers:
-    """The places of the n best, best first; NaN is worst. Only what reaches the n-th best score is sorted."""
+    """The indices of the n best, best first; NaN is worst. Only scores that reach the n-th best are sorted."""
     allowed = np.where(np.isnan(scores), -np.inf, scores)
     allowed[hidden] = -np.inf
     worst = np.partition(allowed, len(allowed) - n)[len(allowed) - n] if 0 < n < len(allowed) else -np.inf
@@ -80,9 +80,9 @@ def _best_first(scores: Numbers, n: int, hidden: Sequence[int] | Numbers) -> Num
 
 
 def strongest(title: str, weights: Numbers, n: int, names: Names) -> Ranking:
-    """The n largest in modulus, with their signs; zeros, and what rounding made of zeros, are left out."""
+    """The n entries of largest modulus, with their signs, without zeros and rounding errors."""
     sizes = np.abs(weights)
-    # Equal weights keep their order, whatever rounding has made of them.
+    # Equal weights keep their order, regardless of rounding.
     digits = 5 if weights.dtype == np.float32 else 12
     order = np.argsort(-np.round(sizes / (float(sizes.max(initial=0.0)) or 1.0), digits), kind="stable")[:n]
     order = order[sizes[order] > 64 * float(np.finfo(weights.dtype).eps) * float(sizes.max(initial=0.0))]
@@ -95,7 +95,7 @@ def nothing(title: str, notes: tuple[str, ...]) -> Ranking:
 
 
 def directions(vectors: Array, rounding: Numbers | float) -> Array:
-    """The rows of `vectors` at length 1; those no longer than their rounding become 0."""
+    """The rows of `vectors` scaled to length 1; rows no longer than their rounding become 0."""
     lengths = np.sqrt(row_squares(vectors))
     divisor = np.where(lengths > rounding, lengths, np.inf).astype(lengths.dtype)
     return vectors / from_numpy(divisor, vectors)[:, None]

@@ -45,7 +45,7 @@ class RatingScore:
     rmse: float
     mae: float
     rmse_of_biases: float
-    """The same with mean and biases only, which is the fallback for rows and columns without known entries."""
+    """The same with mean and biases only, the fallback for rows and columns without known entries."""
     rmse_of_mean: float
     held_out: int
     cold: int
@@ -137,7 +137,8 @@ class Ratings(BaseEstimator):
         Parameters
         ----------
         ratings : array, data frame, sparse matrix, path, or opened data
-            Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix.
+            Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix. A table of two text
+            columns and one of numbers has one rating per line: row, column, rating.
         {y [ignored]}
 
         Returns
@@ -241,7 +242,7 @@ class Ratings(BaseEstimator):
         self._fit_penalized(known, shape)
 
     def _compared(self, known: Entries, shape: tuple[int, int]) -> tuple[float, float]:
-        """The penalties with the smallest error on held-out entries: biases first, then concepts."""
+        """The penalties with the smallest error on held-out entries: first for biases, then for concepts."""
         rows, columns, values = known
         _, random = generator(0)
         held = random.random(len(values)) < _HELD_OUT
@@ -277,7 +278,7 @@ class Ratings(BaseEstimator):
     def _biases(
         self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Shrunken means of what the other bias leaves, in turn."""
+        """Shrunken means of what the other bias leaves, alternately."""
         b, c = np.zeros(shape[0]), np.zeros(shape[1])
         n, m = np.bincount(rows, minlength=shape[0]), np.bincount(columns, minlength=shape[1])
         for _ in range(_BIAS_STEPS):
@@ -288,7 +289,7 @@ class Ratings(BaseEstimator):
     def _regressed(
         self, groups: list[np.ndarray], others: np.ndarray, values: np.ndarray, factors: np.ndarray
     ) -> np.ndarray:
-        """For each group of entries the ridge regression of their values on the factors of the other side."""
+        """For each group of entries, the ridge regression of their values on the factors of the other side."""
         k = factors.shape[1]
         found = np.zeros((len(groups), k))
         eye = np.eye(k)
@@ -314,7 +315,7 @@ class Ratings(BaseEstimator):
 
 
 def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
-    """Places and values of the known entries, the shape, and the names of rows and columns."""
+    """Indices and values of the known entries, the shape, and the names of rows and columns."""
     opened = open_with(ratings)
     metadata = getattr(opened, "metadata", None)
     names = (None, None) if metadata is None else (metadata.row_names, metadata.column_names)
@@ -329,10 +330,26 @@ def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
         entries = matrix.tocoo()
         return (entries.row.astype(np.intp), entries.col.astype(np.intp), entries.data.astype(np.float64)), shape, names
     table = to_numpy(matrix).astype(np.float64)
+    if metadata is not None and shape[1] == 1 and len(metadata.labels) == 2:
+        return _one_per_line(table[:, 0], *map(np.asarray, metadata.labels.values()))
     rows, columns = np.nonzero(~np.isnan(table))
     if not np.isfinite(table[rows, columns]).all():
         raise InputError("Some ratings are infinite. Give numbers, and NaN for unknown entries.")
     return (rows, columns, table[rows, columns]), shape, names
+
+
+def _one_per_line(
+    values: np.ndarray, who: np.ndarray, what: np.ndarray
+) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
+    """A table with one rating per line: the first text column names its row, the second its column."""
+    known = ~np.isnan(values)
+    row_names, rows = np.unique(who[known], return_inverse=True)
+    column_names, columns = np.unique(what[known], return_inverse=True)
+    places = rows * len(column_names) + columns
+    if len(np.unique(places)) < len(places):
+        raise InputError("The table has one rating per line, and some pairs occur more than once. Keep one of each.")
+    names = (tuple(map(str, row_names)), tuple(map(str, column_names)))
+    return (rows, columns, values[known]), (len(row_names), len(column_names)), names
 
 
 def _grouped(places: np.ndarray, count: int) -> list[np.ndarray]:

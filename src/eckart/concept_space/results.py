@@ -1,4 +1,4 @@
-"""Answers as small frozen values: they print as a person reads them, and `to_dict` gives plain lists and numbers."""
+"""Results as small frozen values with a readable `str`; `to_dict` returns plain lists and numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
 from eckart.displays import html_facts, html_table
 from eckart.documentation import document
-from eckart.formatting import percent
+from eckart.formatting import percent, wrapped
 
 _SHOWN = 20
 
@@ -118,8 +118,11 @@ class Query:
     def __repr__(self) -> str:
         numbers = ", ".join(shown(c, digits_of(self.coordinates)) for c in self.coordinates[:8])
         more = ", ..." if len(self.coordinates) > 8 else ""
-        unseen = "" if math.isnan(self.unseen) else f", {percent(self.unseen)} of it unseen"
+        unseen = "" if math.isnan(self.unseen) else f", {percent(self.unseen)} of it outside the concepts"
         return f"<Query {self.name}: [{numbers}{more}]{unseen}{_remarks(self.notes)}>"
+
+    def __str__(self) -> str:
+        return wrapped(repr(self).removeprefix("<Query ")[:-1])
 
 
 @document
@@ -221,6 +224,9 @@ class Ranking:
         proof = "" if self.proved is None else f" ({self.summary})"
         return "\n".join([f"<{self.title}{proof}{_remarks(self.notes)}", *lines]) + ">"
 
+    def __str__(self) -> str:
+        return repr(self)[1:-1]
+
 
 @document
 @dataclass(frozen=True, repr=False)
@@ -293,7 +299,7 @@ def _plain(number: float) -> float | None:
 
 
 def digits_of(numbers: Numbers) -> int:
-    """Decimals that show four digits of the largest number."""
+    """Number of decimals that shows four digits of the largest number."""
     largest = float(np.max(np.abs(numbers[np.isfinite(numbers)]), initial=0.0))
     return max(3 - math.floor(math.log10(largest)), 0) if largest > 0 else 1
 

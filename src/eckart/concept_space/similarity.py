@@ -1,4 +1,4 @@
-"""Rows like a row and columns like a column: cosines or dot products of coordinates, with bounds on request."""
+"""Similar rows and similar columns: cosines or dot products of coordinates, with bounds on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ By = Literal["cosine", "dot"]
 
 
 def direction(geometry: Geometry, query: Query) -> Numbers:
-    """Where it lies, at length 1; 0 if the concepts see nothing of it but rounding."""
+    """The direction of a vector, scaled to length 1; 0 if its part in the concepts is only rounding."""
     seen = geometry.compared(query.coordinates[None, :])
     return directions(seen, geometry.rounding(seen, query.square))[0]
 

@@ -1,4 +1,4 @@
-"""Concepts: queries, recommendations, likeness and explanations in the space of a decomposition."""
+"""Concepts: queries, recommendations, similarity and explanations in the space of a decomposition."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Concepts:
     vectorizer: object = field(default=None, repr=False)
     folded: Ledger = field(default_factory=Ledger)
 
-    # A row in the space of the concepts
+    # A row in the concept space
 
     def query(self, row: object, *, unknown: Unknown | None = None) -> Query:
         """Compute the coordinates of a row.
@@ -326,7 +326,7 @@ class Concepts:
 
     def __repr__(self) -> str:
         rows = "no rows" if self.rows is None else f"{self.rows.names.count:,} rows"
-        return f"<Concepts: {self.d.k} of {self.columns.count:,} columns ({self.d.method}), {rows} stored>"
+        return f"<Concepts: {self.d.k} concepts of {self.columns.count:,} columns ({self.d.method}), {rows} stored>"
 
     # Steps
 
@@ -344,12 +344,12 @@ class Concepts:
 
     def _query(self, entries: Entries) -> Query:
         row = self.geometry.filled(entries.columns, entries.values, whole=entries.whole)
-        # The row goes where the concepts are; what comes back is one number a concept.
+        # The row is copied to the device of the concepts; one number per concept comes back.
         there = from_numpy(row[None, :], self.geometry.right)
         return described(self.geometry, entries, to_numpy(project(self.d, there))[0])
 
     def _scores(self, query: Query) -> Array:
-        """The row made from the coordinates of the query, where the concepts are."""
+        """The row reconstructed from the coordinates of the query, on the device of the concepts."""
         if not self.geometry.linear:
             there = from_numpy(query.coordinates[None, :], self.geometry.right)
             return to_numpy(reconstruct(self.d, there))[0]

@@ -1,4 +1,4 @@
-"""Function words of some languages, which say little about what a text is about."""
+"""Function words of some languages, which say little about the subject of a text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LANGUAGES = tuple(_LISTS)
 
 
 def stop_words(given: str | Iterable[str] | None, tokens: Iterable[str] = ()) -> frozenset[str]:
-    """The words to leave out: those of a language, of the language that `tokens` are in ("auto"), or as given."""
+    """The words to leave out: those of a language, of the detected language ("auto"), or as given."""
     if given is None:
         return frozenset()
     if isinstance(given, str):

@@ -1,4 +1,4 @@
-"""The stored rows: their coordinates, and their entries where the data were given."""
+"""The stored rows: their coordinates, and their entries if the data were given."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from eckart.wording import DATA
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows: coordinates always, the matrix where it was given."""
+    """Some rows, with coordinates always and with the matrix if it was given."""
 
     coordinates: Array
     """Where the model is."""
     opened: Opened | None = None
     norms: Numbers | None = None
-    """Lengths of the rows in the units of the decomposition, where they are known without the data."""
+    """Lengths of the rows in the units of the decomposition, if known without the data."""
 
     def entries(self, place: int) -> Numbers | None:
-        """One row as it was given, dense."""
+        """One row as given, dense."""
         if self.opened is None:
             return None
         row = self._stored(place, place + 1)
@@ -46,7 +46,7 @@ class Rows:
         return row[0].astype(np.float64)
 
     def counts(self) -> Numbers:
-        """How many entries of each row are not 0, on the host."""
+        """Number of non-zero entries of each row, on the host."""
         assert self.opened is not None
         matrix = self.opened.matrix
         if matrix.resident and isinstance(matrix.matrix, DeviceCsr):
@@ -58,13 +58,13 @@ class Rows:
         return np.concatenate([to_numpy(xp.sum(astype(block != 0, xp.int64), axis=1)) for block in blocks])
 
     def known_there(self, start: int, stop: int) -> Array:
-        """Which entries of the rows start..stop are not 0, as a dense array on their device."""
+        """Mask of the non-zero entries of rows start..stop, as a dense array on their device."""
         assert self.opened is not None
         rows = self.opened.matrix.backend.rows_between(self.opened.matrix.matrix, start, stop)
         return (dense(rows) if isinstance(rows, DeviceCsr) else rows) != 0
 
     def known(self, start: int, stop: int) -> tuple[Numbers, Numbers]:
-        """(starts, columns) of the entries that are not 0, for the rows start..stop."""
+        """(starts, columns) of the non-zero entries of rows start..stop."""
         rows = self._stored(start, stop)
         if not is_sparse(rows):
             return _starts(np.count_nonzero(rows, axis=1)), np.nonzero(rows)[1]
@@ -92,7 +92,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class StoredRowSet:
-    """All stored rows, in the order in which they came."""
+    """All stored rows, in the order in which they were added."""
 
     geometry: Geometry
     parts: tuple[Rows, ...]
@@ -109,7 +109,7 @@ class StoredRowSet:
 
     @cached_property
     def directions(self) -> Array:
-        """The same at length 1; 0 for rows that the concepts do not see, but for rounding."""
+        """The same scaled to length 1; 0 for rows whose part in the concepts is only rounding."""
         if self.measured:
             return directions(self.compared, self.geometry.rounding(self.compared, self.squares))
         xp = namespace(self.compared)
@@ -133,7 +133,7 @@ class StoredRowSet:
         return np.concatenate([square for square in squares if square is not None])
 
     def entries(self, place: int) -> Numbers | None:
-        """One row as it was given, or None where only its coordinates are there."""
+        """One row as given, or None if only its coordinates are stored."""
         for part in self.parts:
             if place < len(part.coordinates):
                 return part.entries(place)
@@ -164,7 +164,7 @@ def rows_of(geometry: Geometry, data: object) -> tuple[Rows, tuple[str, ...] | N
 
 
 def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None) -> None:
-    """Refuse columns under other names: another order would give wrong coordinates in silence."""
+    """Refuse columns with other names: another order would silently give wrong coordinates."""
     if names is None or fitted is None or len(names) != len(fitted) or names == fitted:
         return
     place = next(i for i, (name, other) in enumerate(zip(names, fitted, strict=True)) if name != other)
@@ -175,7 +175,7 @@ def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None
 
 
 def rows_of_model(geometry: Geometry) -> Rows | None:
-    """The rows that were fitted, where the decomposition kept them: left diag(values), without their weights."""
+    """The fitted rows, if the decomposition kept them: left diag(values), without their weights."""
     d = geometry.d
     if d.left is None:
         return None

@@ -28,7 +28,7 @@ from eckart.projecting import project
 from eckart.result import Decomposition, WordModel
 from eckart.text import Table
 
-_MOST_CONCEPTS = 100
+_MOST_CONCEPTS, _FEWEST_CONCEPTS = 100, 10
 _PER_CONCEPT = 3
 """Small collections have one concept per three documents."""
 
@@ -53,7 +53,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     Parameters
     ----------
     n_components : int, optional
-        Number of concepts. By default 100, or a third of the number of documents if there are fewer than 300.
+        Number of concepts. By default a third of the number of documents, at least 10 and at most 100.
     weights : {"log_entropy", "tfidf", "bm25"}, default: "log_entropy"
         Weights of the word counts. Each document is divided by its length.
     stop_words : str or sequence of str, optional
@@ -133,7 +133,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         given = read_documents(documents, column=column, names=names)
         counter, matrix = weigh(given.texts, self.weights, stop_words=self.stop_words, min_df=self.min_df)
         k = self.n_components
-        k = max(1, min(_MOST_CONCEPTS, len(given) // _PER_CONCEPT)) if k is None else k
+        k = max(_FEWEST_CONCEPTS, min(_MOST_CONCEPTS, len(given) // _PER_CONCEPT)) if k is None else k
         check_count("n_components", k, None)
         d = decompose(matrix, "svd", k=min(k, *matrix.shape), left=True, rng=self.rng)
         self._take(d.named(given.names, counter.vocabulary), counter)

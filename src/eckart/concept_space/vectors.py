@@ -1,4 +1,4 @@
-"""Coordinates where they live: on the host, or on a device that nothing larger than one number a row leaves."""
+"""Coordinates on their device; only one number per row is ever copied to the host."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eckart.arrays import Array, astype, dtype_name, from_numpy, is_numpy, names
 
 
 def on_device_of(numbers: np.ndarray, prototype: Array) -> Array:
-    """Host numbers where `prototype` is, and there in its dtype, since other libraries mix no dtypes."""
+    """Host numbers on the device of `prototype`, and in its dtype, because other libraries do not mix dtypes."""
     return numbers if is_numpy(prototype) else astype(from_numpy(np.asarray(numbers), prototype), prototype.dtype)
 
 
@@ -28,7 +28,7 @@ def row_squares(vectors: Array) -> np.ndarray:
 
 
 def times(vectors: Array, one: np.ndarray) -> np.ndarray:
-    """v . one for each row, in the wider of both dtypes, on the host."""
+    """v . one for each row, in the wider of the two dtypes, on the host."""
     if is_numpy(vectors):
         return np.asarray(vectors @ one)
     wide = in_float64(vectors) if one.dtype == np.float64 else vectors
@@ -36,12 +36,12 @@ def times(vectors: Array, one: np.ndarray) -> np.ndarray:
 
 
 def triangle(vectors: Array) -> np.ndarray:
-    """R of a QR, on the host: as wide as there are concepts."""
+    """R of a QR factorisation, on the host, with one column per concept."""
     if is_numpy(vectors):
         return np.asarray(np.linalg.qr(vectors, mode="r"))
     return to_numpy(namespace(vectors).linalg.qr(vectors)[1])
 
 
 def unit_of(array: Array) -> float:
-    """The unit of rounding of its dtype."""
+    """The unit roundoff of the dtype."""
     return float(np.finfo(dtype_name(array)).eps)

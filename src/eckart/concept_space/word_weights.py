@@ -116,5 +116,5 @@ def _global(counts: sparse.csr_array, kind: str) -> np.ndarray:
     total = np.bincount(counts.indices, counts.data, minlength=p)
     share = counts.data / total[counts.indices]
     entropy = np.bincount(counts.indices, share * np.log(share), minlength=p)
-    # A word that is spread evenly over all documents has weight 0; of one document alone all words have weight 1.
+    # A word spread evenly over all documents has weight 0; in a single document all words have weight 1.
     return np.asarray(1.0 + entropy / np.log(n)) if n > 1 else np.ones(p)

@@ -1,14 +1,12 @@
-"""What theory says of ||A - C U R|| before anything is measured, for the number of columns and rows that were taken.
+"""A priori bounds of ||A - C U R|| from theory, for the number of columns and rows chosen.
 
 Additive: ||A - C U R|| <= ||A - A_k|| + eps ||A|| with probability 1 - delta, for c columns and r rows drawn by squared
-norms (Drineas, Kannan, Mahoney 2006): with d = delta / 2 and h = 1 + sqrt(8 log(1/d)),
-eps = (4 k h^2 / c)^(1/4) + (k / (d^2 r))^(1/2).
-Relative: ||A - C U R|| <= (2 + eps) ||A - A_k|| with probability .98, for k log(k) / eps^2 columns and rows drawn by
-leverage with replacement. The constant is not stated where it is taught; 1 is taken here, and columns are drawn without
-replacement, so this one is a guide and nothing that is proved.
-Volume: E ||A - C U R||^2 <= 2 (k + 1) ||A - A_k||^2 (Cortinovis, Kressner 2024), k columns and k rows, best core.
-Pivot: ||A - C U R|| <= (||V_J^-1||^2 + ||U_I^-1||^2)^(1/2) ||A - A_k||, known once the pivots are (Sorensen, Embree
-2016).
+norms (Drineas, Kannan, Mahoney 2006): with d = delta / 2 and h = 1 + sqrt(8 log(1/d)), eps = (4 k h^2 / c)^(1/4) + (k /
+(d^2 r))^(1/2). Relative: ||A - C U R|| <= (2 + eps) ||A - A_k|| with probability .98, for k log(k) / eps^2 columns and
+rows drawn by leverage with replacement. Lecture notes do not state the constant. Here it is 1, and columns are drawn
+without replacement, so this bound is a guide and not proved. Volume: E ||A - C U R||^2 <= 2 (k + 1) ||A - A_k||^2
+(Cortinovis, Kressner 2024), k columns and k rows, best core. Pivot: ||A - C U R|| <= (||V_J^-1||^2 +
+||U_I^-1||^2)^(1/2) ||A - A_k||, known once the pivots are (Sorensen, Embree 2016).
 """
 
 from __future__ import annotations
@@ -55,14 +53,14 @@ def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> Bo
 
 
 def volume(k: int, best: float) -> Bound:
-    """sqrt(2 (k + 1)) ||A - A_k||, for the root of the mean squared error over all draws."""
+    """sqrt(2 (k + 1)) ||A - A_k||, for the root mean squared error over all draws."""
     factor = float(np.sqrt(2.0 * (k + 1)))
     statement = f"{factor:.3g} ||A - A_k||, root mean square over all draws"
     return Bound(bound=factor * best, factor=factor, applies=True, proved=True, statement=statement)
 
 
 def pivot(right: np.ndarray, left: np.ndarray, best: float) -> Bound:
-    """From V_J and U_I, the vectors (k columns each) where they were chosen."""
+    """The bound from V_J and U_I, the rows of the singular vectors (k columns each) at the chosen indices."""
     least = [float(np.linalg.svd(part, compute_uv=False)[-1]) for part in (right, left)]
     factor = float(np.sqrt(sum(1.0 / max(value, 1e-300) ** 2 for value in least)))
     return Bound(

@@ -1,4 +1,4 @@
-"""ColumnSelector: X[:, J] for the columns J that CUR chooses; nothing is known of a target."""
+"""ColumnSelector: X[:, J] for the columns J that CUR chooses, without a target."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What joins chosen columns C and chosen rows R: A ~ C U R, and the exact error of it.
+"""The core that joins chosen columns C and rows R, A ~ C U R, and its exact error.
 
-R^T = Q_R S and [C, A Q_R] = Q [[P, G], [0, N]], by QR over slices of rows. The best core is
-U = C^+ A R^+ = P^+ G S^-T, and ||A - C U R||^2 = ||A - A Q_R Q_R^T||^2 + ||N||^2: nothing ill-conditioned is multiplied
-out, and of the differences only the first is one. Of N the length is kept, nothing else: its rows are orthogonal to C.
+R^T = Q_R S and [C, A Q_R] = Q [[P, G], [0, N]], by QR over slices of rows. The best core is U = C^+ A R^+ = P^+ G S^-T,
+and ||A - C U R||^2 = ||A - A Q_R Q_R^T||^2 + ||N||^2. No ill-conditioned product is formed, and only the first term is
+a difference. Only the norm of N is kept: its rows are orthogonal to C.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Core:
     right_values: Array
     right: Array
 
-    __array_ufunc__ = None  # array @ core asks the core; without __array__, so does sparse @ core
+    __array_ufunc__ = None  # array @ core calls the core; without __array__, so does sparse @ core
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -128,12 +128,12 @@ class Core:
 
 
 def _like_factor(given: object, factor: Array) -> Array:
-    """What is multiplied by a factor in its dtype, where the library does not mix them."""
+    """The operand in the dtype of a factor, if the library does not mix dtypes."""
     return given if is_numpy(factor) or not is_array(given) else astype(given, factor.dtype)
 
 
 def _as_given(result: Array, given: Array) -> Array:
-    """The product in the dtype of what was given, where the library does not mix them; else as it is."""
+    """The product in the dtype of the operand if the library does not mix dtypes, otherwise unchanged."""
     if is_array(given) and not is_numpy(given) and not is_numpy(result):
         return astype(result, given.dtype)
     return np.asarray(result) if is_numpy(result) else result
@@ -204,7 +204,7 @@ def scaled_as_returned(array: Array, scales: Array, dtype: str) -> Array:
 
 
 def look(part: Looked, scales: np.ndarray, dtype: str = "float64") -> SliceSums:
-    """One slice of rows; rows without an entry in C have nothing to be factored, and on the host they are left out."""
+    """Factor one slice of rows. On the host, rows without an entry in C are left out: they have nothing to factor."""
     chosen, image, missed = part.chosen, part.image, 0.0
     if is_numpy(chosen):
         used = chosen.any(axis=1)
@@ -217,7 +217,7 @@ def look(part: Looked, scales: np.ndarray, dtype: str = "float64") -> SliceSums:
 
 
 def _factor(rows: Array, count: int) -> tuple[np.ndarray, float]:
-    """([P, G], ||N||^2) of rows [C, X] = Q [[P, G], [0, N]]; what is left of the rows is small and on the host."""
+    """([P, G], ||N||^2) of rows [C, X] = Q [[P, G], [0, N]]; the result is small and on the host."""
     if rows.shape[0] == 0:
         return to_numpy(rows), 0.0
     if is_numpy(rows):
@@ -239,7 +239,7 @@ def row_space(rows: Array, cutoff: float) -> RowSpace:
 
 
 def independent(triangle: np.ndarray, rank: int) -> np.ndarray:
-    """`rank` columns that span all of the triangle's, in their order: the pivots of a QR."""
+    """The indices, in order, of `rank` columns that span the triangle: the pivots of a QR."""
     from scipy.linalg import qr
 
     _, pivots = qr(triangle, mode="r", pivoting=True, check_finite=False)
@@ -247,14 +247,14 @@ def independent(triangle: np.ndarray, rank: int) -> np.ndarray:
 
 
 def column_rank(seen: SliceSums, cutoff: float) -> tuple[int, np.ndarray]:
-    """(rank of C, columns of C that are independent)."""
+    """(rank of C, indices of its independent columns)."""
     triangle = seen.triangle[:, : seen.count]
     rank = numerical_rank(np.linalg.svd(triangle, compute_uv=False), cutoff)
     return rank, independent(triangle, rank)
 
 
 def best_core(seen: SliceSums, space: RowSpace, cutoff: float) -> tuple[Core, float]:
-    """(C^+ A R^+, ||A Q_R - C U R Q_R||^2): no other core for this C and R leaves less."""
+    """(C^+ A R^+, ||A Q_R - C U R Q_R||^2): no other core for this C and R has a smaller error."""
     left, values, right = np.linalg.svd(seen.triangle[:, : seen.count], full_matrices=False)
     rank = numerical_rank(values, cutoff)
     rotated = left.T @ seen.triangle[:, seen.count :]
@@ -263,7 +263,7 @@ def best_core(seen: SliceSums, space: RowSpace, cutoff: float) -> tuple[Core, fl
 
 
 def intersection_core(seen: SliceSums, space: RowSpace, crossing: np.ndarray, cutoff: float) -> tuple[Core, float]:
-    """(W^+ for W = R where it meets C, ||A Q_R - C U R Q_R||^2); zeros among the singular values of W stay zeros."""
+    """(W^+ for the intersection W of C and R, ||A Q_R - C U R Q_R||^2); zero singular values of W stay zero."""
     left, values, right = np.linalg.svd(crossing, full_matrices=False)
     rank = numerical_rank(values, cutoff)
     core = Core(right[:rank].T, values[:rank], np.eye(rank), np.ones(rank), left[:, :rank])
@@ -272,7 +272,7 @@ def intersection_core(seen: SliceSums, space: RowSpace, crossing: np.ndarray, cu
 
 
 def rounding(total: float, error_squared: float, *, direct: bool) -> float:
-    """How far the error may be off by rounding: by that of ||A||^2 if it is a difference, else by that of ||A||."""
+    """Bound of the rounding error of the error: relative to ||A||^2 if it is a difference, otherwise to ||A||."""
     if direct:
         return 16.0 * _UNIT * math.sqrt(total)
     allowance = 16.0 * _UNIT * total
@@ -280,7 +280,7 @@ def rounding(total: float, error_squared: float, *, direct: bool) -> float:
 
 
 def core_rounding(core: Core, columns: float, rows: float, *, best: bool) -> float:
-    """How far C U R may be off because the factors of U are float64 numbers, for ||C|| <= columns and ||R|| <= rows.
+    """Bound of the error of C U R from rounding the factors of U to float64, for ||C|| <= columns and ||R|| <= rows.
 
     With X = C left / left_values and Y = right^T R / right_values, column j of X errs by u ||C|| / left_values_j (times
     the root of its length), row i of Y likewise. For the best core X and Y are orthonormal; for the intersection
@@ -295,7 +295,7 @@ def core_rounding(core: Core, columns: float, rows: float, *, best: bool) -> flo
 
 
 def times_rows(core: Core, space: RowSpace, *, best: bool, rows: Array) -> Array:
-    """U R (c x columns); for the best core through the orthonormal basis of R, which costs no digits."""
+    """U R (c x columns); for the best core through the orthonormal basis of R, without loss of digits."""
     if best:
         left, middle = (from_numpy(part, space.basis) for part in (core.left, core.middle / core.left_values[:, None]))
         return left @ (middle @ space.basis.T)
@@ -303,7 +303,7 @@ def times_rows(core: Core, space: RowSpace, *, best: bool, rows: Array) -> Array
 
 
 def numerical_rank(values: np.ndarray, cutoff: float) -> int:
-    """How many values exceed `cutoff` times the largest."""
+    """Number of values above `cutoff` times the largest."""
     return int(np.sum(values > cutoff * values.max(initial=0.0)))
 
 

@@ -1,4 +1,4 @@
-"""What a CUR decomposition knows: chosen columns and rows, the core, the exact error, and what theory promises."""
+"""Details of a CUR decomposition: chosen columns and rows, the core, the exact error, and a priori bounds."""
 
 from __future__ import annotations
 

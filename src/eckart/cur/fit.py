@@ -1,4 +1,4 @@
-"""CUR: A ~ C U R with real columns C and real rows R of the data, and the exact error of it.
+"""CUR: A ~ C U R with columns C and rows R of the data, and its exact error.
 
 values = lengths of the columns of C, right = (U R)^T, coordinates of a row = its entries in the chosen columns.
 """
@@ -36,16 +36,16 @@ SELECTIONS: tuple[str, ...] = get_args(Selection)
 CORES: tuple[str, ...] = get_args(Core)
 _DEFAULT_K = 2
 _TRIED = 32
-"""This many candidates for k are tried one after the other; a wider range is halved first."""
+"""Up to this many candidates for k are tried one by one; a wider range is bisected first."""
 
 
 def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDetails]:
-    """Real columns and rows that stand for the matrix; `eckart.CUR` describes the parameters.
+    """Approximate the matrix by its own columns and rows; `eckart.CUR` describes the parameters.
 
-    `device` finds the components of host data that do not fit there in blocks; the rest runs on the host.
+    With `device`, the components of host data that do not fit there are computed in blocks; the rest runs on the host.
 
-    `k` is the rank that the error is compared with; `explain` and `error` ask for the smallest k whose CUR explains
-    this share of ||A||^2, or leaves at most this relative error. `parts` holds "columns", "rows" (places), "C", "R",
+    `k` is the rank that the error is compared with. `explain` and `error` request the smallest k whose CUR explains
+    this share of ||A||^2, or has at most this relative error. `parts` contains "columns", "rows" (indices), "C", "R",
     "core" (factors), "error", "best_error", "ratio" and "bounds".
 
     Examples
@@ -58,7 +58,7 @@ def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDe
     asked = CUROptions(**given)
     memory = memory_bytes(asked.memory)
     opened = open_matrix(data, memory=memory, stream=asked.stream)
-    # Opened again for its components: sparse rows on a GPU as they were given, everything else as it was read.
+    # Open the data again for its components: sparse rows on a GPU as given, everything else as read.
     again = data if isinstance(raw(opened), DeviceCsr) else raw(opened)
     target = _target(asked.explain, asked.error, asked.k)
     _, random = generator(asked.rng)
@@ -80,7 +80,7 @@ def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDe
 
 
 def project(decomposition: Decomposition, data: object) -> Array:
-    """Entries of each row in the chosen columns, times what these are scaled by; dense, rows x columns of C."""
+    """Entries of each row in the chosen columns, times their scales; dense, rows x columns of C."""
     d, opened = decomposition, open_matrix(data)
     matrix = opened.matrix
     if matrix.shape[1] != d.columns:
@@ -110,7 +110,7 @@ def reconstruct(decomposition: Decomposition, coordinates: Array) -> Array:
 
 
 def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
-    """Columns that are not chosen must hold numbers as well, unless they would have to be read again; one sum tells."""
+    """Check that columns that are not chosen contain numbers too, unless that needs another pass. One sum is enough."""
     matrix = opened.matrix.matrix if opened.matrix.resident else opened.matrix
     seen = matrix if opened.matrix.resident else entries
     if isinstance(seen, DeviceCsr):
@@ -126,7 +126,7 @@ def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
 
 
 def _target(explain: float | None, error: float | None, k: int | None) -> float | None:
-    """The relative error to reach, if that decides k."""
+    """The relative error to reach, if it determines k."""
     if sum(option is not None for option in (k, explain, error)) > 1:
         raise ParameterError("Give one of k, explain and error, not several: each determines the rank.")
     if explain is not None:
@@ -148,7 +148,7 @@ def _checked(shape: tuple[int, int], asked: CUROptions, seed: int) -> CURSetting
 
 
 def _rank(shape: tuple[int, int], asked: CUROptions) -> int:
-    """k as asked, or as many as there are columns and rows to be."""
+    """k as requested, or the largest that the numbers of columns and rows allow."""
     short = min(shape)
     if asked.k is not None:
         return check_count("k", asked.k, short)
@@ -159,7 +159,7 @@ def _rank(shape: tuple[int, int], asked: CUROptions) -> int:
 def _smallest_rank(
     opened: Opened, wanted: CURSettings, given: object, target: float, options: Keywords
 ) -> tuple[RankComponents, Found]:
-    """The smallest k whose CUR leaves at most the target: none whose columns are fewer than the best rank can."""
+    """The smallest k whose CUR reaches the target. It starts at the rank of the best approximation that does."""
     short = min(opened.matrix.shape)
     squares = squares_both_ways(opened.matrix) if wanted.select == "norm" else None
     components = certified_components(opened, wanted, given, k=None, error=target, **options)

@@ -1,4 +1,4 @@
-"""One CUR for one k: choose columns and rows, read A once more, join them, measure the error."""
+"""One CUR for one k: choose columns and rows, make one more pass over A, join them, measure the error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DENSE_WORK = 4e11
 
 @dataclass(frozen=True)
 class CURSettings:
-    """How columns and rows are chosen and joined, checked."""
+    """Checked settings for choosing and joining columns and rows."""
 
     select: str
     core: str
@@ -46,19 +46,19 @@ class CURSettings:
     memory: int | None = None
 
     def counts(self, k: int, shape: tuple[int, int]) -> tuple[int, int]:
-        """(columns, rows) for k: k each, 4k where they are drawn; more rows where the intersection alone decides."""
+        """(columns, rows) for k: k each, 4k if they are sampled; more rows for the intersection core."""
         drawn = self.select in ("norm", "leverage")
         count = 4 * k if drawn else k
         rows = count if self.core == "best" or self.select == "norm" else count + (count // 2 if drawn else min(k, 10))
         if self.select != "norm":
-            # No more are independent; a pseudo-inverse alone gains from more rows.
+            # No more are independent; only a pseudo-inverse gains from more rows.
             count, rows = min(count, *shape), min(rows, shape[0] if self.core == "intersection" else min(shape))
         return self.n_columns or count, self.n_rows or rows
 
 
 @dataclass(frozen=True)
 class RankComponents:
-    """The certified singular vectors that columns and rows are chosen from, in float64, where the data are."""
+    """The certified singular vectors for choosing columns and rows, in float64, on the device of the data."""
 
     found: Decomposition
     right: Array
@@ -68,7 +68,7 @@ class RankComponents:
 
     @property
     def rank(self) -> int:
-        """Components whose value is more than rounding."""
+        """Number of components whose value exceeds rounding."""
         d = self.found
         level = 4 * float(np.finfo(np.float64).eps) * max(d.rows, d.columns) ** 0.5 * d.norm
         return int(np.sum(to_numpy(d.values).astype(np.float64) > level))
@@ -90,7 +90,7 @@ class RankComponents:
         """Bounds of ||A - A_k|| / ||A||."""
         certificate, norm = self.found.certificate, self.found.norm
         if self.whole and certificate is not None and norm > 0.0:
-            # The values left out are all known: no difference is needed.
+            # All values left out are known, so no difference is needed.
             low, high = (float(np.linalg.norm(np.asarray(part)[k:] / norm)) for part in certificate.values)
             return low, high
         low, high = self.captured(k)
@@ -118,13 +118,13 @@ class Found:
     rank: tuple[int, int]
     """Independent columns, independent rows."""
     missed: float | None = None
-    """The relative error that was asked for, where it is not proved to be reached."""
+    """The requested relative error, if it is not proved to be reached."""
 
 
 def certified_components(
     opened: Opened, wanted: CURSettings, data: Matrix, *, k: int | None, error: float | None, **options: Any
 ) -> RankComponents:
-    """k components of `data`, or as many as leave at most `error`; all of them where they cost no more."""
+    """k components of `data`, or as many as reach `error`; all of them if they cost no more."""
     if k is not None:
         _check_memory(opened, wanted, k)
     short = min(opened.matrix.shape)
@@ -132,7 +132,7 @@ def certified_components(
     whole = plan_components(data, "svd", left=True, **target, **options).solver == "direct"
     if whole:
         target = {"k": short}
-    # The vectors of the short side cost nothing more; those of the long side are one product.
+    # The vectors of the short side are free; those of the long side take one product.
     wide = opened.matrix.shape[0] <= short
     found = find_components(data, "svd", left=whole or wide, **target, **options)
     float64 = namespace(found.right).float64
@@ -144,9 +144,7 @@ def certified_components(
 
 
 def _long_vectors(opened: Opened, found: Decomposition) -> Array:
-    """A v / ||A v||; where values are small relative to the first, QR takes out what rounding left along the first
-    ones.
-    """
+    """A v / ||A v||. For small values, QR removes what rounding left along the leading vectors."""
     image = opened.matrix.matmat(found.right)
     xp = namespace(image)
     image = astype(image, xp.float64)
@@ -168,7 +166,7 @@ def fit(
     wanted: CURSettings,
     squares: tuple[np.ndarray, np.ndarray] | None,
 ) -> Found:
-    """The CUR of rank at most k; `squares` of rows and columns are for select='norm'."""
+    """The CUR of rank at most k; select='norm' needs the `squares` of rows and columns."""
     _check_memory(opened, wanted, k)
     cutoff = _cutoff(opened, wanted, k)
     columns, rows = _chosen(opened, components, k, wanted, squares)
@@ -197,7 +195,7 @@ def fit(
 
 
 def working_bytes(opened: Opened, wanted: CURSettings, k: int) -> int:
-    """Singular vectors of both sides, C, and R with its basis, in float64; sparse C and R take less."""
+    """Bytes of the singular vectors of both sides, C, and R with its basis, in float64; sparse C and R take less."""
     (rows, columns), (n_columns, n_rows) = opened.matrix.shape, wanted.counts(k, opened.matrix.shape)
     kept = 0 if opened.matrix.sparse else n_columns
     return int(8 * (rows * (k + kept) + columns * (k + 2 * n_rows)))
@@ -241,7 +239,7 @@ def _scaled(opened: Opened, stored: Matrix) -> Array:
 
 
 def _cutoff(opened: Opened, wanted: CURSettings, k: int) -> float:
-    """Singular values of C, R and W below this share of the largest are rounding."""
+    """Singular values of C, R and W below this share of the largest count as rounding."""
     if wanted.cutoff is not None:
         return wanted.cutoff
     return 16.0 * float(np.finfo(_precision(opened)).eps) * math.sqrt(k)
@@ -280,12 +278,12 @@ def _chosen(
 def _rows(
     opened: Opened, rows: Chosen, cutoff: float, wanted: CURSettings
 ) -> tuple[Matrix, RowSpace, Chosen, int]:  # fmt: skip
-    """(R as stored, its space, the rows, how many are independent); dependent rows are left out unless all are kept."""
+    """(R as stored, its space, the rows, how many are independent); dependent rows are dropped unless all are kept."""
     stored = rows_as_stored(opened, rows.indices)
     whole = _scaled(opened, stored)
     whole = cur_core.scaled_as_returned(whole, from_numpy(rows.scales, whole)[:, None], _precision(opened))
     if wanted.core == "intersection":
-        # W^+ multiplies all of R, small directions included: they belong to the error.
+        # W^+ multiplies all of R, including small directions, which belong to the error.
         space = cur_core.row_space(whole, 4.0 * float(np.finfo(np.float64).eps))
         return stored, space, rows, cur_core.numerical_rank(space.values, cutoff)
     space = cur_core.row_space(whole, cutoff)

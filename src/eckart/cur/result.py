@@ -1,4 +1,4 @@
-"""A CUR as a Decomposition: units, names, what is proved of it, and what theory had promised."""
+"""A CUR as a Decomposition: units, names, proved bounds and a priori bounds."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def assemble(
 
 
 def _of_subnormal(opened: Opened, found: Found, image: Array) -> float:
-    """What rounding to subnormal numbers adds: scaled columns C and the errors are off by one unit, 2^-1074, each.
+    """The error from rounding to subnormal numbers: scaled columns C and the errors are off by 2^-1074 each.
 
     C U R is then off by |dC| |U R|, and U R is the `image`.
     """
@@ -117,10 +117,10 @@ def _chosen_names(names: tuple[str, ...] | None, indices: np.ndarray) -> tuple[s
 
 
 def _columns(opened: Opened, found: Found) -> Matrix:
-    """C, sparse where the data are, in their units and dtype."""
+    """C, sparse if the data are, in their units and dtype."""
     matrix, pieces = opened.matrix, found.seen.stored
     if pieces[0] is None:
-        # Arrays on a device are available as they were given.
+        # Arrays on a device are used as given.
         whole = matrix.backend.take_columns(matrix.matrix, found.columns.indices)
         whole = unscaled(opened, whole) if matrix.sparse else whole
     elif is_sparse(pieces[0]):
@@ -135,7 +135,7 @@ def _columns(opened: Opened, found: Found) -> Matrix:
 
 
 def _times(stored: Matrix, scales: np.ndarray, dtype: object) -> Matrix:
-    """Entries times what their columns (one number each) or rows (a column of numbers) are scaled by."""
+    """Entries times the scales of their columns (one number each) or rows (a column of numbers)."""
     plain = bool(np.all(scales == 1.0))
     if isinstance(stored, DeviceCsr):
         return stored if plain else _times_stored(stored, scales)
@@ -157,7 +157,7 @@ def _times_stored(stored: DeviceCsr, scales: np.ndarray) -> DeviceCsr:
 
 
 def _dense(stored: Matrix) -> Array:
-    """In float64, where it is."""
+    """As a dense float64 array on the same device."""
     if isinstance(stored, DeviceCsr):
         return dense(stored)
     whole = stored.toarray() if is_sparse(stored) else stored
@@ -181,7 +181,7 @@ def _device(numbers: Array, opened: Opened) -> Array:
 
 
 def _core(core: Core, exponent: int, *, best: bool) -> Core:
-    """The core in the units of the data: C U R has theirs, so U has their inverse."""
+    """The core in the units of the data: C U R has these units, so U has their inverse."""
     values = np.ldexp(core.left_values, -exponent)
     if not best:
         return replace(core, left_values=values)
@@ -208,7 +208,7 @@ def _bounds(components: RankComponents, found: Found, wanted: CURSettings, norm:
 
 
 def shortages(found: Found, wanted: CURSettings) -> list[Note]:
-    """If fewer columns or rows are independent than were requested."""
+    """Notes on fewer independent columns or rows than requested."""
     if wanted.select == "norm" or found.seen.total == 0.0:
         return []
     counts = (

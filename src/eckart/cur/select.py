@@ -1,7 +1,7 @@
-"""Which columns to keep: A[:, J], from the right singular vectors V (columns x k) or from the lengths of the columns.
+"""Choice of columns A[:, J] from the right singular vectors V (columns x k) or from the lengths of the columns.
 
-The rows are chosen by the same functions from the left singular vectors. Guarantees and sources are in docs/cur.md.
-The vectors stay where they are; what leaves a device is one length for each, and a few thousand candidates.
+The rows are chosen by the same functions from the left singular vectors. Guarantees and sources are in docs/cur.md. The
+vectors stay on their device; only one length per column and a few thousand candidates are copied to the host.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DEPENDENT = 1e-12
 
 @dataclass(frozen=True)
 class Chosen:
-    """Chosen columns (or rows): where, what multiplies each, and how often each was drawn."""
+    """Chosen columns (or rows): indices, scale factors, and how often each was drawn."""
 
     indices: np.ndarray
     scales: np.ndarray
@@ -36,14 +36,14 @@ class Chosen:
 
 
 def once(indices: np.ndarray) -> Chosen:
-    """Columns as they are, each taken once."""
+    """Unscaled columns, each chosen once."""
     return Chosen(np.asarray(indices, dtype=np.int64), np.ones(len(indices)), np.ones(len(indices), dtype=np.int64))
 
 
 def by_norm(squares: np.ndarray, count: int, rng: np.random.Generator) -> Chosen:
     """`count` draws with replacement, with probability q_j = ||A_j||^2 / ||A||^2; each drawn column / sqrt(count q_j).
 
-    One that was drawn t times is kept once, times sqrt(t): C C^T is the same as with its t copies.
+    A column drawn t times is kept once, times sqrt(t), so that C C^T is the same as with its t copies.
     """
     total = float(squares.sum())
     if total == 0.0:
@@ -66,9 +66,9 @@ def by_leverage(vectors: Array, count: int, rng: np.random.Generator) -> Chosen:
 
 
 def by_pivot(vectors: Array, count: int) -> Chosen:
-    """The pivots of a QR of V^T: again and again the column that the chosen ones explain least.
+    """The pivots of a QR of V^T: repeatedly the column that the chosen ones explain least.
 
-    Beyond k columns a new round starts among those that are left.
+    After k columns a new round starts among the remaining ones.
     """
     vectors = vectors[:, : max(1, min(count, vectors.shape[1]))]
     left = np.arange(vectors.shape[0])
@@ -86,9 +86,9 @@ def by_pivot(vectors: Array, count: int) -> Chosen:
 def by_volume(vectors: Array, count: int, rng: np.random.Generator) -> Chosen:
     """k columns J with probability proportional to det(V_J)^2, one by one (adaptive randomised pivoting).
 
-    Each is drawn in proportion to what is left of ||V_j||^2 outside the chosen ones: drawn by ||V_j||^2 itself, and
-    accepted with the share that is left, which is the same law and looks at few columns. Expected squared error
-    <= (k + 1) times that of the best rank k. Columns beyond k are drawn by leverage.
+    Each is drawn in proportion to the part of ||V_j||^2 outside the chosen ones. To do so, it is drawn by ||V_j||^2 and
+    accepted with the share outside, which is the same law and checks few columns. Expected squared error <= (k + 1)
+    times that of the best rank k. Columns beyond k are drawn by leverage.
     """
     vectors = vectors[:, : max(1, min(count, vectors.shape[1]))]
     leverage = _leverage(vectors)
@@ -117,7 +117,7 @@ def by_volume(vectors: Array, count: int, rng: np.random.Generator) -> Chosen:
 
 
 def _some(vectors: Array, indices: np.ndarray) -> Array:
-    """Some of the rows, where they are."""
+    """Some of the rows, on their device."""
     if is_numpy(vectors):
         return vectors[indices]
     return namespace(vectors).take(vectors, from_numpy(indices, vectors), axis=0)
@@ -131,10 +131,10 @@ def _leverage(vectors: Array) -> np.ndarray:
 
 
 def _pivots(vectors: Array, count: int) -> np.ndarray:
-    """Pivots of V^T, at most `count` and at most as many as are independent.
+    """Pivots of V^T, at most `count` and at most the number of independent columns.
 
-    What is left of a column never grows. So among the columns of which most is left, pivots are right as long as more
-    is left of them than of any other column; then what is left is found again for all, in one product.
+    Residuals of columns never grow. Pivots among the columns with the largest residuals are therefore right while these
+    exceed the residual of every other column. Then all residuals are computed again in one product.
     """
     left = _leverage(vectors)
     level = _DEPENDENT * left.max(initial=0.0)
@@ -158,15 +158,15 @@ def _pivots(vectors: Array, count: int) -> np.ndarray:
 
 
 def _first_pivots(vectors: np.ndarray, basis: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """(pivots of the part of V^T outside the basis, unit directions) as long as their squares exceed the level.
+    """(pivots of the part of V^T outside the basis, unit directions), while their squares exceed the level.
 
-    The first one is taken even when it is equal to it.
+    The first one is taken even if it equals the level.
     """
     from scipy.linalg import qr
 
     with one_blas_thread():
         rest = vectors - (vectors @ basis) @ basis.T
-        # Of columns of equal length the first is taken, regardless of rounding.
+        # Among columns of equal length the first is taken, regardless of rounding.
         rest *= 1.0 - _TIE * np.arange(len(rest))[:, None] / len(rest)
         directions, triangle, pivots = qr(rest.T, mode="economic", pivoting=True, check_finite=False)
         for _ in range(2):

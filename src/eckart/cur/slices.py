@@ -1,6 +1,6 @@
-"""One pass over A for chosen columns J and a product: A[:, J], A Q, ||A||^2, slice of rows by slice of rows.
+"""One pass over A for chosen columns J and a product: A[:, J], A Q, ||A||^2, in slices of rows.
 
-Slices are float64 and lie where the data lie; of sparse rows nothing but the chosen columns and A Q becomes dense.
+Slices are float64 and on the device of the data. Of sparse rows, only the chosen columns and A Q become dense.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SPARSE_ROWS = 8192
 _DENSE_BYTES = 2**25
 """Size of the dense blocks in which the residual of sparse rows is formed."""
 _DEVICE_BYTES = 2**27
-"""Size of the dense parts of a slice of sparse rows on a GPU, which has to be kept busy."""
+"""Size of the dense parts of a slice of sparse rows on a GPU, large enough to keep it busy."""
 
 Result = TypeVar("Result")
 
@@ -52,7 +52,7 @@ def fold_slices(
     *,
     outside: bool = False,
 ) -> Result:
-    """add(... step(slice) ...) over all rows in their order, in one pass; `right` is columns x b, orthonormal."""
+    """add(... step(slice) ...) over all rows in order, in one pass; `right` is columns x b, orthonormal."""
     total: Result | None = None
     for piece in _in_memory(matrix):
         walk = _walk(piece)
@@ -91,7 +91,7 @@ def squares_both_ways(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _in_memory(matrix: Matrix) -> Iterator[RowBlocks]:
-    """The matrix itself, or its blocks one after the other where it is read from a file; one pass."""
+    """The matrix itself, or its blocks in turn if it is read from a file; one pass."""
     if isinstance(matrix, RowBlocks):
         matrix.counter.passes += 1
         yield matrix

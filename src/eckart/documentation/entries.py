@@ -1,7 +1,7 @@
 """Entries of numpydoc sections that several docstrings share.
 
-The name of an entry is what stands before its type. Where one name needs several texts, a variant in brackets tells
-them apart: ``d [centred]``. The brackets are not part of the text.
+The name of an entry is the text before its type. If one name needs several texts, a variant in brackets tells them
+apart: ``d [centred]``. The brackets are not part of the text.
 """
 
 from __future__ import annotations

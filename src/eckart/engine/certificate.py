@@ -71,10 +71,10 @@ class Bounded:
 
 
 def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, error: float) -> Bounded:
-    """Rayleigh-Ritz with an orthonormal basis Q, given G Q and s >= the largest eigenvalue of G outside of Q.
+    """Rayleigh-Ritz with an orthonormal basis Q, given G Q and s >= the largest eigenvalue of G on the complement of Q.
 
-    Each column of `product` is off by `error` at most, so T and R by sqrt(q) times that in norm, and each eigenvalue by
-    twice as much.
+    Each column of `product` has an error of at most `error`, so T and R are off by sqrt(q) times that in norm, and each
+    eigenvalue by twice as much.
     """
     count = basis.shape[1]
     table = basis.T @ product
@@ -95,8 +95,8 @@ def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, e
 def needed_complement(projected: np.ndarray, coupling: np.ndarray, index: int, limit: float, above: int) -> float:
     """The largest s for which the upper bound of the `index`-th value (from 1) is at most `limit`, t.
 
-    [[T, R_c^T], [R_c, s I]] has as many eigenvalues above t as T has (`above`) plus as many as
-    (s - t) I - R_c (T - t)^-1 R_c^T has above zero (Haynsworth), which only shifts with s.
+    [[T, R_c^T], [R_c, s I]] has as many eigenvalues above t as T (`above`), plus the number of eigenvalues of (s - t) I
+    - R_c (T - t)^-1 R_c^T above zero (Haynsworth). The latter matrix only shifts with s.
     """
     spare = index - 1 - above
     if spare < 0:
@@ -124,7 +124,8 @@ def needed_complement(projected: np.ndarray, coupling: np.ndarray, index: int, l
 def undetermined_groups(lower: np.ndarray, upper: np.ndarray, slack: float) -> tuple[tuple[int, int], ...]:
     """Runs of neighbours whose intervals [lower - slack, upper + slack] touch: only their span is determined.
 
-    `lower` and `upper` are squared singular values in falling order and may include one value past the last component.
+    `lower` and `upper` are squared singular values in decreasing order and may include one value past the last
+    component.
     """
     touching = upper[1 : len(lower)] + slack >= lower[:-1] - slack
     if not touching.any():

@@ -1,4 +1,4 @@
-"""From a solver's answer to a Decomposition: signs, units, certificate, notes."""
+"""From the result of a solver to a Decomposition: signs, units, certificate, notes."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def assemble(
 
 
 def _scales(moments: Moments) -> np.ndarray:
-    """In the units of the data; 1 for columns that are not scaled."""
+    """Scales in the units of the data; 1 for columns that are not scaled."""
     assert moments.scale is not None
     scale: np.ndarray = np.ldexp(moments.restored(moments.scale), moments.unit)
     scale[moments.unscaled] = 1.0
@@ -89,7 +89,7 @@ def _scales(moments: Moments) -> np.ndarray:
 
 
 def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows: bool) -> SVDDetails:
-    """Lengths of the columns of B, and of its rows (each times the root of its weight) where those are known."""
+    """Lengths of the columns of B, and of its rows (each times the root of its weight) if known."""
     moments = problem.moments
     columns = np.sqrt(moments.squares)
     return SVDDetails(
@@ -102,7 +102,7 @@ def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows
 def check_range(values: np.ndarray, dtype: object, name: str) -> None:
     """Refuse values that the dtype of the data cannot represent."""
     single = _is_single(dtype)
-    largest = float(np.maximum.reduce(values, initial=0.0))  # NaN where one of them is
+    largest = float(np.maximum.reduce(values, initial=0.0))  # NaN if one of them is
     if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
         kind = "float32" if single else "float64"
         raise NotFiniteError(
@@ -124,7 +124,7 @@ def certify(
     low, high = explained(solution, total, problem.total_error(), _unit_of(dtype))
     return Certificate(
         explained=(low, high),
-        # Outward by one unit: the power of two that is undone here may lead to subnormal numbers.
+        # Rounded outwards by one unit: undoing the power of two may lead to subnormal numbers.
         lower=np.maximum(np.nextafter(unit(np.sqrt(solution.lower[:k])), -np.inf), 0.0),
         upper=np.nextafter(unit(np.sqrt(solution.upper[:k])), np.inf),
         residuals=_residuals(solution, problem, moved, _unit_of(dtype), smallest=settings.which == "smallest"),
@@ -140,11 +140,11 @@ def certify(
 
 
 def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: float, *, smallest: bool) -> np.ndarray:
-    """Bounds for ||A^T A v - s^2 v|| / s_1^2 of the right vectors and values as they are returned.
+    """Bounds of ||A^T A v - s^2 v|| / s_1^2 for the returned right vectors and values.
 
-    A long vector B v / s has the residual B (B^T B v - s^2 v) / s, at most s_1 / s times that of v, and is moved by
-    rounding. A vector rounded to its dtype is moved by `unit` / 2, which G - s^2 multiplies by s_1^2 at most; s itself
-    is rounded as well.
+    A long vector B v / s has the residual B (B^T B v - s^2 v) / s, at most s_1 / s times that of v, plus rounding.
+    Rounding a vector to its dtype moves it by `unit` / 2, which G - s^2 multiplies by at most s_1^2; s itself is
+    rounded as well.
     """
     low, high = _square_of_largest(solution, problem) if smallest else (solution.largest, solution.largest_bound)
     if high == 0.0:
@@ -153,14 +153,14 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
     if problem.transposed and solution.long_vectors is None:
         found = found * np.sqrt(high / np.maximum(solution.lower[: len(found)], 1e-300))
     stated = np.asarray(np.minimum(found + moved, 1.0) + 2.0 * unit) * (high / max(low, 1e-300))
-    # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 where bounds are wide.
+    # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 if bounds are wide.
     least = low if smallest else float(np.maximum.reduce(solution.lower, initial=0.0))
     most = max(solution.largest / least, 1.0) if least > 0.0 else np.inf
     return np.minimum(stated, most * (1.0 + 4.0 * unit))
 
 
 def _square_of_largest(solution: Solution, problem: Problem) -> tuple[float, float]:
-    """Bounds of s_1^2 where only the smallest values are wanted: ||B||_F^2 / n <= s_1^2 <= ||B||_F^2."""
+    """Bounds of s_1^2 if only the smallest values are wanted: ||B||_F^2 / n <= s_1^2 <= ||B||_F^2."""
     if solution.spectrum is not None:
         largest, error = float(solution.spectrum.max(initial=0.0)), solution.rounding + solution.spectrum_error
         return max(largest - error, 0.0), largest + error
@@ -180,8 +180,8 @@ def _is_single(dtype: object) -> bool:
 def explained(solution: Solution, total: float, error: float, unit: float = 0.0) -> tuple[float, float]:
     """(share that the returned vectors capture, upper bound of what k components can capture).
 
-    `error` is the rounding in the total itself. Vectors rounded to their dtype, by `unit`, capture less by
-    2 unit ||R||, and by unit^2 l_1.
+    `error` is the rounding of the total itself. Vectors rounded to their dtype, by `unit`, capture less by 2 unit ||R||
+    + unit^2 l_1.
     """
     if total <= 0.0:
         return 0.0, float(error > 0.0)
@@ -204,10 +204,10 @@ def _next_bound(solution: Solution) -> float:
 def angle_bound(
     solution: Solution, settings: Settings, unit: float, moved: np.ndarray | None = None, *, transposed: bool = False
 ) -> float:
-    """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), and how far rounding has moved the vectors.
+    """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), plus the rounding of the vectors.
 
-    1 without a gap; 0 where the components span the whole space. Right vectors of a wide matrix span its row space even
-    if all are kept, with nothing but zeros beyond: l_k+1 = 0.
+    1 without a gap; 0 if the components span the whole space. All right vectors of a wide matrix span its row space,
+    and beyond it there are only zeros: l_k+1 = 0.
     """
     k = len(solution.values)
     if solution.spectrum is not None and k == len(solution.spectrum):
@@ -229,7 +229,7 @@ def angle_bound(
 
 
 def _bounds_and_next(solution: Solution, *, with_next: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the values found, and of the next one if the spectrum is known; as many lower ones as upper ones."""
+    """Bounds of the computed values, and of the next one if the spectrum is known; as many lower as upper bounds."""
     k, lower, upper = len(solution.values), solution.lower, solution.upper
     if with_next and solution.spectrum is not None and len(upper) == k < len(solution.spectrum):
         beyond = solution.spectrum[k : k + 1]
@@ -265,7 +265,7 @@ def summary_of(solution: Solution, low: float, high: float) -> str:
     if not solution.proved:
         claim = f"{components} {capture} {percent(low, 2)} of the total; no {other} can explain"
         if solution.undecided:
-            near = "the requested share is within rounding of what these components, or one fewer, explain"
+            near = "these components, or one fewer, explain the requested share to within rounding"
             return f"{claim} more than {percent(high, 2)} ({near})."
         flat = "the spectrum is too flat at the cut for a sharp proof"
         if solution.precision == "float32":
@@ -279,9 +279,11 @@ def summary_of(solution: Solution, low: float, high: float) -> str:
 
 
 def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | None:
-    """Singular values above (rows + columns) units of rounding times the largest; None when not all were computed.
+    """Number of singular values above (rows + columns) units of rounding times the largest.
 
-    Eigenvalues of a Gram matrix that its rounding may have made count as zeros only if `constant` columns explain them.
+    None if not all were computed.
+
+    Eigenvalues of a Gram matrix within its rounding count as zeros only if `constant` columns explain them.
     """
     if solution.spectrum is None:
         return None
@@ -293,7 +295,7 @@ def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | N
 
 
 def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note, ...]:
-    """What a reader must know of the columns: those that do not vary, and units that differ."""
+    """Notes on the columns: those that do not vary, and units that differ."""
     notes = []
     moments = problem.moments
     if settings.center:

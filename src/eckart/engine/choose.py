@@ -1,4 +1,4 @@
-"""Which solver, how many passes, how much memory, and why, from counts of operations and measured rates.
+"""Choice of solver, passes and memory, with the reason, from counts of operations and measured rates.
 
 The rates are those of the backend of the data (`Costs`); only their ratios matter for the choice.
 """
@@ -30,34 +30,39 @@ _REFINE = 6.0e-10
 """The same for refining small singular values, if all are requested."""
 _DIRECT_RATE = 2.5e10
 SMALL_WORK = 1e7
-"""Multiplications in a Gram matrix, up to which the exact decomposition of the matrix itself costs little."""
+"""Up to this many multiplications in a Gram matrix, the exact decomposition of the matrix itself is cheap."""
 _GRAM_SIZE, _SPARSE_GRAM = 20_000, 2000
-"""Sides up to which a Gram matrix may be formed at all, and up to which it is the alternative to block Lanczos on
-sparse rows: beyond, it would take much more memory than these."""
+"""Maximum sides for which a Gram matrix is formed at all, and for which it is the alternative to block Lanczos on
+sparse rows: beyond, it would take much more memory than the rows.
+"""
 _NARROW = 12
-"""Up to this many components narrower blocks take the least time on sparse data in memory: time goes with the vectors
-that are multiplied, not with the passes."""
+"""Up to this many components, narrower blocks are fastest on sparse data in memory: the time depends on the number of
+vectors multiplied, not on the passes.
+"""
 _CHECK = 1e-10
-"""Seconds per size^3 and step for convergence checks, one every other step: Ritz pairs, eigenproblems of the bounds."""
+"""Seconds per size^3 and step for convergence checks at every other step: Ritz pairs and eigenproblems."""
 _DENSE_BASIS = 704
-"""Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
+"""Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
 _STEP, _SKINNY = 0.002, 0.5
-"""Seconds of a step of block Lanczos that do not depend on the size, and the rate of its products with a few columns
-relative to that of a Gram matrix (measured)."""
+"""Seconds per step of block Lanczos that do not depend on the size, and the measured rate of its products with a few
+columns relative to that of a Gram matrix.
+"""
 _FEW = {"float32": 6, "float64": 12}
-"""Up to this many components blocks of eight columns take more passes and less time, if data are dense and in memory;
-in float32 passes cost less than what is done between them."""
+"""Up to this many components, blocks of eight columns take more passes but less time on dense data in memory; in
+float32 passes cost less than the work between them.
+"""
 _NARROWEST, _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 8, 16, 6, 128
-"""Width of blocks, steps between restarts that do for most spectra, and steps and columns of a proof phase below which
-it would hardly converge."""
+"""Width of blocks, steps between restarts that suffice for most spectra, and the minimum steps and columns of a useful
+proof phase.
+"""
 _KEPT_BY_ALLOCATORS = 1.25
-"""Measured ratio of process memory to array memory: freed memory is not returned at once."""
+"""Measured ratio of process memory to array memory: freed memory is not returned immediately."""
 _COMPILED_LOOPS = 80_000_000
-"""Bytes that the compiler of the loops for sparse rows takes; bases are made smaller for it, by a quarter at most."""
+"""Bytes used by the compiler of the loops for sparse rows; bases shrink by up to a quarter to make room for it."""
 _READ_RATE = 1.5e9
 """Bytes per second from a disk."""
 _BLOCKS_HELD = 4
-"""Blocks in memory at a time: the one that is worked on, those read ahead, and what is made of them."""
+"""Number of blocks in memory at a time: the current one, those read ahead, and their products."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,11 @@ class Shape:
     sparse: bool
     precision: str
     block_bytes: int = 0
-    """Size of the blocks that the data are read in; 0 when they are in memory."""
+    """Size of the blocks in which the data are read; 0 if they are in memory."""
     costs: Costs = HostBackend.costs
     """Cost of operations on the device of the data."""
     resident: bool = False
-    """Dense NumPy rows, not fewer than columns, whose Gram matrix needs no preparation (`standardize.resident`)."""
+    """Dense NumPy rows, at least as many as columns; the Gram matrix needs no preparation (`standardize.resident`)."""
 
     @property
     def long(self) -> int:
@@ -99,22 +104,22 @@ class Choice:
     block: int = 0
     capacity: int = 0
     probes: int = MOST_PROBES
-    """Columns of the basis of a proof phase, at most."""
+    """Maximum number of columns of the basis of a proof phase."""
     most: int = 0
-    """Columns to which the basis may grow where a share is requested and k is not known; 0 where it may not."""
+    """Columns to which the basis may grow if a share is requested and k is not known; 0 if it may not grow."""
     trial: Trial | None = None
     """Set if block Lanczos is on trial, with the Gram matrix as the alternative."""
 
 
 _TRIAL_STEPS, _TRIAL_SHARE = 5, 0.3
-"""Block Lanczos is tried where this many steps cost at most this share of the Gram matrix and its eigenvectors."""
+"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The cost of continuing against that of the alternative, by the same model (a clock would not be repeatable).
+    """The cost of continuing compared with the alternative, by the same model (a clock would not be reproducible).
 
-    No model knows the spectrum: of the same shape, a decaying one takes five steps and a flat one twenty or more.
+    No model knows the spectrum: for the same shape, a decaying one takes five steps and a flat one twenty or more.
     """
 
     product: float
@@ -122,7 +127,7 @@ class Trial:
     width: int
     size: int
     capacity: int
-    """Columns of the basis at most."""
+    """Maximum number of columns of the basis."""
     alternative: float
 
     def cost(self, steps: float) -> float:
@@ -135,16 +140,16 @@ class Trial:
         return steps * (self.product + _STEP) + basis + checks
 
     def worth(self, done: int, remaining: float) -> bool:
-        """Whether this many steps more cost less than the alternative, as those did that were taken.
+        """Whether this many more steps, and those already taken, each cost less than the alternative.
 
-        A prediction that moves on with every step would otherwise never be given up.
+        Otherwise a prediction that grows with every step would never be given up.
         """
         spent = self.cost(done)
         return max(spent, self.cost(done + remaining) - spent) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
-    """The cheapest solver that fits into the memory allowed; refused beforehand when none does."""
+    """The cheapest solver that fits into the allowed memory; refused in advance if none does."""
     if solver == "auto" and memory is None and not shape.block_bytes and shape.work <= SMALL_WORK:
         return _gram(shape, request)[1] if shape.resident else _direct(shape)[1]
     options = {"direct": _direct(shape), "gram": _gram(shape, request), "lanczos": _lanczos(shape, request, memory)}
@@ -160,7 +165,7 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
 
 
 def _tried(shape: Shape, cost: float, choice: Choice, alternative: float) -> tuple[float, Choice]:
-    """Block Lanczos just cheaper than the Gram matrix if its first steps are worth a trial, else just dearer."""
+    """Rank block Lanczos just below the cost of the Gram matrix if its first steps are worth a trial, else above."""
     trial = _trial(shape, choice, alternative)
     if trial.cost(_TRIAL_STEPS) > _TRIAL_SHARE * trial.alternative:
         return max(cost, 1.01 * alternative), choice
@@ -168,7 +173,7 @@ def _tried(shape: Shape, cost: float, choice: Choice, alternative: float) -> tup
 
 
 def _candidates(shape: Shape, request: Request, options: dict[str, tuple[float, Choice]]) -> list[str]:
-    """The solvers that come into question, cheapest first."""
+    """The applicable solvers, cheapest first."""
     if shape.work <= SMALL_WORK:
         return ["gram", "direct"] if shape.resident else ["direct"]
     names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
@@ -178,7 +183,7 @@ def _candidates(shape: Shape, request: Request, options: dict[str, tuple[float, 
 
 
 def _first_fitting(names: list[str], options: dict[str, tuple[float, Choice]], memory: int | None) -> Choice:
-    """The first that fits into the memory allowed; where none does, the smallest is refused with what it needs."""
+    """The first that fits into the allowed memory; if none does, an error states what the smallest needs."""
     fitting = [name for name in names if memory is None or options[name][1].peak_bytes <= memory]
     name = fitting[0] if fitting else min(names, key=lambda name: options[name][1].peak_bytes)
     _check_memory(options[name][1], memory)
@@ -186,7 +191,7 @@ def _first_fitting(names: list[str], options: dict[str, tuple[float, Choice]], m
 
 
 def choose_for(shape: Shape, settings: Settings) -> tuple[Request, Choice]:
-    """What is asked of the solver, and the choice for it."""
+    """The request to the solver, and the choice for it."""
     tolerance = settings.accuracy(shape.precision, shape.short)
     request = Request(
         settings.k, settings.target_ratio, settings.which == "smallest", tolerance, max_passes=settings.max_passes,
@@ -202,7 +207,7 @@ def choose_for(shape: Shape, settings: Settings) -> tuple[Request, Choice]:
 
 @lru_cache(maxsize=256)
 def choose_resident(shape: tuple[int, int], precision: str, settings: Settings) -> tuple[Request, Choice]:
-    """The same for dense NumPy rows in memory. Cached: many tables of one shape wait for it only once."""
+    """The same for dense NumPy rows in memory, cached: many tables of one shape compute it only once."""
     rows, columns = shape
     return choose_for(Shape(rows, columns, rows * columns, False, precision, resident=True), settings)
 
@@ -210,9 +215,7 @@ def choose_resident(shape: tuple[int, int], precision: str, settings: Settings) 
 def _choose_for_blocks(
     shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
 ) -> Choice:
-    """For data that are read in blocks: a pass takes reading time, and some blocks are in memory in addition to
-    the working arrays.
-    """
+    """The choice for data read in blocks: passes take reading time, and some blocks are in memory as well."""
     size = shape.entries * ((4 if shape.precision == "float32" else 8) + (4 if shape.sparse else 0))
     wide = shape.columns > shape.rows
     costs: dict[str, float] = {}
@@ -255,7 +258,7 @@ def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
 
 
 def _few(shape: Shape, request: Request) -> bool:
-    """Whether so few components are wanted that computing all of them would be a waste."""
+    """Whether so few components are wanted that computing all of them would be wasteful."""
     return request.k is None or 4 * request.k < shape.short
 
 
@@ -277,11 +280,11 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     eigen *= _BEYOND_CACHE if n > _CACHE_SIZE else 1.0
     cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed
     if shape.columns > shape.rows and not shape.sparse and not _few(shape, request):
-        # All vectors of the long side: another product, and QR, because the last values vanish.
+        # All vectors of the long side: another product and a QR, because the last values vanish.
         cost += 6.0 * shape.long * n * n / _DIRECT_RATE
     passes = 2 if shape.columns > shape.rows else 1
     why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one pass'}."
-    # Where a second pass has to refine small values, the matrix, its eigenvectors and their product are in memory too.
+    # If a second pass must refine small values, the matrix, its eigenvectors and their product are in memory too.
     return cost, Choice("gram", passes, 8 * (8 if shape.block_bytes else 5) * n * n, why)
 
 
@@ -299,15 +302,15 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
     why = (
-        f"{k if known else 'The wanted'} of {n} directions by block Lanczos with blocks of {block}: "
-        f"about {steps} passes instead of forming all cross-products. It stops when the accuracy is proved."
+        f"Block Lanczos with blocks of {block} finds {k if known else 'the wanted'} of {n} directions in about {steps} "
+        "passes. This is cheaper than forming all cross-products. It stops when the accuracy is proved."
     )
     most = 0 if known else _most(shape, k, block, capacity, probes, room)
     return cost, Choice("lanczos", steps, peak, why, block, capacity, probes, most)
 
 
 def _lanczos_block(shape: Shape, k: int) -> int:
-    """Columns that are multiplied together."""
+    """Number of columns multiplied together."""
     if not shape.sparse:
         few = 0 if shape.block_bytes else _FEW[shape.precision]
         return block_width(k, shape.short, shape.costs.dense_blocks, few=few)
@@ -321,7 +324,7 @@ def _least_basis(shape: Shape) -> int:
 
 
 def _lanczos_cost(shape: Shape, width: int, steps: int) -> float:
-    """Seconds of so many steps with blocks of `width` columns: passes over the data, and orthogonalisation."""
+    """Seconds of this many steps with blocks of `width` columns: passes over the data, and orthogonalisation."""
     product = 4.0 * (shape.entries if shape.sparse else shape.long * shape.short) * width
     read = product / (shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision])
     basis = steps * 4.0 * shape.short * (steps * width / 2) * width / shape.costs.dense_rate["float64"]
@@ -339,31 +342,30 @@ def _most(shape: Shape, k: int, block: int, capacity: int, probes: int, room: in
 
 
 def _lanczos_bytes(shape: Shape, k: int, block: int, capacity: int, probes: int) -> int:
-    """Working memory of block Lanczos: the basis and what a restart keeps; proof phases with their bases and frozen
-    vectors; blocks, and 16 columns at a time for the measurement of rounding.
+    """Working memory of block Lanczos: bases, proof phases, blocks, and columns for measuring rounding.
 
-    Where there is room for it, the last proof phase is kept while the next one is under way.
+    If there is room, the last proof phase is kept while the next one runs.
     """
     n, width = shape.short, block + PROBES
     phase = min(n, probes) + min(k + MOST_FROZEN, capacity)
     kept = max(k + block // 2, min(2 * k, capacity // 2))
     tall = n * (capacity + kept + (2 if probes == MOST_PROBES else 1) * phase + 4 * WIDTH + 8 * width)
-    long_side = 3 * shape.long * width if shape.columns > shape.rows else 0  # A^T Q, where the rows are the short side
+    long_side = 3 * shape.long * width if shape.columns > shape.rows else 0  # A^T Q, if the rows are the short side
     return int(_KEPT_BY_ALLOCATORS * 8 * (tall + 6 * capacity**2 + long_side))
 
 
 def _within(shape: Shape, k: int, block: int, capacity: int, room: int) -> tuple[int, int, int]:
     """(block, capacity, probes) of the largest bases that fit into `room` bytes; the smallest useful ones if none do.
 
-    A smaller basis restarts earlier and takes more passes, with the same proof at the end. Between restarts, narrower
-    blocks take more steps, which counts for more than their width.
+    A smaller basis restarts earlier and takes more passes, with the same proof at the end. Narrower blocks allow more
+    steps between restarts, which matters more than their width.
     """
     if _lanczos_bytes(shape, k, block, capacity, MOST_PROBES) <= room:
         return block, capacity, MOST_PROBES
     block = min(block, _NARROWEST)
     least, enough = (min(capacity, 2 * k + steps * (block + PROBES)) for steps in (_LEAST_STEPS, _ENOUGH_STEPS))
     columns = [*range(capacity, enough, -PROBES), *range(enough, least, -PROBES), least]
-    few = sum(count > enough for count in columns)  # a proof phase gives way once the basis is small
+    few = sum(count > enough for count in columns)  # a proof phase is dropped once the basis is small
     for index, count in enumerate(columns):
         probes = int(np.clip(MOST_PROBES - PROBES * (1 + max(index - few, 0)), _LEAST_PROBES, MOST_PROBES))
         if _lanczos_bytes(shape, k, block, count, probes) <= room:
@@ -374,7 +376,7 @@ def _within(shape: Shape, k: int, block: int, capacity: int, room: int) -> tuple
 def block_width(k: int, size: int, given: tuple[int, int] | None = None, *, few: int = 0) -> int:
     """Wide enough for few passes, narrow enough for a deep basis: about three quarters of k, in steps of eight.
 
-    Where widths are `given`, the first for k up to 16, the second for more. Otherwise eight columns for up to `few`
+    If widths are `given`, the first is for k up to 16 and the second for more. Otherwise eight columns for up to `few`
     components.
     """
     if given is not None:

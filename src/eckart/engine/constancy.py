@@ -1,4 +1,4 @@
-"""Which columns do not vary: entries are compared exactly, and no variance is compared with a threshold."""
+"""Which columns are constant: entries are compared exactly; no variance is compared with a threshold."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def differing(columns: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
-    """Whether some entry of each column differs from the first (or from that of `reference`)."""
+    """Whether any entry of each column differs from the first (or from that of `reference`)."""
     reference = columns[0] if reference is None else reference
     rows = len(columns)
     found = (columns[[0, rows // 3, 2 * rows // 3, rows - 1]] != reference).any(axis=0)
-    # Nearly every column has shown two values by now.
+    # By now nearly every column has shown two values.
     left = np.flatnonzero(~found)
     if left.size:
         found[left] = (columns[:, left] != reference[left]).any(axis=0)

@@ -6,21 +6,21 @@
     limbs(block, start), from_limbs(sums)  the contribution of some rows, as float64 numbers that add up exactly
     ArrayDigest, array_generator           the same for arrays on the host that come one after the other
 
-A bound that holds with probability 1 - p over random probes means nothing to whoever can choose the matrix after the
-probes. Probes seeded by all numbers of the matrix cannot be known before the matrix is complete.
+A bound that holds with probability 1 - p over random probes is worthless if the matrix can be chosen after the probes.
+Probes seeded by all numbers of the matrix cannot be known before the matrix is complete.
 
-**Matrices** are digested while they are read, by sums that do not depend on the order of rows, blocks or threads, so
-that every storage, block size, worker count and device gives the same number. For a 64-bit word w in row i and word
+**Matrices** are digested while they are read, by sums that do not depend on the order of rows, blocks or threads. Every
+storage, block size, worker count and device therefore gives the same number. For a 64-bit word w in row i and word
 column j (a float64 entry, a pair of float32 entries in neighbouring columns, or one stored entry of a sparse matrix),
 with pseudo-random column keys c_j and odd constants r, a, b,
 
     v = ((w xor c_j) + r i),   x = a (v xor v >> 32),   y = b (x xor x >> 29),   digest = (sum x, sum y xor y >> 32),
 
-both sums modulo 2^64. Two matrices that were not made for it have the same digest with probability 2^-128. The digest
-is not cryptographic: whoever solves for it can make two matrices with the same sums.
+both sums modulo 2^64. Two different matrices have the same digest with probability 2^-128, unless they were constructed
+for it. The digest is not cryptographic: two matrices with the same sums can be computed.
 
-**Arrays** that a method works on for longer than it takes to read them (points of a kernel, edges of a graph) are
-digested by BLAKE2b, in their order.
+**Arrays** that take a method longer to process than to read (points of a kernel, edges of a graph) are digested by
+BLAKE2b, in order.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from eckart.engine.backends.digest import added, dense_sums
 from eckart.engine.backends.select import backend_of
 
 _LIMBS = 4
-"""16-bit pieces of a 64-bit sum: as float64 numbers they add up exactly over 2^37 blocks."""
+"""Number of 16-bit pieces of a 64-bit sum: as float64 numbers they sum exactly over 2^37 blocks."""
 _WEIGHTS_SALT = 1
 
 
 def digest(matrix: Any) -> int:
-    """The digest of RowBlocks or StackedBlocks, row weights included; streamed rows that were read are not reread."""
+    """The digest of RowBlocks or StackedBlocks, row weights included; streamed rows already read are not read again."""
     if not matrix.resident:
         total = matrix.raw_digest()
     else:
@@ -52,30 +52,30 @@ def digest(matrix: Any) -> int:
 
 
 def begin_digest(matrix: Any) -> None:
-    """Begin to digest rows in memory, if that can continue while the host queues other work."""
+    """Start digesting rows in memory, if that can run while the host queues other work."""
     if matrix.resident and not matrix.backend.synchronous:
         matrix.memo["digest"] = matrix.backend.digest(matrix.matrix, 0, matrix.workers)
 
 
 def generator(seed: int | None, matrix: Any, purpose: str) -> np.random.Generator:
-    """Random numbers for one purpose: a function of the seed, the shape and every number of the matrix."""
+    """A random generator for one purpose, seeded by the seed, the shape and every number of the matrix."""
     return _seeded(0 if seed is None else seed, *matrix.shape, digest(matrix), *purpose.encode())
 
 
 def limbs(block: object, start: int) -> np.ndarray:
-    """Contribution of a block that begins with row `start`; add such arrays, in any order."""
+    """Contribution of a block that starts at row `start`; such arrays can be added in any order."""
     sums = backend_of(block).digest(block, start)()
     return np.array([sum_ >> (16 * i) & 0xFFFF for sum_ in sums for i in range(_LIMBS)], np.float64)
 
 
 def from_limbs(sums: np.ndarray) -> tuple[int, int]:
-    """The two 64-bit sums, from added limbs."""
+    """The two 64-bit sums from the added limbs."""
     one, two = (sum(int(limb) << (16 * i) for i, limb in enumerate(half)) % 2**64 for half in np.split(sums, 2))
     return one, two
 
 
 class ArrayDigest:
-    """BLAKE2b of all bytes of arrays and CSR matrices, one after the other."""
+    """BLAKE2b of all bytes of several arrays and CSR matrices, in turn."""
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)

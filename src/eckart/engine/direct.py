@@ -1,4 +1,4 @@
-"""Small matrices: centre and scale them as a whole, then call LAPACK. B = U S V^T."""
+"""Small matrices: centre and scale the whole matrix, then call LAPACK. B = U S V^T."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from eckart.engine.threads import one_blas_thread
 
 
 def solve_direct(problem: Problem, request: Request) -> Solution:
-    """All singular triplets, the wanted ones kept.
+    """Compute all singular triplets and keep the wanted ones.
 
-    LAPACK's triplets are exact for B^ + F, where B^ = B + E + u delta^T is the matrix in memory (`small`), so each
-    value is off by ||E|| + ||F|| at most, and W ||delta||^2 may have been added to its square. The Gram matrices of B
+    LAPACK's triplets are exact for B^ + F, where B^ = B + E + u delta^T is the matrix in memory (`small`). Each value
+    is therefore off by at most ||E|| + ||F||, and its square may be too large by W ||delta||^2. The Gram matrices of B
     and of B^ + F differ by 2 s_1 (||E|| + ||F||) to first order; the vectors are rounded as well.
     """
     found = problem.materialize()
     matrix = found.matrix
     check_finite(problem.total)
-    with one_blas_thread():  # more threads would add up in another order
+    with one_blas_thread():  # more threads would sum in another order
         left, values, right = singular_triplets(matrix)
     spectrum = values**2
     largest = float(values[0]) if len(values) else 0.0
@@ -53,13 +53,13 @@ def solve_direct(problem: Problem, request: Request) -> Solution:
 
 
 def check_finite(total: float) -> None:
-    """LAPACK may loop forever on infinite entries: stop before the call."""
+    """Raise if an entry is infinite: LAPACK may loop forever on it."""
     if not np.isfinite(total):
         raise np.linalg.LinAlgError("the sum of squares is not finite")
 
 
 def singular_triplets(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U, s, V^T by divide and conquer; by QR iteration where that fails to converge."""
+    """U, s, V^T by divide and conquer, or by QR iteration if that does not converge."""
     try:
         left, values, right = linalg.svd(matrix, full_matrices=False, check_finite=False)
     except np.linalg.LinAlgError:

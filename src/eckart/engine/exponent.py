@@ -1,4 +1,4 @@
-"""Powers of two, which change no digit: what was scaled into a safe range goes back to its units."""
+"""Scaling by powers of two, which changes no digits: into a safe range and back."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Exponent: TypeAlias = int | np.ndarray
 """One power of two for a whole matrix, or one for each column."""
 
 SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-100, 2.0**100)}
-"""Sizes whose squares, summed, stay in range, and in the range where LAPACK does not rescale by factors of its own."""
+"""Magnitudes whose squares, summed, stay in range, and for which LAPACK does not rescale."""
 _STEP = 100
 """2^exponent alone may be out of the range of the dtype."""
 
 
 def times_power_of_two(array: Array, exponent: Exponent) -> Array:
-    """2^exponent A, exact unless it leaves the range; with one exponent for each column, A diag(2^exponent)."""
+    """2^exponent A, exact unless it leaves the range; with one exponent per column, A diag(2^exponent)."""
     if isinstance(array, np.ndarray):
         return np.ldexp(array, exponent)
     for factor in steps_of(np.asarray(exponent, dtype=float)):
@@ -28,7 +28,7 @@ def times_power_of_two(array: Array, exponent: Exponent) -> Array:
 
 
 def safe_exponent(largest: float, precision: str) -> int:
-    """e such that 2^e x largest is about 1, or 0 where squares are safe anyway."""
+    """e such that 2^e x largest is about 1, or 0 if squares are safe anyway."""
     low, high = SAFE[precision]
     if largest == 0.0 or not np.isfinite(largest) or low < largest < high:
         return 0

@@ -1,4 +1,4 @@
-"""Missing and infinite entries: found after a sum is not finite, then counted and named."""
+"""Missing and infinite entries: detected by a sum that is not finite, then counted and located."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _ROWS = 65536
 
 
 def refuse_not_finite(matrix: Matrix, column_names: tuple[str, ...] | None = None, name: str = "X") -> NoReturn:
-    """Say how many entries are missing or infinite, and where the first is; `matrix` may be read in blocks."""
+    """Raise with the number of missing or infinite entries and the position of the first.
+
+    `matrix` may be read in blocks.
+    """
     missing, infinite, first = _count(matrix)
     if hasattr(matrix, "edges"):
         block = int(np.searchsorted(matrix.edges, first[0], side="right"))
@@ -37,7 +40,7 @@ def refuse_not_finite(matrix: Matrix, column_names: tuple[str, ...] | None = Non
 
 
 def _count(matrix: object) -> tuple[int, int, tuple[int, int]]:
-    """(missing, infinite, place of the first missing, else of the first infinite)."""
+    """(missing, infinite, position of the first missing, otherwise of the first infinite)."""
     missing = infinite = 0
     indices: dict[bool, tuple[int, int]] = {}
     for start, piece in _pieces(matrix):

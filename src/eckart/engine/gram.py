@@ -1,18 +1,18 @@
 """G = B^T B on the short side in one pass over the data, then LAPACK.
 
-In float64, ||G^ - G|| <= `problem.gram_error()` whatever the data. An eigenvalue l of G has that error, so a
-singular value s one of it over 2 s. Where that is too much, `refine` takes a second pass.
+In float64, ||G^ - G|| <= `problem.gram_error()` for any data. An eigenvalue l of G has that error, so a singular value
+s has it divided by 2 s. If that is too much, `refine` takes a second pass.
 
-Large float32 data are multiplied in float32 first. The error of that is not modelled but measured, in one float64
-pass with the leading eigenvectors Q of G^ and random columns Z, drawn after G^ is known from a seed that depends on
-every number of the data:
+Large float32 data are multiplied in float32 first. The error of these products is measured, not modelled, in one
+float64 pass with the leading eigenvectors Q of G^ and random columns Z. Z is drawn after G^ is known, from a seed that
+depends on every number of the data:
 
     eta = ||(G - G^) Z||_2 / c >= ||G - G^||_2 with probability 1 - p, c^2 the p-quantile of chi-square (one degree of
     freedom for each column of Z): with the leading triplet (s, x, y) of G - G^, ||(G - G^) Z|| >= s ||y^T Z||, and
     y^T Z is standard normal.
 
-Outside of Q, G^ is at most l_{q+1}, hence G at most l_{q+1} + eta, and `certificate.residual_bounds` turns that and
-the residual of Q in float64 into bounds for the wanted values.
+Outside Q, G^ is at most l_{q+1}, hence G at most l_{q+1} + eta. `certificate.residual_bounds` turns this and the
+float64 residual of Q into bounds of the wanted values.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ from eckart.engine.threads import one_blas_thread
 _FAST_WORK = 4e9
 """Below this many multiplications a float64 Gram matrix is cheap enough."""
 _SAVING = 16
-"""A float32 Gram matrix saves n/4 multiplications in float64 per entry, and the pass that measures it takes two for
-each of its columns, and the conversions: it pays where the data have this many times as many columns (measured)."""
+"""A float32 Gram matrix saves n/4 float64 multiplications per entry. The pass that measures its error takes two per
+column, plus conversions. It pays if the data have this many times as many columns (measured).
+"""
 _RANDOM = 16
 """Columns of Z."""
 _EXTRA = 8
-"""Eigenvectors after the k-th in Q: the gap to what is outside of Q decides how sharp the bounds are."""
+"""Number of eigenvectors after the k-th in Q: the gap to the rest of the spectrum determines the bounds."""
 
 
 def _formed(problem: Problem) -> Array:
@@ -52,9 +53,9 @@ def _formed(problem: Problem) -> Array:
 
 
 def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_direct: bool = False) -> Solution:
-    """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself.
+    """The wanted pairs of G. `full` requests the accuracy of a singular value decomposition of B itself.
 
-    `or_direct`: where G is not accurate enough and B is small, decompose that instead of a second pass.
+    With `or_direct`, if G is not accurate enough and B is small, decompose B instead of taking a second pass.
     """
     rows, size = problem.shape
     if problem.precision != "float64" and (full or not _saves_time_in_float32(problem, request)):
@@ -70,7 +71,7 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
     symmetric = SymmetricMatrix(gram, problem.workbench)
     solution = _solve(problem, symmetric, request)
     if problem.total <= 0.0 < problem.total_error():
-        return replace(solution, proved=False)  # all that is known is that everything is rounding
+        return replace(solution, proved=False)  # all that is known is that everything is within rounding
     if _good(solution, request) or problem.total <= 0.0:
         return solution
     if or_direct and rows * size * size <= SMALL_WORK:
@@ -79,7 +80,7 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
 
 
 def _second_pass(problem: Problem, gram: SymmetricMatrix, request: Request, *, full: bool) -> Solution:
-    """The same from a second pass over the wanted vectors if these are few, else over all of them."""
+    """The same from a second pass over the wanted vectors if these are few, otherwise over all of them."""
     partly = not full and _partly(request, problem.shape[1])
     leading = refine_leading(problem, gram, request) if partly else None
     return refine(problem, to_numpy(gram.matrix), request) if leading is None else leading
@@ -105,7 +106,7 @@ def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solutio
     count = size if whole else count
     smallest = request.smallest and not whole
     values, vectors = gram.leading(count, smallest=smallest)
-    # Sorted: the largest modulus is that of the first or of the last.
+    # The values are sorted, so the first or the last has the largest modulus.
     norm = problem.total if smallest else max(abs(float(values[0])), abs(float(values[-1])))
     error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
@@ -132,7 +133,7 @@ def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solutio
 
 
 def _good(solution: Solution, request: Request) -> bool:
-    """Whether the error of one eigenvalue is small relative to the smallest requested one, and does not decide on k."""
+    """Whether the error of one eigenvalue is small relative to the smallest requested one and does not affect k."""
     return solution.proved and solution.rounding <= max(request.tolerance, 1e-14) * solution.least
 
 
@@ -147,7 +148,7 @@ def _partly(request: Request, size: int) -> bool:
 def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution | None:
     """Rayleigh-Ritz in float64 on the leading eigenvectors of a float32 Gram matrix.
 
-    None where so many are wanted that a Gram matrix in float64 costs less, and where the bounds are too far apart.
+    None if a float64 Gram matrix costs less, because many are wanted, or if the bounds are too wide.
     """
     size = gram.shape[0]
     approximate = to_numpy(gram)
@@ -206,15 +207,15 @@ class _Refined:
     singular: np.ndarray
     rotation: np.ndarray
     relative: float
-    """Bound for the relative error of each value."""
+    """Bound of the relative error of each value."""
     absolute: float
-    """Bound for the absolute error of each value, in addition."""
+    """Bound of the absolute error of each value, in addition."""
     squared: float
-    """Bound for the absolute error of each squared value, in addition."""
+    """Bound of the absolute error of each squared value, in addition."""
 
 
 def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
-    """A second pass gives all singular values to some units of rounding times the largest."""
+    """All singular values to a few units of rounding times the largest, from a second pass."""
     with one_blas_thread():
         values, vectors = leading_pairs((gram + gram.T) / 2.0, gram.shape[0])
         found = _refined(problem, values, vectors)
@@ -247,12 +248,12 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
 
 
 def refine_leading(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solution | None:
-    """A second pass over the k + 8 leading eigenvectors V of the computed Gram matrix G^ only (Rayleigh-Ritz).
+    """A second pass over only the k + 8 leading eigenvectors V of the computed Gram matrix G^ (Rayleigh-Ritz).
 
-    With e >= ||G - G^||: Ritz values theta_i are those of `_refined`. The Ritz vectors V W^T have the residual
-    V (L W^T - W^T Theta) + (G - G^) V W^T + rounding, at most r in norm, and G is at most s = l_{k+9} + e outside of V.
-    Then lambda_i(G) <= max(s, t_i), t_i the larger eigenvalue of [[theta_i, r], [r, s]]: e enters squared.
-    None where the gap between theta_k and s is too small for that.
+    With e >= ||G - G^||: Ritz values theta_i are those of `_refined`. The Ritz vectors V W^T have the residual V (L W^T
+    - W^T Theta) + (G - G^) V W^T + rounding, at most r in norm, and G is at most s = l_{k+9} + e outside V. Then
+    lambda_i(G) <= max(s, t_i), where t_i is the larger eigenvalue of [[theta_i, r], [r, s]]: e enters squared. None if
+    the gap between theta_k and s is too small.
     """
     assert request.k is not None
     width, size = request.k + _EXTRA, gram.matrix.shape[0]
@@ -298,7 +299,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
     """
     size, count, largest = vectors.shape[0], len(values), float(values[0])
-    # Even if the Gram matrix is only rounding errors, its total is known.
+    # The total is known even if the Gram matrix is only rounding errors.
     floor = 2.0 * UNIT * size * (largest if largest > 0.0 else problem.total)
     roots = np.sqrt(np.maximum(values, floor))
     right = vectors / roots
@@ -311,7 +312,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     first_error = problem.gram_error()
     # gamma of the additions in the first pass, at least, and of those in this one
     additions = max(first_error / max(problem.raw_trace(problem.total), 1e-300), problem.recentred_growth())
-    # Where centring has cancelled every digit, entries of the diagonal come out negative; bounds must not.
+    # If centring has cancelled every digit, diagonal entries can be negative, but bounds must not be.
     trace = float(np.sum(np.abs(np.diagonal(middle))))
     spread = additions * trace + lapack_eigenvalue_error(count, float(np.abs(inner_values).max())) + UNIT * size
     spread += max(0.0, -float(inner_values.min(initial=0.0)))

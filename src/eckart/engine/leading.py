@@ -1,4 +1,4 @@
-"""leading: the first k components of a decomposition, with bounds that hold for them.
+"""leading: the first k components of a decomposition, with valid bounds.
 
 Components of PCA and SVD are nested, so the first k of K are those of a decomposition with k components. With
 lambda_i the squared singular values and the bounds lower_i^2 <= lambda_i <= upper_i^2 of the certificate:

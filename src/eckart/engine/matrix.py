@@ -1,6 +1,6 @@
-"""Anything that holds a matrix -> RowBlocks, with names: arrays, sparse matrices, frames, files.
+"""Convert anything with a matrix to RowBlocks with names: arrays, sparse matrices, frames, files.
 
-What does not fit into memory becomes StackedBlocks.
+Data that do not fit into memory become StackedBlocks.
 """
 
 from __future__ import annotations
@@ -92,18 +92,18 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
 
 
 def _are_numbers(data: object) -> bool:
-    """Whether it is a matrix of NumPy or SciPy, no records; asked first, because protocols are slow to test for."""
+    """Whether it is a NumPy or SciPy matrix without records; checked first, because testing for protocols is slow."""
     return data.dtype.kind != "V" if isinstance(data, np.ndarray) else is_sparse(data)
 
 
 class _Blocks(NamedTuple):
-    """Rows that have to be read in blocks."""
+    """Rows that must be read in blocks."""
 
     rows: RowSource
 
 
 def _source(data: object, memory: int | None, stream: bool | None) -> object:
-    """What `data` holds: numbers, a source in memory, or rows that have to be read in blocks."""
+    """The content of `data`: numbers, a source in memory, or rows that must be read in blocks."""
     data = open_with(data, memory=memory, stream=stream)
     if _are_numbers(data) or not isinstance(data, RowSource):
         return data
@@ -113,11 +113,11 @@ def _source(data: object, memory: int | None, stream: bool | None) -> object:
 
 
 def unprepared(data: Matrix) -> Opened | None:
-    """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data.
+    """A NumPy array of float32 or float64 numbers, not searched for extreme magnitudes; None for other data.
 
-    Small sparse matrices come as arrays: LAPACK is done with them before an iteration has begun.
+    Small sparse matrices become arrays: LAPACK finishes before an iterative solver has started.
     """
-    known = type(data) is np.ndarray  # the question for sparse matrices takes longer
+    known = type(data) is np.ndarray  # testing for sparse matrices takes longer
     if not known and is_sparse(data) and data.ndim == 2 and data.shape[0] * data.shape[1] <= _SMALL_DENSE:
         check_sparse(data)
         data = data.toarray(order="C")
@@ -131,19 +131,20 @@ def unprepared(data: Matrix) -> Opened | None:
 _UNNAMED = Metadata(name="X")
 _BLOCK_BYTES = (2**16, 2**26)
 _SMALL_DENSE = 2**17
-"""Entries of a sparse matrix that is small enough to be worked on as a dense one: a megabyte."""
+"""Maximum number of entries for which a sparse matrix is processed as dense: one megabyte."""
 _MANY_COLUMNS, _VECTORS = 10**7, 24
-"""From here on it is checked that this many vectors with one number per column fit into memory: sums, sums of squares,
-means and their partial sums, measured on sparse rows with one component."""
+"""From this size on, check that this many vectors with one number per column fit into memory: sums, sums of squares,
+means and their partial sums, measured on sparse rows with one component.
+"""
 
 
 def block_bytes(memory: int | None) -> int:
-    """Size of the blocks: a sixteenth of the memory allowed, 64 KiB to 64 MiB."""
+    """Size of the blocks: a sixteenth of the allowed memory, 64 KiB to 64 MiB."""
     return int(np.clip((free_memory() if memory is None else memory) // 16, *_BLOCK_BYTES))
 
 
 def bytes_read_at_once(matrix: Any) -> int:
-    """Bytes of the largest block that will be in memory; 0 for a matrix that is there already."""
+    """Bytes of the largest block in memory; 0 for a matrix that is already in memory."""
     return 0 if matrix.resident else largest_block(matrix.source, matrix.edges)
 
 
@@ -159,7 +160,7 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
 
 
 def open_on_device(data: object, device: str, memory: int | None, *, stream: bool) -> Opened:
-    """Host data for another device: moved there whole where they fit, else block by block as they are read."""
+    """Host data for another device: copied whole if they fit, otherwise block by block as they are read."""
     transfer = transfer_to(device, data)
     opened = open_matrix(data, memory=memory, stream=stream)
     if opened.matrix.resident:
@@ -173,7 +174,7 @@ def open_on_device(data: object, device: str, memory: int | None, *, stream: boo
 
 
 def taken_to(data: object, device: str) -> tuple[Matrix, Metadata]:
-    """All of host data on a device, in the library there, with their metadata; refused where they do not fit."""
+    """All host data on a device, in its library, with their metadata; refused if they do not fit."""
     transfer = transfer_to(device, data)
     opened = open_matrix(data)  # a file that is too large for the host stays on disk
     moved = transfer.whole(as_given(opened)) if opened.matrix.resident else None
@@ -183,13 +184,13 @@ def taken_to(data: object, device: str) -> tuple[Matrix, Metadata]:
 
 
 def as_given(opened: Opened) -> Matrix:
-    """The matrix in memory as it was given: sparse rows are scaled by a power of two when they are opened."""
+    """The matrix in memory as given: opening sparse rows scales them by a power of two."""
     given = opened.matrix.given
     return opened.matrix.matrix if given is None else given
 
 
 def stored(opened: Opened) -> Matrix:
-    """The numbers as they are stored, or the blocks that read them."""
+    """The numbers as stored, or the blocks that read them."""
     return opened.matrix.matrix if opened.matrix.resident else opened.matrix
 
 
@@ -198,7 +199,7 @@ def _whole(source: Source) -> Matrix:
 
 
 def _open_sparse(data: Matrix, metadata: Metadata) -> Opened:
-    """A SciPy matrix of any format, or CSR rows in another place."""
+    """A SciPy matrix of any format, or CSR rows on another device."""
     _check_shape(data.shape)
     if is_sparse(data):
         check_sparse(data)
@@ -208,7 +209,7 @@ def _open_sparse(data: Matrix, metadata: Metadata) -> Opened:
     if data.dtype not in (np.float32, np.float64):
         data = data.astype(np.float64)
     if is_sparse(data) and data.nnz > data.shape[0] * data.shape[1] / 2:
-        # More than half full: as a dense array it takes less memory, and an offset costs no digits.
+        # More than half full: a dense array takes less memory, and an offset costs no digits.
         return _open_dense(data.toarray(), metadata)
     csr = backend_of(data).csr
     exponent, given = safe_exponent(csr.largest(data), str(data.dtype)), data
@@ -234,7 +235,9 @@ def _check_array(data: object) -> Array:
     if isinstance(data, np.ma.MaskedArray):
         data = _without_mask(data)
     if isinstance(data, np.matrix):
-        raise TypeError("np.matrix is not supported: its product is a matrix product. Convert with np.asarray.")
+        raise TypeError(
+            "np.matrix is not supported, because its * operator multiplies matrices. Convert with np.asarray."
+        )
     kind = data.dtype.kind
     if kind == "c":
         raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
@@ -244,7 +247,7 @@ def _check_array(data: object) -> Array:
         meaning = {"M": "dates", "m": "time differences", "U": "text", "S": "text", "V": "records with named fields"}
         remedy = "with a unit of your choice first" if kind in "mM" else "first, for example with astype(float)"
         raise InputError(
-            f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), and a decomposition needs numbers. "
+            f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), but a decomposition needs numbers. "
             f"Convert them to numbers {remedy}."
         )
     if data.dtype.itemsize >= 8:

@@ -1,6 +1,6 @@
-"""B Q and, in the same read, the squared norms of the rows of the data: sum_j b_ij^2.
+"""B Q and, in the same pass, the squared norms of the rows of the data: sum_j b_ij^2.
 
-B is a `RowBlocks`, or one centred by l r^T and scaled. Distances of rows from the components need no other pass.
+B is a `RowBlocks`, possibly centred by l r^T and scaled. Distances of rows from the components need no additional pass.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eckart.engine.transformed import Centered, Scaled
 
 
 def product_and_squares(operator: Operator, right: Array, *, across: bool) -> tuple[Array, np.ndarray]:
-    """B Q, and the sums of squares along each row of B; with `across` (B holds A^T) down each column of B."""
+    """B Q, and the sums of squares of each row of B; with `across` (B is A^T), of each column of B."""
     base, left, row, scale = _unwrapped(operator)
     if base.sparse:
         return operator.matmat(right), _stored_squares(base.matrix, left, row, scale, across=across)
@@ -30,7 +30,7 @@ def product_and_squares(operator: Operator, right: Array, *, across: bool) -> tu
 
 @dataclass(frozen=True)
 class RecordSquares:
-    """Each block as it is; the squares of (block - l r^T) / scale are summed and written down under its first row."""
+    """Leaves blocks unchanged and records the squares of (block - l r^T) / scale under the first row."""
 
     left: Array | None
     right: Array | None
@@ -53,7 +53,7 @@ class RecordSquares:
 
 
 def pack(operator: Operator, right: Array) -> tuple[Array, np.ndarray]:
-    """The data behind B = (A - l r^T) diag(1/scale), and Q, r and 1/scale as one factor that can travel."""
+    """The data behind B = (A - l r^T) diag(1/scale), and Q, r and 1/scale as one factor that can be sent."""
     scale = operator.scale if isinstance(operator, Scaled) else None
     inner: Any = operator.base if isinstance(operator, Scaled) else operator
     centre = to_numpy(inner.right) if isinstance(inner, Centered) else np.zeros(right.shape[0])
@@ -63,9 +63,9 @@ def pack(operator: Operator, right: Array) -> tuple[Array, np.ndarray]:
 
 
 def measured_rows(block: RowBlocks, packed: Array) -> np.ndarray:
-    """B Q and, as one more column, the squared norms of the rows of B, of one block of A's rows; `packed` as above.
+    """B Q and, as one more column, the squared norms of the rows of B, for one block of rows of A; `packed` as above.
 
-    All of it is where the block is.
+    Everything is on the device of the block.
     """
     right, centre, scale = packed[:, :-2], packed[:, -2], 1.0 / packed[:, -1]
     count = block.shape[0]

@@ -1,7 +1,7 @@
-"""The protocol between solvers and matrices, whole.
+"""The complete protocol between solvers and matrices.
 
-A is rows x columns. Every product comes back in float64, in the array library and on the device of the data.
-One call of `normal`, `gram` or `moments_and_product` is one pass over the data.
+A is rows x columns. Every product is float64, in the array library and on the device of the data. One call of `normal`,
+`gram` or `moments_and_product` is one pass over the data.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from eckart.arrays import Array, DType
 
 @dataclass(frozen=True)
 class MomentsAndProduct:
-    """What one pass over A tells: u^T A, u^T u, the sum of squares of each column, and a product if one was requested.
+    """Results of one pass over A: u^T A, u^T u, the sum of squares of each column, and a product if requested.
 
     u is the vector of ones, or of the square roots of the row weights.
     """
@@ -28,11 +28,11 @@ class MomentsAndProduct:
     longest: Array | None = None
     """Bound of the largest squared length of a row (an array of one number); None if not computed."""
     from_gram: bool = False
-    """Whether `squares` may be the diagonal of A^T A, which is added up in other blocks."""
+    """Whether `squares` may be the diagonal of A^T A, which is summed in other blocks."""
 
 
 _POWER = 8
-"""Maxima are added up as powers, like all else: the root of the sum is no less than the largest, and not much more."""
+"""Maxima are summed as powers, like everything else: the root of the sum is at least the maximum, and not much more."""
 
 
 def to_power(longest: Array) -> Array:
@@ -44,29 +44,29 @@ def of_powers(total: Array) -> Array:
 
 
 class Operator(Protocol):
-    """A matrix, as far as a solver may know it."""
+    """A matrix as a solver sees it."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
 
     @property
     def dtype(self) -> DType:
-        """The dtype of the answer: float32 for float32 data, float64 for all other."""
+        """The dtype of the result: float32 for float32 data, otherwise float64."""
         ...
 
     @property
     def precision(self) -> str:
-        """The dtype in which products are formed before they are added up in float64."""
+        """The dtype in which products are formed before they are summed in float64."""
         ...
 
     @property
     def prototype(self) -> Array:
-        """A small array that shows library and device."""
+        """A small array that determines library and device."""
         ...
 
     @property
     def passes(self) -> int:
-        """Passes over the whole data so far."""
+        """Number of passes over the whole data so far."""
         ...
 
     def matmat(self, right: Array) -> Array:

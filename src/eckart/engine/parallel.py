@@ -1,7 +1,7 @@
-"""fold(step, segments): run a step over the segments of a matrix, add up the results in their order.
+"""fold(step, segments): run a step over the segments of a matrix and sum the results in order.
 
-The segments depend on the matrix alone, never on the number of workers, and the partial results are added in the order
-of the segments: the answer is the same bits for any number of workers.
+The segments depend only on the matrix, never on the number of workers, and partial results are added in the order of
+the segments. The result therefore has the same bits for any number of workers.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def fold(
     *,
     workers: int | None = None,
 ) -> Result:
-    """add(...add(step(s_0), step(s_1))..., step(s_last)); steps run side by side, sums keep their order."""
+    """add(...add(step(s_0), step(s_1))..., step(s_last)); steps run in parallel, sums keep their order."""
     workers = min(workers or threads(), len(segments))
     if workers <= 1:
-        with one_blas_thread():  # with more, BLAS adds up in another order
+        with one_blas_thread():  # with more threads, BLAS sums in another order
             return _reduce(map(step, segments), add)
-    quiet = np.geterr()  # which floating-point faults to warn of is a thread's own matter
+    quiet = np.geterr()  # each thread has its own settings for floating-point warnings
 
     def there(segment: Segment) -> Result:
         with np.errstate(**quiet):
@@ -49,12 +49,12 @@ def each(step: Callable[[Segment], None], segments: Sequence[Segment], *, worker
 
 
 def together(*works: Callable[[], Any], workers: int | None = None) -> list[Any]:
-    """The results of several pieces of work, done side by side."""
+    """The results of several tasks run in parallel."""
     return fold(lambda work: [work()], works, lambda first, second: [*first, *second], workers=workers)
 
 
 def both(work: Callable[[], Segment], other: Callable[[], Result]) -> tuple[Segment, Result]:
-    """(work(), other()), the other on a thread of its own."""
+    """(work(), other()), with the second on another thread."""
     quiet = np.geterr()
 
     def there() -> Result:
@@ -65,7 +65,7 @@ def both(work: Callable[[], Segment], other: Callable[[], Result]) -> tuple[Segm
     try:
         result = work()
     finally:
-        future.exception()  # waits: nothing of ours runs on when this returns
+        future.exception()  # waits, so that no thread of ours runs on after the return
     return result, future.result()
 
 

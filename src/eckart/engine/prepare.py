@@ -1,6 +1,6 @@
-"""What is done to a dense block of rows as it comes into cache: convert, shift, scale.
+"""Operations on a dense block of rows while it is in cache: convert, shift, scale.
 
-Each step is a small value with `apply(start, block)` for the rows start, start+1, ...; together they make the matrix
+Each step is a small value with `apply(start, block)` for the rows start, start+1, ... Together they form the matrix
 that a solver sees, without a second copy of the data.
 """
 
@@ -24,7 +24,7 @@ class Step(Protocol):
 
 
 TOGETHER = 64
-"""Squares of float32 numbers that are added up in float32; their sums are added up in float64."""
+"""Number of squares of float32 numbers summed in float32; these sums are added in float64."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Convert:
 
     @property
     def scales(self) -> bool:
-        # Asked for once a block, and NumPy takes its time for a single number.
+        # Requested once per block, and NumPy is slow for a single number.
         return self.exponent != 0 if isinstance(self.exponent, int) else bool(np.any(self.exponent))
 
     def apply(self, start: int, block: Array) -> Array:
@@ -55,7 +55,7 @@ class Convert:
 
 @dataclass(frozen=True)
 class ShiftColumns:
-    """A - 1 c^T. With c near the means, what is left loses no digits to an offset."""
+    """A - 1 c^T. With c near the means, the remainder loses no digits to an offset."""
 
     shift: Array
 
@@ -107,7 +107,7 @@ class ScaleColumns:
 
 @dataclass(frozen=True)
 class RecordRows:
-    """Each row as it is; its mean and its sum of squares are recorded, in float64."""
+    """Leaves rows unchanged and records their means and sums of squares in float64."""
 
     means: np.ndarray
     squares: np.ndarray
@@ -133,20 +133,20 @@ def row_squares(block: Array) -> np.ndarray:
 
 @dataclass(frozen=True)
 class StandardizeRows:
-    """Each row minus its (weighted) mean, divided by its deviation; means and sums of squares are recorded.
+    """Subtract the (weighted) mean of each row and divide by its deviation; record means and sums of squares.
 
-    Rows are whole in a block, so the mean is taken twice: the second one removes what rounding left of the first.
-    Entries are not weighted yet: a weighted entry is rounded, and a large mean would bring that to light.
+    A block contains whole rows, so the mean is subtracted twice: the second time removes the rounding of the first.
+    Entries are not weighted yet: a weighted entry is rounded, and a large mean would expose the rounding.
     """
 
     weights: Array | None
     weight: float
     center: bool
     scales: Callable[[slice, np.ndarray, np.ndarray], np.ndarray] | None
-    """Scales of some rows from their sums of squares and their means; None where no row is scaled."""
+    """Scales of some rows from their sums of squares and means; None if rows are not scaled."""
     shift: np.ndarray
     rest: np.ndarray
-    """The mean is the sum of both, each as it was subtracted."""
+    """The mean is the sum of both parts, each as it was subtracted."""
     squares: np.ndarray
 
     def apply(self, start: int, block: Array) -> Array:
@@ -167,7 +167,7 @@ class StandardizeRows:
         return block
 
     def _varying(self, block: Array) -> np.ndarray:
-        """Whether the entries of each row differ: rounding leaves a constant row a variance that must not be scaled."""
+        """Whether the entries of each row differ: the spurious variance of a constant row must not be scaled."""
         if isinstance(block, np.ndarray):
             return differing(block.T)
         return to_numpy(namespace(block).any(block != block[:, :1], axis=1))

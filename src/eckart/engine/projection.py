@@ -1,9 +1,9 @@
-"""Scores of NumPy and CSR rows, and rows from scores, as one product with an offset that is computed once per model.
+"""Scores of NumPy and CSR rows, and rows from scores, as one product with an offset computed once per model.
 
     scores = A V - mean^T V,    rows = scores V^T + mean.
 
-A V is larger than the scores by a factor of max_i |mean|^T |v_i| / deviation_i at most, and loses as many digits;
-beyond `_AMPLIFIED` the rows are centred first.
+A V exceeds the scores by at most a factor of max_i |mean|^T |v_i| / deviation_i, and loses as many digits. Beyond
+`_AMPLIFIED` the rows are centred first.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from eckart.result import Decomposition
 
 _AMPLIFIED = {"f": 30.0, "d": 1e4}
 _UNTHREADED = 2**18
-"""Multiplications up to which BLAS does not share a product among threads."""
+"""Up to this many multiplications, BLAS does not use several threads."""
 _SERIAL = 2**22
 """Up to this many multiplications, threads cost more than they save."""
 _SEGMENTS = (4, 8)
-"""Segments for threads: the first number, up to the second where each has `_ROWS` rows at least."""
+"""Number of segments for threads: the first number, up to the second if each has at least `_ROWS` rows."""
 _ROWS = 1024
 _BLOCK_ENTRIES, _BLOCK_ROWS, _CENTRED_ROWS = 2**17, 2048, 256
-"""Entries of a block, but not fewer rows than these, since BLAS packs the factor again for every block; fewer where the
-block is a copy."""
+"""Entries per block, but at least this many rows, because BLAS packs the factor again for every block; fewer if the
+block is a copy.
+"""
 _SAFE = {"f": (1e-30, 1e38), "d": (1e-280, 1e300)}
-"""Sizes of scores that were not rounded to subnormal numbers on the way, and did not overflow."""
+"""Magnitudes of scores that neither overflowed nor were rounded to subnormal numbers."""
 
 
 @dataclass(frozen=True)
 class Projector:
-    """V in the dtype of the data (scaled and whitened), and what is subtracted: afterwards, or from the rows."""
+    """V in the dtype of the data (scaled and whitened), and the offset to subtract from the product or the rows."""
 
     factor: np.ndarray
     offset: np.ndarray | None
@@ -57,9 +58,10 @@ def _fits(d: Decomposition, shape: tuple[int, int]) -> bool:
 
 
 def plain_scores(d: Decomposition, data: Matrix, whitening: Array | None) -> np.ndarray | None:
-    """(A - mean) / scale V for a NumPy or CSR array of floats; None where the general way has to decide.
+    """(A - mean) / scale V for a NumPy or CSR array of floats; None if the general method must decide.
 
-    `whitening` is what to divide the scores by, or None. Missing and infinite entries reach the scores of their row.
+    `whitening` is the divisor of the scores, or None. Missing and infinite entries propagate to the scores of their
+    row.
     """
     sparse = is_sparse(data) and data.format == "csr"
     if not (sparse or type(data) is np.ndarray) or not _are_floats(data) or not _fits(d, data.shape):
@@ -78,7 +80,7 @@ def plain_scores(d: Decomposition, data: Matrix, whitening: Array | None) -> np.
 
 
 def _sparse_product(data: Matrix, factor: np.ndarray) -> np.ndarray:
-    """A F: by SciPy where the rows are few, by our own loops on several threads where they are many."""
+    """A F: by SciPy for few rows, by compiled loops on several threads for many."""
     check_sparse(data)
     if data.nnz < COMPILE_FROM:
         return np.asarray(data @ factor)
@@ -86,7 +88,7 @@ def _sparse_product(data: Matrix, factor: np.ndarray) -> np.ndarray:
 
 
 def plain_rows(d: Decomposition, scores: object, whitening: object) -> np.ndarray | None:
-    """(scores V^T) scale + mean for a NumPy array of floats; None where the general way decides."""
+    """(scores V^T) scale + mean for a NumPy array of floats; None if the general method must decide."""
     if type(scores) is not np.ndarray or scores.ndim != 2 or scores.shape[1] != d.k or scores.dtype != d.right.dtype:
         return None
     if not isinstance(d.right, np.ndarray) or d.scale is not None or whitening is not None or not scores.shape[0]:
@@ -99,7 +101,7 @@ def _product(
 ) -> tuple[np.ndarray, float]:
     """(A - 1 mean^T) F - 1 offset^T and, with `measure`, its largest modulus.
 
-    The same bits for any number of threads: rows are shared out by the shape alone. Blocks are finished in cache.
+    The same bits for any number of threads: rows are shared by the shape alone. Blocks are finished in cache.
     """
     rows, columns = data.shape
     work = rows * columns * factor.shape[1]
@@ -126,19 +128,19 @@ def _product(
 
 
 def _finished(block: np.ndarray, offset: np.ndarray | None, *, measure: bool = True) -> float:
-    """Subtract the offset in place; the largest modulus that is left, NaN where one is."""
+    """Subtract the offset in place and return the largest remaining modulus, or NaN if an entry is NaN."""
     if offset is not None:
         block -= offset
     return _larger(float(block.max()), -float(block.min())) if measure else 0.0
 
 
 def _larger(first: float, second: float) -> float:
-    """The larger one; NaN where one is."""
+    """The larger one; NaN if one is NaN."""
     return first if first >= second or first != first else second
 
 
 def _projector(d: Decomposition, dtype: np.dtype, whitening: object) -> Projector:
-    """What `plain_scores` multiplies with; kept with the model, and not written to files or pickles."""
+    """The factor of `plain_scores`, cached with the model and not written to files or pickles."""
     kept: dict[Any, Projector] = d.__dict__.setdefault("_projectors", {})
     key = (dtype.char, whitening is None)
     if key not in kept:
@@ -161,13 +163,13 @@ def _make(d: Decomposition, dtype: np.dtype, whitening: object) -> Projector:
         deviation = deviation / np.asarray(whitening, np.float64)
     if _amplified(mean, right, deviation, _AMPLIFIED[dtype.char]):
         return Projector(factor, None, mean.astype(dtype))
-    # The offset is that of the factor in use, so that rows at the mean have scores of zero.
+    # The offset belongs to the factor in use, so that rows at the mean have scores of zero.
     return Projector(factor, (mean @ factor.astype(np.float64, copy=False)).astype(dtype, copy=False), None)
 
 
 def _amplified(mean: np.ndarray, right: np.ndarray, deviation: np.ndarray, most: float) -> bool:
     """Whether |mean|^T |v_i| exceeds this many deviations on some component that varies."""
     if euclidean(mean) * float(np.abs(right).max(initial=0.0)) * len(mean) ** 0.5 <= most * float(deviation.min()):
-        return False  # no column can: |mean|^T |v| <= ||mean|| ||v||
+        return False  # no column can exceed it: |mean|^T |v| <= ||mean|| ||v||
     varying = deviation > 1e-6 * deviation.max(initial=0.0)
     return bool(np.any(np.abs(mean) @ np.abs(right[:, varying]) > most * deviation[varying]))

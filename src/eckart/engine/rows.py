@@ -1,6 +1,6 @@
-"""RowBlocks: rows in memory, dense or CSR, in any place. Views of them cost nothing; each product is one pass.
+"""RowBlocks: rows in memory, dense or CSR, on any device. Views cost nothing; each product is one pass.
 
-A view records what is done to a block of rows when it is multiplied (`prepare`); the backend of the rows multiplies
+A view records what is done to a block of rows when it is multiplied (`prepare`). The backend of the rows multiplies
 (`backends/products.py`, `backends/csr.py`).
 """
 
@@ -38,7 +38,7 @@ class RowBlocks:
     workers: int | None = None
     counter: Counter = field(default_factory=Counter, compare=False)
     stored: Matrix = None
-    """Sparse rows as they were given, where `matrix` holds weighted ones; None where it holds those."""
+    """Sparse rows as given, if `matrix` contains weighted ones; otherwise None."""
     given: Matrix = None
     """Sparse rows before they were scaled by a power of two."""
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -71,7 +71,7 @@ class RowBlocks:
 
     @property
     def dtype(self) -> DType:
-        if isinstance(self.matrix, np.ndarray):  # requested often, and names of dtypes are slow to make
+        if isinstance(self.matrix, np.ndarray):  # requested often, and dtype names are slow to build
             return np.float32 if self.matrix.dtype == np.float32 else np.float64
         xp = namespace(self.prototype)
         return xp.float32 if str(self.matrix.dtype).endswith("float32") else xp.float64
@@ -100,7 +100,7 @@ class RowBlocks:
         return replace(self, steps=(*convert, ShiftColumns(shift), *rest))
 
     def weighted(self, weights: np.ndarray) -> RowBlocks:
-        """diag(sqrt(w)) A, in float64: a weighted float32 entry would be rounded before it can be centred."""
+        """diag(sqrt(w)) A, in float64: a weighted float32 entry would be rounded before centring."""
         if self.precision != "float64":
             return self.precise().weighted(weights)
         roots = np.sqrt(weights)
@@ -111,12 +111,12 @@ class RowBlocks:
         return replace(self, steps=(*self.steps, ScaleRows(device_roots)), weight_roots=device_roots)
 
     def unweighted(self) -> RowBlocks:
-        """A as it was before `weighted`, without shifts and scales."""
+        """A as before `weighted`, without shifts and scales."""
         steps = tuple(s for s in self.steps if isinstance(s, Convert))
         return replace(self, matrix=self.matrix if self.stored is None else self.stored, steps=steps, weight_roots=None)
 
     def prepared(self, *steps: Step) -> RowBlocks:
-        """The same with more steps, done after the conversion and before the weights."""
+        """The same with further steps, after the conversion and before the weights."""
         return replace(self, steps=(*self.steps[:1], *steps, *self.steps[1:]))
 
     def scaled_columns(self, factors: np.ndarray) -> RowBlocks:
@@ -133,7 +133,7 @@ class RowBlocks:
         return self.matrix if self.stored is None else self.stored
 
     def largest_of_columns(self) -> np.ndarray:
-        """The largest modulus in each column, as it is stored."""
+        """The largest stored modulus in each column."""
         if self.sparse:
             stored = self.backend.csr.on_host(self._as_given)
             largest = np.zeros(self.shape[1])
@@ -146,7 +146,7 @@ class RowBlocks:
         return np.asarray(np.fmax.reduce([np.fmax.reduce(np.abs(part.astype(np.float64)), axis=0) for part in parts]))
 
     def in_powers(self, exponents: np.ndarray) -> RowBlocks:
-        """The data as they are stored times a power of two for each column, in place of the one for all."""
+        """The stored data with a power of two for each column, instead of one for all."""
         if not self.sparse:
             steps = [replace(s, exponent=exponents) if isinstance(s, Convert) else s for s in self.steps]
             return replace(self, steps=tuple(steps))
@@ -160,11 +160,11 @@ class RowBlocks:
         return replace(self, matrix=weighted, stored=matrix)
 
     def full_columns_shifted(self, shift: np.ndarray) -> RowBlocks:
-        """Sparse A - u c^T where c is zero but on full columns."""
+        """Sparse A - u c^T, where c is nonzero only on full columns."""
         return replace(self, matrix=self.backend.csr.shift_full_columns(self, shift))
 
     def transposed(self) -> RowBlocks:
-        """A^T. Its rows are the columns of A; the weights of A's rows are already in its entries."""
+        """A^T. Its rows are the columns of A; the weights of A's rows are already included in its entries."""
         matrix = self.backend.csr.transposed(self.matrix) if self.sparse else self.matrix.T
         steps = tuple(s.transposed() for s in self.steps)
         return replace(self, matrix=matrix, steps=steps, weight_roots=None, stored=None, given=None)
@@ -180,7 +180,7 @@ class RowBlocks:
         return astype(block, namespace(block).float64)
 
     def dense(self) -> np.ndarray:
-        """The whole matrix, prepared, on the host in float64: for small ones."""
+        """The whole matrix, prepared, on the host in float64, for small matrices."""
         self.counter.passes += 1
         if self.sparse:
             return np.asarray(self.backend.csr.whole(self.matrix))
@@ -190,7 +190,7 @@ class RowBlocks:
         return np.array(to_numpy(block), dtype=np.float64, order="C")
 
     def constant_columns(self, candidates: np.ndarray) -> np.ndarray:
-        """Those of the columns in which every entry equals the first, exactly."""
+        """The columns in which every entry equals the first exactly."""
         if not candidates.size:
             return candidates
         stored = self._as_given if self.sparse else self.matrix
@@ -229,13 +229,16 @@ class RowBlocks:
         return self._pass(lambda products: products.moments_and_product(right, gram=gram))
 
     def approximate(self, right: Array) -> Array | None:
-        """About A^T (A Q), for first directions only; None where that costs as much as the product itself."""
+        """An approximation of A^T (A Q), only for initial directions.
+
+        None if it costs as much as the product itself.
+        """
         found = self.backend.within_memory(self.counter, lambda: self.products.approximate_normal(right))
         self.counter.passes += 0 if found is None else 1
         return found
 
     def additions(self, *, gram: bool, transposed: bool = False) -> int:
-        """Roundings that a term of a product passes through, at most: in A^T A, or in A^T (A q), which sums twice."""
+        """Maximum number of roundings of a term of a product: in A^T A, or in A^T (A q), which sums twice."""
         return self.products.additions(gram=gram, transposed=transposed)
 
     @property
@@ -251,7 +254,7 @@ class RowBlocks:
 
     @property
     def tile(self) -> int:
-        """Columns of a factor that are multiplied at a time."""
+        """Columns of a factor multiplied at a time."""
         return self.products.tile
 
     @property

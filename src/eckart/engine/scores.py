@@ -2,7 +2,7 @@
 
     scores = (A - 1 mean^T) diag(1/scale) right,    rows = (scores right^T) diag(scale) + 1 mean^T.
 
-Dense NumPy rows and CSR rows take the shorter way of `projection`.
+Dense NumPy rows and CSR rows use the faster route of `projection`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _projection_terms(d: Decomposition, opened: Opened) -> _ProjectionTerms:
     if d.scale is not None:
         scale = astype(d.scale, right.dtype)
         exponents = safe_exponents(to_numpy(scale), matrix.precision)
-        if exponent or exponents.any():  # as when it was fitted: scores have no unit
+        if exponent or exponents.any():  # as in the fit: scores have no unit
             matrix, exponent = matrix.in_powers(exponents), 0
             scale = times_power_of_two(scale, exponents)
             mean = None if mean is None else times_power_of_two(astype(mean, scale.dtype), exponents)
@@ -48,7 +48,7 @@ def _projection_terms(d: Decomposition, opened: Opened) -> _ProjectionTerms:
 
 def _centred_product(matrix: Any, right: Array, mean: Array | None, exponent: int) -> Array:
     """(A - mean) right for 2^exponent A."""
-    # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
+    # Centre before the product, block by block, if the data are dense, and after it if they are sparse.
     shifted = mean is not None and not matrix.sparse and not exponent
     if shifted:
         matrix = matrix.shifted(_on_device_of(mean, matrix.prototype))
@@ -65,7 +65,7 @@ def _centred_product(matrix: Any, right: Array, mean: Array | None, exponent: in
 def project_on_components(decomposition: Decomposition, data: object, *, whiten: bool = False) -> Array:
     """Scores of rows on the components: (A - mean) / scale right, in one pass.
 
-    Gaps are filled the way they were when the components were found, and refused where there was none.
+    Missing values are imputed as in the fit, or refused if the fit had no imputation.
     """
     d = decomposition
     imputed = imputation_of(d) is not None
@@ -111,7 +111,7 @@ def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, 
 
 
 def whitening(d: Decomposition) -> Array:
-    """Standard deviation of the scores on each component; 1 on components without variance, which then stay at zero."""
+    """Standard deviation of the scores on each component; 1 for components without variance, whose scores stay zero."""
     xp = namespace(d.values)
     deviation = astype(d.values, xp.float64) / max(d.weight - 1.0, 1.0) ** 0.5
     return xp.where(deviation > null_level(d), deviation, xp.ones_like(deviation))
@@ -124,7 +124,7 @@ def null_level(d: Decomposition) -> float:
 
 
 def _on_device_of(array: Array, prototype: Array) -> Array:
-    """`array` in the library and on the device of `prototype`: NumPy arrays are moved; anything else is refused."""
+    """`array` in the library and on the device of `prototype`: NumPy arrays are copied; anything else is refused."""
     if isinstance(array, np.ndarray):
         return from_numpy(array, prototype)
     refuse_other_device(place_of(array), place_of(prototype), "The decomposition")

@@ -1,4 +1,4 @@
-"""The arguments of `decompose`, checked once: what is asked, of which rows, from which seed."""
+"""The checked arguments of `decompose`: the request, the rows, and the seed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ METHODS = ("pca", "svd")
 SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
 _TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
 _TOLERANCE_OF_MOST = 1e-6
-"""Of most components, the last ones included: relative to these, one float64 Gram matrix is seldom more accurate."""
+"""The default for most components, which include the last ones: one float64 Gram matrix is seldom more accurate
+relative to these.
+"""
 _FLAT_TOLERANCE = {"float32": 1e-6, "float64": 1e-9}
-"""The default where convergence is slow: values are close to each other there, and a few more steps cost little."""
+"""The default if convergence is slow: values are then close to each other, and a few more steps cost little."""
 
 
 @dataclass(frozen=True)
@@ -42,23 +44,23 @@ class Settings:
     ddof: int = 1
 
     def accuracy(self, precision: str, short: int) -> float:
-        """The tolerance that was requested, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
+        """The requested tolerance, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
         if self.tolerance:
             return self.tolerance
         most = self.k is not None and 2 * self.k >= short and self.solver in ("auto", "gram")
         return max(_TOLERANCE[precision], _TOLERANCE_OF_MOST) if most else _TOLERANCE[precision]
 
     def accuracy_if_flat(self, precision: str) -> float:
-        """The tolerance that was requested, or the default where convergence is slow."""
+        """The requested tolerance, or the default for slow convergence."""
         return self.tolerance or _FLAT_TOLERANCE[precision]
 
     def at_most(self, short: int) -> Settings:
-        """The same with no more components than the shorter side has."""
+        """The same with at most as many components as the shorter side."""
         return replace(self, k=None if self.k is None else min(self.k, short))
 
 
 def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
-    """Refuse what is out of range; `short` is the shorter side of the matrix."""
+    """Refuse arguments out of range; `short` is the shorter side of the matrix."""
     check_choice("method", method, METHODS)
     check_choice("which", options.which, ("largest", "smallest"))
     check_choice("solver", options.solver, SOLVERS)
@@ -114,15 +116,15 @@ def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
     counted = weights[weights > 0.0]
     if counted.min() < _LEAST_WEIGHT or counted.max() > _LARGEST_WEIGHT:
         raise InputError(
-            f"sample_weight has weights from {counted.min():.3g} to {counted.max():.3g}: beyond {_LEAST_WEIGHT:g} to "
-            f"{_LARGEST_WEIGHT:g}, squares leave the range of float64. Multiply all weights by one number: components "
-            "and shares stay the same."
+            f"sample_weight has weights from {counted.min():.3g} to {counted.max():.3g}. Outside {_LEAST_WEIGHT:g} "
+            f"to {_LARGEST_WEIGHT:g}, their squares overflow or underflow float64. Multiply all weights by one "
+            "number: components and shares stay the same."
         )
     return weights
 
 
 def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, np.ndarray]:
-    """Rows of weight zero do not count, not even in the shape."""
+    """Leave out rows of weight zero, also from the shape."""
     kept = weights > 0
     if kept.all() or not opened.matrix.resident:
         return opened, weights
@@ -138,14 +140,14 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
 
 
 def probe_seed(seed: int | None, rng: np.random.Generator) -> int:
-    """The user's part of the seed of probes: the seed itself, or a number drawn from the generator that was given."""
+    """The user's part of the seed of probes: the seed itself, or a number drawn from the given generator."""
     return int(rng.integers(2**62)) if seed is None else seed
 
 
 def generator(rng: object) -> tuple[int | None, np.random.Generator]:
-    """A counter-based generator: the same numbers on every machine, whatever the number of workers.
+    """A counter-based generator: the same numbers on every machine, for any number of workers.
 
-    rng="entropy" takes a seed from the operating system, which cannot be known beforehand.
+    rng="entropy" takes a seed from the operating system, which cannot be predicted.
     """
     if isinstance(rng, str) and rng == "entropy":
         rng = secrets.randbits(62)

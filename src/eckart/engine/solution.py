@@ -1,4 +1,4 @@
-"""What every solver gives back: eigenpairs of B^T B on its short side, with bounds."""
+"""The result of every solver: eigenpairs of B^T B on its short side, with bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eckart.arrays import Array
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a solver."""
+    """The request to a solver."""
 
     k: int | None
     target_ratio: float | None = None
@@ -22,14 +22,14 @@ class Request:
     failure_probability: float = 1e-9
     max_passes: int = 200
     flat_tolerance: float | None = None
-    """What block Lanczos iterates to where convergence is slow; None: the same."""
+    """Tolerance of block Lanczos if convergence is slow; None: the same."""
     seed: int = 0
     """The user's part of the seed of random probes (`eckart.engine.digest.generator`)."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Squared singular values and vectors of the short side; `lower` and `upper` may hold one value more than k."""
+    """Squared singular values and vectors of the short side; `lower` and `upper` may have one value more than k."""
 
     solver: str
     values: np.ndarray
@@ -40,9 +40,9 @@ class Solution:
     """||B^T B v - l v|| for each pair."""
     long_vectors: Array | None = None
     spectrum: np.ndarray | None = None
-    """All squared singular values of the short side, where they were computed."""
+    """All squared singular values of the short side, if computed."""
     spectrum_error: float = 0.0
-    """Bound for the absolute error of each of them, where they are eigenvalues of a computed Gram matrix."""
+    """Bound of the absolute error of each of them, if they are eigenvalues of a computed Gram matrix."""
     proved: bool = True
     converged: bool = True
     undecided: bool = False
@@ -59,12 +59,12 @@ class Solution:
 
     @cached_property
     def largest(self) -> float:
-        """The largest value; 0 where there is none."""
+        """The largest value; 0 if there is none."""
         return float(np.maximum.reduce(self.values, initial=0.0))
 
     @cached_property
     def least(self) -> float:
-        """The least of the wanted values; infinite where there is none."""
+        """The smallest wanted value; infinite if there is none."""
         return float(np.minimum.reduce(self.values, initial=np.inf))
 
     @cached_property
@@ -74,11 +74,11 @@ class Solution:
 
 
 RATIO_SLACK = 2.0**-45
-"""A share that is missed by less than this (3e-14) counts as met: sums of squares are rounded by about as much."""
+"""A share missed by less than this (3e-14) counts as met: sums of squares are rounded by about as much."""
 
 
 def count_for(spectrum: np.ndarray, total: float, request: Request) -> int:
-    """k as requested, or the smallest k that explains the requested share of the total (all, where none does)."""
+    """k as requested, or the smallest k that explains the requested share of the total (all, if none does)."""
     if request.k is not None:
         return request.k
     if total <= 0.0:
@@ -88,9 +88,9 @@ def count_for(spectrum: np.ndarray, total: float, request: Request) -> int:
 
 
 def smallest_count(spectrum: np.ndarray, total: float, target_ratio: float) -> int | None:
-    """The smallest k with l_1 + ... + l_k >= share x total, up to `RATIO_SLACK`; None where no k has it.
+    """The smallest k with l_1 + ... + l_k >= share x total, up to `RATIO_SLACK`; None if there is none.
 
-    Without slack, a share that k values explain exactly would need k + 1 of them whenever the sum is rounded down.
+    Without slack, a share that k values explain exactly would need k + 1 of them if the sum is rounded down.
     """
     held = np.cumsum(np.maximum(spectrum, 0.0)) / total
     enough = np.flatnonzero(held >= target_ratio - RATIO_SLACK)
@@ -100,23 +100,23 @@ def smallest_count(spectrum: np.ndarray, total: float, target_ratio: float) -> i
 def is_undecided(
     target_ratio: float | None, low: np.ndarray, high: np.ndarray, total: float, error: float, most: int
 ) -> bool:
-    """Whether k, the smallest count that reaches the requested share, may be another: rounding decides.
+    """Whether rounding could change k, the smallest count that reaches the requested share.
 
-    `low` are the first k values or lower bounds of them, and `high` upper bounds: the values themselves are rounded by
-    much less than bounds allow for, and a share that they reach exactly is to be called reached. `error` is that of the
+    `low` are the first k values or lower bounds of them, and `high` upper bounds. The values themselves are rounded by
+    much less than the bounds allow for, and a share that they reach exactly counts as reached. `error` is that of the
     total, and `most` the number of all values: a share that rounding makes unattainable takes all of them.
     """
     k = len(low)
     if target_ratio is None or total <= 0.0:
         return False
     if k < most and target_ratio < 1.0 and 1.0 - target_ratio <= 1.7 * RATIO_SLACK:
-        return True  # what is to be left is less than the rounding of a sum
+        return True  # the allowed remainder is less than the rounding of a sum
     short = k < most and float(np.sum(low)) < (target_ratio - 1.7 * RATIO_SLACK) * (total + error)
     return short or float(np.sum(high[: k - 1])) >= target_ratio * (total - error)
 
 
 ATTAINABLE = 2e-8
-"""Bounds this close, relative to the largest value, count as proved: for small values float64 allows no more."""
+"""Bounds this close, relative to the largest value, count as proved: float64 allows no more for small values."""
 
 
 def is_accurate(lower: np.ndarray, upper: np.ndarray, last: float, largest: float, tolerance: float) -> bool:
@@ -126,6 +126,6 @@ def is_accurate(lower: np.ndarray, upper: np.ndarray, last: float, largest: floa
 
 
 def pick(spectrum: np.ndarray, k: int, *, smallest: bool) -> np.ndarray:
-    """Indices of the wanted values of a falling spectrum: the first k, or the last k in rising order."""
+    """Indices of the wanted values of a decreasing spectrum: the first k, or the last k in increasing order."""
     size = len(spectrum)
     return np.arange(size - 1, size - 1 - k, -1) if smallest else np.arange(k)

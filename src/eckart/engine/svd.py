@@ -91,7 +91,7 @@ def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> D
 
 
 def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposition[SVDDetails] | None:
-    """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
+    """The same for dense NumPy rows whose Gram matrix is formed in float64; None if that does not apply."""
     matrix = opened.matrix
     request, choice = choose_resident(matrix.shape, matrix.precision, settings)
     if choice.solver != "gram" or (matrix.precision == "float32" and worth_measuring(matrix.shape, request)):
@@ -109,7 +109,7 @@ def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposi
 
 
 def plan_components(data: object, method: Method = "pca", **given: Unpack[SVDKeywords]) -> Plan:
-    """What `find_components` would do with the same arguments; reads nothing but the shape."""
+    """What `find_components` would do with the same arguments; reads only the shape."""
     check_names("plan", given, [field.name for field in fields(SVDOptions)])
     options = SVDOptions(**given)
     opened = _open(data, replace(options, device=None))
@@ -132,7 +132,7 @@ def _open(data: object, options: SVDOptions) -> Opened:
 def _describe_run(
     opened: Opened, settings: Settings, choice: Choice, weights: np.ndarray | None, rng: np.random.Generator
 ) -> JsonObject:
-    """All that the result depends on."""
+    """Everything that the result depends on."""
     return {
         "settings": asdict(settings),
         "solver": asdict(replace(choice, why="", peak_bytes=0)),
@@ -154,7 +154,7 @@ def _start_reading(opened: Opened, choice: Choice, options: SVDOptions, run: Jso
 
 
 def _find_workers(opened: Opened, executor: object) -> None:
-    """Blocks are worked on by a cluster when one was named, or when the data are Dask's and a client is active."""
+    """The cluster for the blocks: the one named, or the active client's if the data are Dask's."""
     matrix = opened.matrix
     if not matrix.resident and (executor is not None or isinstance(matrix.source, DaskRows)):
         matrix.reading.cluster = find_cluster(executor, wanted=True)
@@ -186,7 +186,7 @@ def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
     """A row close to the column means, from a sample, if the means are large relative to the spread; otherwise None.
 
     Subtracting it block by block adds a little to every pass. Without it, a column whose mean is r times its spread
-    loses 2 log10(r) digits of its variance; columns that will be scaled can spare none.
+    loses 2 log10(r) digits of its variance. Columns that will be scaled cannot lose any.
     """
     sample = opened.matrix.sample(min(64, max(8, 400_000 // opened.matrix.shape[1])))
     xp = namespace(sample)
@@ -202,7 +202,7 @@ def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
 def _solve(
     problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
 ) -> tuple[Problem, Solution]:
-    """The solution, and the problem that it is a solution of."""
+    """The solution and its problem."""
     try:
         if choice.solver == "direct":
             solution = solve_direct(problem, request)
@@ -212,7 +212,7 @@ def _solve(
             problem, solution = _lanczos_or_gram(problem, request, choice, rng, opened)
         finite = np.isfinite(problem.total) and np.isfinite(solution.values).all()
     except (np.linalg.LinAlgError, ValueError):
-        # LAPACK and SciPy give up on NaN and infinity in their own words; say ours if that was the cause.
+        # LAPACK and SciPy raise their own errors on NaN and infinity; raise ours if that was the cause.
         if np.isfinite(_total(opened)):
             raise
         finite = False
@@ -224,7 +224,7 @@ def _solve(
 def _lanczos_or_gram(
     problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
 ) -> tuple[Problem, Solution]:
-    """Block Lanczos; where it was on trial and turns out to cost more than the Gram matrix, that."""
+    """Block Lanczos, or the Gram matrix if a trial shows that Lanczos costs more."""
     worth = None if choice.trial is None else choice.trial.worth
     try:
         return problem, solve_lanczos(
@@ -236,7 +236,7 @@ def _lanczos_or_gram(
 
 
 def _gram_after_trial(problem: Problem, request: Request, opened: Opened) -> tuple[Problem, Solution]:
-    """By the Gram matrix, without preparation if the rows are dense NumPy rows, neither scaled nor weighted."""
+    """The solution by the Gram matrix; dense NumPy rows without scaling and weights need no preparation."""
     rows = opened.matrix
     if isinstance(problem, Tall) and not problem.scale and problem.weights is None and is_resident(opened):
         measured = rows.precision == "float32" and worth_measuring(rows.shape, request)

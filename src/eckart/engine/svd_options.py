@@ -45,7 +45,7 @@ class SVDOptions:
 
     @property
     def plain(self) -> bool:
-        """Whether rows in memory need no preparation but their means."""
+        """Whether rows in memory need no preparation except centring."""
         special = self.left or self.scale or self.stream or self.checkpoint or self.executor or self.device
         return (
             not special

@@ -1,4 +1,4 @@
-"""How many threads, and who may use them."""
+"""Number of threads, and which library may use them."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any
 _lock = Lock()
 _users = 0
 _count = 1
-_before: list[int] = []  # the setting is one for the whole process: first in sets it, last out takes it back
+_before: list[int] = []  # the setting is global: the first to enter sets it, the last to leave restores it
 
 
 def threads() -> int:
-    """Threads to use: what BLAS would use, so that one setting (OMP_NUM_THREADS, threadpoolctl) controls all."""
+    """Number of threads: as many as BLAS uses, so that one setting (OMP_NUM_THREADS, threadpoolctl) controls all."""
     if _users:
-        return _count  # BLAS is held at one thread so that ours can run
+        return _count  # BLAS is limited to one thread so that ours can run
     counts = [get() for get, _ in _libraries()]
     return max(1, min(counts, default=available_cores()))
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
 class one_blas_thread:
-    """BLAS on one thread: while our own threads run, and for problems too small to be worth two.
+    """Limit BLAS to one thread, while our own threads run and for problems too small for two.
 
-    On a busy machine, BLAS threads that wait for each other cost more than they save. NumPy and SciPy bring a BLAS
-    each, whose idle threads would compete: both are held. Each library is called directly; threadpoolctl's own limits
-    take four times as long, which counts in a fit of a tenth of a millisecond.
+    On a busy machine, BLAS threads that wait for each other cost more than they save. NumPy and SciPy each have their
+    own BLAS, whose idle threads would compete, so both are limited. Each library is called directly: threadpoolctl's
+    limits take four times as long, which matters in a fit of a tenth of a millisecond.
     """
 
     def __enter__(self) -> None:
@@ -61,7 +61,7 @@ class one_blas_thread:
 @lru_cache(maxsize=1)
 def _libraries() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
     """(get, set) the number of threads of each BLAS library of this process."""
-    # Made after NumPy and SciPy have loaded their BLAS; looking for libraries costs milliseconds, hence the cache.
+    # Created after NumPy and SciPy have loaded their BLAS; finding libraries takes milliseconds, hence the cache.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
@@ -69,7 +69,7 @@ def _libraries() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
 
 
 def _calls(library: Any) -> tuple[Callable[[], int], Callable[[int], None]]:
-    """OpenBLAS's own functions, where threadpoolctl gives them away: it looks them up by name on every call."""
+    """OpenBLAS's functions, if threadpoolctl exposes them: it looks them up by name on every call."""
     if library.internal_api == "openblas" and library.threading_layer == "pthreads":
         find: Callable[[str], Any] = getattr(library, "_get_symbol", lambda _name: None)
         get, set_ = find("openblas_get_num_threads"), find("openblas_set_num_threads")

@@ -49,8 +49,8 @@ class Wrapped:
 class Centered(Wrapped):
     """B = A - l r^T, given s = A^T l and l^T l.
 
-    With l = 1 and r the column means, B is A with centred columns; with l the means of the rows of A and r = 1, with
-    centred rows. B^T B Q = A^T A Q - s (r^T Q) - r (s^T Q) + (l^T l) r (r^T Q): the data are read once.
+    With l = 1 and r the column means, B has centred columns; with l the means of the rows of A and r = 1, centred rows.
+    B^T B Q = A^T A Q - s (r^T Q) - r (s^T Q) + (l^T l) r (r^T Q): one pass over the data.
     """
 
     left: Array
@@ -73,11 +73,11 @@ class Centered(Wrapped):
         """B^T B Q from A^T A Q."""
         means_and_sums, mixed = self._correction
         along = means_and_sums @ right
-        return backend_of(product).subtract(product, mixed, along)  # the product was made for us
+        return backend_of(product).subtract(product, mixed, along)  # the product is our own copy
 
     @cached_property
     def _correction(self) -> tuple[Array, Array]:
-        """((r, s)^T, (s - w r, r)), whose product is what centring takes off A^T A."""
+        """((r, s)^T, (s - w r, r)), whose product is what centring subtracts from A^T A."""
         xp = namespace(self.right)
         mixed = xp.stack([self.sums - self.weight * self.right, self.right])
         return xp.stack([self.right, self.sums]), mixed.T
@@ -91,7 +91,7 @@ class Centered(Wrapped):
         return gram - _outer(s, r) - _outer(r, s) + self.weight * _outer(r, r)
 
     def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
-        raise TypeError("A centred matrix has been surveyed already.")
+        raise TypeError("The moments of a centred matrix are already known.")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Scaled(Wrapped):
         return self.base.gram() / _column(self.scale) / _row(self.scale)
 
     def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
-        raise TypeError("A scaled matrix has been surveyed already.")
+        raise TypeError("The moments of a scaled matrix are already known.")
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Transposed(Wrapped):
         return correction.T @ correction
 
     def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
-        raise TypeError("Survey the matrix, not its transpose.")
+        raise TypeError("Take the moments of the matrix, not of its transpose.")
 
 
 def _column(vector: Array) -> Array:

@@ -14,12 +14,12 @@ from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.threads import one_blas_thread
 
 _SMALL = 0.1
-"""Singular values below this share of `_norm` have long vectors that need another orthogonalisation."""
+"""Singular values below this share of `_norm` have long vectors that must be orthogonalised again."""
 
 _UNKNOWN = 0.01
-"""Long vectors that rounding may have moved by more than this are not B v / s any longer."""
+"""Long vectors that rounding may have moved by more than this are no longer B v / s."""
 _NULL = 1e-10
-"""Eigenvalues of B^T B above this share of the largest have eigenvectors that its rounding leaves alone."""
+"""Eigenvalues of B^T B above this share of the largest have eigenvectors that rounding does not affect."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Sides:
 
 
 def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep_left: bool, smallest: bool) -> Sides:
-    """Right and left vectors from those of the short side: the long ones are B v / s, in one more pass."""
+    """Right and left vectors from those of the short side. The long ones are B v / s, in one more pass."""
     short, long = solution.vectors, solution.long_vectors
     still = np.zeros(len(values))
     if problem.transposed:
@@ -52,7 +52,7 @@ def _long_vectors(
 ) -> tuple[Array, np.ndarray]:
     """B v / ||B v||, and how far each may be from that.
 
-    Where s is small, B v has rounding errors along the leading vectors: QR removes it.
+    If s is small, B v has rounding errors along the leading vectors, which QR removes.
     """
     product = astype(problem.product(short, measure=measure), namespace(short).float64)
     # ||computed B v - B v|| <= gamma(n) ||D||_F, for products in float64.
@@ -66,8 +66,8 @@ def _long_vectors(
 def _with_null_vectors(problem: Problem, vectors: Array, moved: np.ndarray) -> tuple[Array, np.ndarray]:
     """The vectors with those of zero values replaced: orthonormal, and orthogonal to the range of B.
 
-    B v / s is rounding where s is zero, and has a part along the leading vectors. That part goes with the projector
-    I - B G^+ B^T, G = B^T B; what its own rounding leaves goes with the second application.
+    B v / s is only rounding if s is zero, and has a part along the leading vectors. The projector I - B G^+ B^T, G =
+    B^T B, removes that part; a second application removes its own rounding.
     """
     operator, host = problem.exact(), to_numpy(vectors).copy()
     unknown = moved >= _UNKNOWN
@@ -87,10 +87,10 @@ def _with_null_vectors(problem: Problem, vectors: Array, moved: np.ndarray) -> t
 
 
 def _norm(problem: Problem, values: np.ndarray, *, smallest: bool) -> float:
-    """s_1, at least as far as ||B||_F^2 <= n s_1^2 tells, or ||B||_F where the smallest values were found.
+    """s_1, at least as far as ||B||_F^2 <= n s_1^2 implies, or ||B||_F if the smallest values were computed.
 
-    Long vectors i and j have the inner product v_i^T G v_j / (s_i s_j), which is the rounding of G over s_i s_j. It is
-    relative to s_1^2, or to the shift ||B||_F^2 of Lanczos on ||B||_F^2 - G.
+    Long vectors i and j have the inner product v_i^T G v_j / (s_i s_j), which is the rounding of G divided by s_i s_j.
+    It is relative to s_1^2, or to the shift ||B||_F^2 of Lanczos on ||B||_F^2 - G.
     """
     if smallest:
         return float(np.sqrt(problem.total))
@@ -98,7 +98,7 @@ def _norm(problem: Problem, values: np.ndarray, *, smallest: bool) -> float:
 
 
 def _normalized(product: Array, values: np.ndarray, largest: float) -> tuple[Array, np.ndarray]:
-    """Orthonormal columns from the products B v, and by how much each was turned; `largest` as in `_norm`."""
+    """Orthonormal columns from the products B v, and how far each was moved; `largest` as in `_norm`."""
     xp = namespace(product)
     squares = np.einsum("ij,ij->j", product, product) if is_numpy(product) else xp.sum(product * product, axis=0)
     lengths = xp.sqrt(squares)
@@ -108,7 +108,7 @@ def _normalized(product: Array, values: np.ndarray, largest: float) -> tuple[Arr
         return product, np.zeros(len(values))
     order = np.argsort(-values, kind="stable")
     gram = to_numpy(inner(product, product))[np.ix_(order, order)]
-    # The condition is below 2, so one round of Cholesky in falling order leaves some units of rounding.
+    # The condition number is below 2, so one round of Cholesky in decreasing order leaves a few units of rounding.
     if good.all() and float(np.linalg.norm(gram - np.eye(len(gram)))) < 0.5:
         triangle = np.linalg.cholesky(gram)
         refinement = np.empty_like(triangle)
@@ -121,7 +121,7 @@ def _normalized(product: Array, values: np.ndarray, largest: float) -> tuple[Arr
 
 
 def _orthonormal(vectors: np.ndarray, values: np.ndarray, good: np.ndarray) -> np.ndarray:
-    """Gram-Schmidt by QR in falling order of the values; directions of zero values are any that are left."""
+    """Gram-Schmidt by QR in decreasing order of the values; directions of zero values are arbitrary."""
     order = np.argsort(-values, kind="stable")
     filled = vectors.copy()
     filled[:, ~good] = np.random.default_rng(0).standard_normal((len(vectors), int((~good).sum())))

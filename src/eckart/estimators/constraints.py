@@ -18,7 +18,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class WholeNumber(Interval):  # type: ignore[misc]
-    """An integer from `least` on; True is a truth value and not the number 1."""
+    """An integer of at least `least`; booleans do not count as numbers."""
 
     def __init__(self, least: int) -> None:
         super().__init__(Integral, least, None, closed="left")
@@ -44,13 +44,13 @@ ENGINE: dict[str, EngineSolver] = {
     "arpack": "lanczos",
     "randomized": "lanczos",
 }
-"""scikit-learn's name of a solver -> ours."""
+"""scikit-learn's name of a solver -> Eckart's."""
 
 
 def validated(method: Method) -> Method:
     """Check the parameters before `method` runs; errors for wrong ones are those of scikit-learn.
 
-    A parameter that is its default passes at once, and the constraints of a class are built once: scikit-learn's own
+    A parameter equal to its default passes immediately, and the constraints of a class are built once. scikit-learn's
     decorator builds them again on every call, which takes longer than a small fit.
     """
 
@@ -92,7 +92,7 @@ def count_or_share(wanted: float | None, most: int | None = None, beyond: str = 
 
 
 def engine_solver(solver: EngineSolver, k: int | None, share: float | None, short: int) -> EngineSolver:
-    """The solver of the engine; not an iterative one if half of all components or more are requested."""
+    """The solver of the engine; not an iterative one if at least half of all components are requested."""
     most = share is None and (k is None or 2 * k >= short)
     return "exact" if solver == "lanczos" and most else solver
 

@@ -1,4 +1,4 @@
-"""The first k components of a decomposition that has more of them, with what is still proved of those."""
+"""The first k components of a larger decomposition, with the bounds that still hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eckart.result import Certificate, Decomposition, K
 
 
 def cut(d: Decomposition[K], k: int) -> Decomposition[K]:
-    """The k leading components of d, which holds the whole spectrum."""
+    """The k leading components of d, which contains the whole spectrum."""
     if k >= d.k:
         return d
     certificate = None if d.certificate is None else _cut_certificate(d.certificate, k, d.norm) if k else _none(d)
@@ -33,14 +33,14 @@ def _cut_certificate(c: Certificate, k: int, norm: float) -> Certificate:
         residuals=c.residuals[:k],
         angle=min(1.0, residual / gap) if gap > 0.0 else 1.0,
         undetermined=tuple((first, min(last, k - 1)) for first, last in c.undetermined if first < k),
-        # sqrt(k) times this is the half width of the interval, as it is in a certificate that was not cut.
+        # sqrt(k) times this is the half width of the interval, as in a certificate that was not cut.
         rounding=float(np.sum(upper[:k] ** 2 - lower**2)) / 2.0 / k**0.5,
         summary=certified_share(k, low, high),
     )
 
 
 def _none(d: Decomposition) -> Certificate | None:
-    """No component explains anything, which needs no proof."""
+    """A decomposition without components, which explains nothing and needs no proof."""
     if d.certificate is None:
         return None
     empty = d.certificate.lower[:0]

@@ -1,4 +1,4 @@
-"""What all exports to scikit-learn share."""
+"""Shared by all exports to scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def with_attributes(theirs: object, ours: object, names: tuple[str, ...]) -> Any
 
 
 def shared_parameters(ours: Any, kind: type) -> Keywords:
-    """The parameters of `ours` that scikit-learn's class has as well, with the number of components that was chosen."""
+    """The parameters of `ours` that scikit-learn's class also has, with the chosen number of components."""
     names = set(inspect.signature(kind).parameters) & set(ours.get_params(deep=False))
     found = {name: getattr(ours, name) for name in names} | {"n_components": ours.n_components_}
     if "random_state" in found:

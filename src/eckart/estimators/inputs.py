@@ -1,4 +1,4 @@
-"""Data as users hold them -> data as the engine takes them, with widths and names as scikit-learn checks them."""
+"""From user data to data for the engine, with the checks of widths and names that scikit-learn makes."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _FRAMES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
 
 
 def take(estimator: BaseEstimator, X: Matrix, *, reset: bool) -> Matrix:
-    """X for the engine: not copied, not converted, not searched for NaN; all that happens while it is read.
+    """X for the engine: not copied, converted or searched for NaN; all that happens while it is read.
 
-    `reset` remembers the number and the names of the columns, and where X lives; otherwise they are compared with
-    those remembered.
+    `reset` stores the number and the names of the columns and the device of X; otherwise they are compared with those
+    stored.
     """
     if (is_plain(X) or _is_plain_csr(X)) and _take_plain(estimator, X, reset=reset):
         return X
@@ -38,7 +38,7 @@ def take(estimator: BaseEstimator, X: Matrix, *, reset: bool) -> Matrix:
     given, X = X, opened(X, memory_bytes(getattr(estimator, "memory", None)))
     same_device(estimator, X, reset=reset)
     numbers = is_numpy(X) or is_sparse(X)
-    # Protocols are slow to test for.
+    # Testing for protocols is slow.
     if not numbers and isinstance(X, Source | RowSource):
         return _take_frame(estimator, given, X, reset=reset)
     if is_off_host(X):
@@ -54,7 +54,7 @@ def take(estimator: BaseEstimator, X: Matrix, *, reset: bool) -> Matrix:
 
 
 def _take_frame(estimator: BaseEstimator, given: Matrix, source: Source | RowSource, *, reset: bool) -> Matrix:
-    """Rows of a frame or a file; of frames that scikit-learn knows it checks the names itself."""
+    """Rows of a frame or a file; scikit-learn itself checks the names of frames it knows."""
     if _is_frame(given) and source.shape[1] <= given.shape[1]:
         _refuse_other_columns(given, source)
         if type(given).__module__.startswith(("pandas", "polars")):
@@ -65,7 +65,7 @@ def _take_frame(estimator: BaseEstimator, given: Matrix, source: Source | RowSou
 
 
 def _refuse_duplicate_names(frame: Matrix) -> None:
-    """scikit-learn identifies columns by their names."""
+    """Refuse duplicate names, because scikit-learn identifies columns by their names."""
     names = list(frame.columns)
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice:
@@ -76,7 +76,7 @@ def _refuse_duplicate_names(frame: Matrix) -> None:
 
 
 def opened(X: object, memory: int | None) -> Any:
-    """X by the one opener; nested lists are left to scikit-learn's own checks, whose messages its users know."""
+    """X through `open_data`; nested lists are left to scikit-learn's checks, whose messages users know."""
     if isinstance(X, list | tuple) and not (X and (isinstance(X[0], str | os.PathLike | Mapping) or is_frame(X[0]))):
         return X
     try:
@@ -94,12 +94,12 @@ def _is_frame(given: object) -> bool:
 
 
 def is_plain(X: object) -> bool:
-    """Whether X is a two-dimensional NumPy array of float32 or float64 numbers, and no subclass: nothing to convert."""
+    """Whether X is a plain two-dimensional NumPy array of float32 or float64, so that nothing must be converted."""
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
 
 
 def _is_plain_csr(X: Matrix) -> bool:
-    """The same for SciPy's CSR matrices; the engine checks their indices before it uses them."""
+    """The same for SciPy CSR matrices; the engine checks their indices before using them."""
     return is_sparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
 
 
@@ -107,7 +107,10 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def _take_plain(estimator: object, X: np.ndarray, *, reset: bool) -> bool:
-    """The width of X remembered or compared without scikit-learn's search for data frames; False: let that decide."""
+    """Store or compare the width of X without scikit-learn's search for data frames.
+
+    False leaves it to scikit-learn.
+    """
     known = estimator.__dict__
     if reset:
         known.pop("feature_names_in_", None)
@@ -121,7 +124,7 @@ def _take_plain(estimator: object, X: np.ndarray, *, reset: bool) -> bool:
 
 
 def same_device(estimator: BaseEstimator, X: object, *, reset: bool) -> None:
-    """Refuse data of another library or device than those that were fitted; `reset` remembers theirs."""
+    """Refuse data of another library or device than those of the fit; `reset` stores the device."""
     now = place_of(X)
     if reset:
         estimator._place = now
@@ -135,14 +138,14 @@ def take_scores(X: Array, estimator: object = None) -> Array:
         same_device(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):
         return X
-    # A sum is not finite where an entry is not; where it overflows, scikit-learn looks at every entry.
+    # A sum is not finite if an entry is not; if it overflows, scikit-learn checks every entry.
     if is_plain(X) and np.isfinite(np.add.reduce(X, axis=None)):
         return X
     return check_array(X, dtype=[np.float64, np.float32], input_name="X", ensure_min_features=0)
 
 
 def take_weights(sample_weight: object) -> Array:
-    """Row weights on the host, one number for a row, wherever they were."""
+    """Row weights on the host, one number per row."""
     return to_numpy(sample_weight) if sample_weight is not None and is_array(sample_weight) else sample_weight
 
 
@@ -165,7 +168,7 @@ def _take_source(estimator: BaseEstimator, source: Source | RowSource, *, reset:
         place = next(i for i, (name, other) in enumerate(zip(names, known, strict=True)) if name != other)
         raise InputError(
             f"The feature names should match those that were passed during fit: column {place} is {names[place]!r}, "
-            f"and it was {known[place]!r}. Give the same columns in the same order."
+            f"but it was {known[place]!r} then. Give the same columns in the same order."
         )
     return source
 
@@ -184,7 +187,7 @@ def _refuse_other_columns(X: Matrix, frame: Source | RowSource) -> None:
 
 
 def _refuse_other_kinds(X: np.ndarray) -> np.ndarray:
-    """Dates, text, records and masked entries would become numbers on the way; the engine says why they must not."""
+    """Refuse dates, text, records and masked entries before they become numbers; the engine gives the reason."""
     if X.dtype.kind not in "fiubO":
         open_matrix(X)
     if isinstance(X, np.ma.MaskedArray):

@@ -12,7 +12,7 @@ OPSET = 17
 
 
 class Graph:
-    """Nodes in the order they are added; every method gives the name of its result."""
+    """Nodes in the order in which they are added; every method returns the name of its result."""
 
     def __init__(self, prefix: str = "") -> None:
         self.prefix = prefix
@@ -38,7 +38,7 @@ class Graph:
         return self.add("ReduceSum", self.add("Mul", rows, rows), self.constant([1], np.int64), keepdims=1)
 
     def body(self, name: str, counter: str, condition: str, state: str, goes_on: str, result: str) -> Any:
-        """The body of a Loop: (counter, condition, state) -> (whether to go on, state)."""
+        """The body of a Loop: (counter, condition, state) -> (whether to continue, state)."""
         helper, proto = self.onnx.helper, self.onnx.TensorProto
         inputs: list[tuple[object, ...]] = [
             (counter, proto.INT64, []),

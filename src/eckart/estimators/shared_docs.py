@@ -10,10 +10,10 @@ _ENTRY = re.compile(r"^(?=\w+ :)", re.MULTILINE)
 
 
 def with_attributes(doc: str | None, shared: str) -> str | None:
-    """The docstring with those entries of `shared` that its Attributes section does not have, at the section's end.
+    """The docstring with the entries of `shared` that its Attributes section lacks, appended to that section.
 
-    A docstring without the section, such as that of a subclass elsewhere, stays as it is. So does an attribute that
-    has an entry of its own.
+    A docstring without the section, such as that of an external subclass, is unchanged. An attribute with its own entry
+    keeps it.
     """
     section = _SECTION.search(doc) if doc else None
     if doc is None or section is None:

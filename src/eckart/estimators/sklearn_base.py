@@ -1,6 +1,6 @@
 """The base classes of scikit-learn, with types.
 
-scikit-learn ships no types. To a type checker, a class with an unknown base has every attribute and takes every
+scikit-learn ships no types. For a type checker, a class with an unknown base has every attribute and accepts every
 argument: `PCA(n_componets=2)` would pass.
 """
 

@@ -1,7 +1,7 @@
-"""The template of all estimators: what `fit`, `fit_transform`, `transform` and `inverse_transform` have in common.
+"""The template of all estimators: common parts of `fit`, `fit_transform`, `transform` and `inverse_transform`.
 
-A subclass writes the steps: `_fit` (validated data -> fitted attributes), `_scores` (rows -> scores) and, if there is a
-way back, `_rows` (scores -> rows). Checks of parameters, input validation, devices, output containers and the
+A subclass defines the steps: `_fit` (validated data -> fitted attributes), `_scores` (rows -> scores) and, if it is
+invertible, `_rows` (scores -> rows). Parameter checks, input validation, devices, output containers and the
 documentation of methods and attributes are shared.
 """
 
@@ -49,11 +49,11 @@ def _frames_wanted(estimator: object) -> bool:
 
 
 def _plain(method: Any) -> Callable[..., Any]:
-    """`set_output` makes frames of host numbers; arrays of other libraries come back as arrays, whatever it says."""
+    """Return arrays of other libraries as arrays: `set_output` makes frames of host numbers only."""
 
     @functools.wraps(method)
     def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Array:
-        # Unless frames were requested, scores stay an array and need no container.
+        # Unless frames were requested, scores are plain arrays without a container.
         bare = is_off_host(X) or not _frames_wanted(self)
         return (method.__wrapped__ if bare else method)(self, X, *args, **kwargs)
 
@@ -77,7 +77,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         cls.__doc__ = with_attributes(cls.__doc__, _ATTRIBUTES)
         for name in ("transform", "fit_transform"):
             method = getattr(cls, name)
-            # scikit-learn has wrapped it by now; what it wrapped gives arrays.
+            # scikit-learn has wrapped it by now; the wrapped function returns arrays.
             if hasattr(method, "__wrapped__") and not getattr(method, "plain_elsewhere", False):
                 setattr(cls, name, _plain(method))
 
@@ -136,7 +136,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The scores of validated rows."""
 
     def _fitted_scores(self, data: object) -> Array:
-        """The scores of the fitted rows, where the fit has them already."""
+        """The scores of the fitted rows, if the fit already computed them."""
         return self._scores(data)
 
     def _take(self, X: object, *, reset: bool) -> Matrix:
@@ -164,7 +164,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 
 class InvertibleEstimator(Estimator):
-    """An estimator with a way back from scores to rows."""
+    """An estimator that can reconstruct rows from scores."""
 
     def inverse_transform(self, X: object) -> Array:
         """Reconstruct rows from their scores.

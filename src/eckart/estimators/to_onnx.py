@@ -1,4 +1,4 @@
-"""`to_onnx`, the same for every estimator that can be exported."""
+"""`to_onnx`, shared by all estimators that can be exported."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ class ToOnnx:
 
     @abstractmethod
     def _onnx(self, dtype: str) -> ModelProto:
-        """The model, of a fitted estimator."""
+        """The model of a fitted estimator."""

@@ -1,4 +1,4 @@
-"""`to_sklearn`, the same for every estimator that has a counterpart in scikit-learn."""
+"""`to_sklearn`, shared by all estimators that have a counterpart in scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a path or an open stream to bytes that may be read: only regular files, not empty, no decompression bomb."""
+"""From a path or an open stream to readable bytes: only regular files, not empty, no decompression bomb."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from eckart.io.guard import reading
 CHUNK = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 _PARSING = 4
-"""Memory of a text during parsing relative to its size: the bytes, the cells and the numbers."""
+"""Memory of a text during parsing relative to its size: bytes, cells and numbers."""
 
 
 @dataclass(frozen=True)
 class OpenedFile:
-    """A file that may be read: what to call it, where it is (or its bytes, when it came as a stream)."""
+    """A readable file: its name, and its path or, for a stream, its bytes."""
 
     name: str
     path: str | None
@@ -32,9 +32,9 @@ class OpenedFile:
     size: int
     max_expansion: float
     packed: bool
-    """Whether it is gzip, whatever its name."""
+    """Whether it is gzip, regardless of its name."""
     memory: int | None = None
-    """Bytes that reading it whole may take; None: what is free."""
+    """Bytes that reading the whole file may take; None means free memory."""
 
     def stream(self) -> BinaryIO:
         if self.path is None:
@@ -45,7 +45,7 @@ class OpenedFile:
             raise ReadError(_refusal(self.name, self.path, error)) from error
 
     def read(self) -> bytes:
-        """The whole content, unpacked where it is gzip."""
+        """The whole content, decompressed if it is gzip."""
         check_fits(self.size, self.name, "reading it")
         check_whole(_PARSING * self.size, self.name, self.memory)
         if self.packed:
@@ -54,7 +54,7 @@ class OpenedFile:
             return self.content or stream.read()
 
     def unpacked(self, *, whole: bool = True) -> Iterator[bytes]:
-        """The content in pieces, unpacked where it is gzip, and never more of it than a file of its size may hold."""
+        """The content in pieces, decompressed if it is gzip, up to the limit for a file of its size."""
         size = 0
         kind = "gzip file" if self.packed else ""
         with reading(self.name, kind=kind), self.stream() as stored:
@@ -69,7 +69,7 @@ class OpenedFile:
             raise FileError(f"{self.name} is empty once unpacked. Check that it was written completely.")
 
     def read_small(self, limit: int) -> bytes | None:
-        """The whole content where it takes at most `limit` bytes, else None."""
+        """The whole content if it takes at most `limit` bytes, otherwise None."""
         if self.size > limit:
             return None
         pieces, size = [], 0
@@ -82,13 +82,13 @@ class OpenedFile:
 
 
 def shown(path: str) -> str:
-    """A path as it may stand in a message: one line, not too long."""
+    """A path for a message: one line, not too long."""
     text = repr(path)[1:-1]
     return f"'{text}'" if len(text) <= 200 else f"'{text[:100]}...{text[-60:]}'"
 
 
 def open_path(path: str | os.PathLike[str], max_expansion: float) -> OpenedFile:
-    """Look before reading: the kind of file and its size."""
+    """Check the kind of file and its size before reading."""
     place = os.fsdecode(os.fspath(path))
     name = shown(place)
     try:
@@ -115,7 +115,9 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
     with reading(name):
         content = stream.read()
     if not isinstance(content, bytes):
-        raise FileError(f"{name} is open as text. Open it in binary mode ('rb'), so that its encoding can be detected.")
+        raise FileError(
+            f"{name} is open in text mode. Open it in binary mode ('rb') so that its encoding can be detected."
+        )
     if not content:
         raise FileError(f"{name} is empty (0 bytes). Check the command that should have written it.")
     return OpenedFile(name, None, content, len(content), max_expansion, packed=content.startswith(GZIP_MAGIC))

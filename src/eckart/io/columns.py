@@ -17,7 +17,7 @@ from eckart.io.rows import edges_for
 from eckart.options import near_match
 
 _PIECE = 1 << 24
-"""Bytes of all columns that are read at a time."""
+"""Bytes of all columns read at a time."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ChosenColumns:
         return edges_for(self.source, _PIECE)
 
     def read(self, start: int, stop: int) -> Block:
-        """In pieces: this many rows may take much more memory with all columns than with the chosen ones."""
+        """Read in pieces: with all columns, this many rows may take much more memory than with the chosen ones."""
         inner = [edge for edge in self._edges if start < edge < stop]
         pieces = (
             self.source.read(first, last)[:, list(self.indices)]
@@ -80,7 +80,7 @@ def column_names(source: DataSource) -> tuple[str, ...]:
 
 
 def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
-    """The source with these columns only, in this order."""
+    """The source with only these columns, in this order."""
     metadata, names = source.metadata, column_names(source)
     chosen = tuple(names[j] for j in indices)
     if not hasattr(source, "matrix"):
@@ -93,7 +93,7 @@ def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
         notes = tuple(note for note in notes if note not in before) + tuple(after)
     left = (set(names) - set(chosen)) & metadata.column_roles.keys()
     column_roles = {
-        name: "left out, as asked" if name in left else role for name, role in metadata.column_roles.items()
+        name: "left out, as requested" if name in left else role for name, role in metadata.column_roles.items()
     }
     return replace(
         source, matrix=matrix, metadata=replace(metadata, column_names=chosen, notes=notes, column_roles=column_roles)
@@ -101,7 +101,7 @@ def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
 
 
 def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:
-    """Positions of columns that were given by name or by position."""
+    """Positions of columns given by name or by position."""
     names = column_names(source)
     where = {name: j for j, name in enumerate(names)}
     found = []
@@ -128,7 +128,7 @@ def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:
 def _refuse_column(source: DataSource, column: str, names: Sequence[str]) -> None:
     title = source.metadata.name
     if column in source.metadata.labels:
-        raise ParameterError(f"columns: {quoted(column)} of {title} is text, and components need numbers.")
+        raise ParameterError(f"columns: {quoted(column)} of {title} is text, but components need numbers.")
     near = near_match(column, names)
     hint = near if near != "." else f". It has {listed(names)}."
     raise ParameterError(f"columns: {title} has no column {quoted(column)} of numbers{hint}")

@@ -1,6 +1,7 @@
-"""Data frames as sources, whatever library made them: pandas, polars, Arrow, through narwhals.
+"""Data frames of any library as sources: pandas, polars, Arrow, through narwhals.
 
-A frame is typed by its owner, so a text column is text: it is set aside, and numbers kept as text are refused by name.
+The types of a frame are explicit, so a text column is text: it is set aside, and numbers stored as text are refused by
+name.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from eckart.io.text.cells import is_missing, is_number
 from eckart.notes import Note
 
 Frame = Any
-"""A frame or a series, of narwhals or of the library that the user has."""
+"""A frame or a series of narwhals or of the user's library."""
 
 
 def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource | None:
-    """A data frame in memory as a source; None for what is not one, lazy frames included."""
+    """A data frame in memory as a source; None for other objects, including lazy frames."""
     if type(frame).__module__.partition(".")[0] in ("builtins", "numpy", "scipy"):
         return None
     import narwhals as nw
@@ -47,7 +48,7 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
 
 
 def _expanded(native: Frame) -> Frame:
-    """Columns of arrays of one length, such as embeddings, as one column for each place: name[0], name[1], ..."""
+    """Columns of fixed-length arrays, such as embeddings, as one column per element: name[0], name[1], ..."""
     import narwhals as nw
 
     if not any(isinstance(kind, nw.Array) for kind in native.schema.values()):
@@ -96,7 +97,7 @@ def _column_names(frame: Frame, native: Frame) -> list[object]:
 
 
 def _pandas_index(frame: Frame) -> tuple[str, ...] | None:
-    """The row names of a pandas frame, where its index is words and not just a count."""
+    """The row names of a pandas frame, if its index consists of words and is not just a count."""
     if not _is_pandas(frame) or not len(frame.index):
         return None
     if frame.index.nlevels > 1:
@@ -130,7 +131,7 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
     kinds = {name: _kind(name, column) for name, column in series.items()}
     names = _of_kind(kinds, "number", "truth", "object")
     if not names:
-        raise InputError(f"The frame has no column of numbers; it has {listed(columns)}. Turn some into numbers.")
+        raise InputError(f"The frame has no column of numbers; it has {listed(columns)}. Convert some to numbers.")
     if names == columns and _one_block(frame):
         matrix = frame.to_numpy()
     else:
@@ -155,7 +156,7 @@ def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], ma
 
 
 def _one_block(frame: Frame) -> bool:
-    """A pandas frame of one floating dtype gives its memory without a copy."""
+    """The memory of a pandas frame of one floating dtype, without a copy."""
     kinds = set(frame.dtypes) if _is_pandas(frame) else set()
     return len(kinds) == 1 and kinds <= {np.dtype(np.float32), np.dtype(np.float64)}
 
@@ -213,13 +214,13 @@ def _absent(value: object) -> bool:
 
 
 def _number(name: str, row: int, value: Any) -> float:
-    """One Python object as a number: None and NA are missing, text is refused with its place."""
+    """One Python object as a number: None and NA are missing, text is refused with its position."""
     if _absent(value):
         return np.nan
     if isinstance(value, str | bytes):
         raise InputError(
-            f"The column {quoted(name)} mixes numbers and text: row {row + 1} contains {quoted(str(value))}. "
-            "Correct it, or turn the column into numbers or into text."
+            f"The column {quoted(name)} mixes numbers and text: row {row + 1} contains {quoted(str(value))}. Correct "
+            "it, or convert the column to numbers or to text."
         )
     try:
         return float(value)
@@ -236,14 +237,14 @@ def _text(name: str, series: Frame, kind: str) -> Text:
 
 
 def _checked(texts: list[Text], series: dict[str, Frame]) -> list[Text]:
-    """Numbers kept as text are refused, unless they are what names the rows or are declared to be categories."""
+    """Refuse numbers stored as text, unless they name the rows or are declared as categories."""
     naming = next((text for text in texts if text.unique), None)
     for text in texts:
         known = [value for value in text.values if not is_missing(value)]
         declared = series[text.name].dtype.is_temporal() or repr(series[text.name].dtype) != "String"
         if text is not naming and not declared and known and all(is_number(value) for value in known):
             raise InputError(
-                f"The column {quoted(text.name)} contains numbers as text (such as {quoted(known[0])}). "
-                "Turn it into numbers with astype(float), or leave it out."
+                f"The column {quoted(text.name)} contains numbers as text (such as {quoted(known[0])}). Convert it "
+                "to numbers with astype(float), or leave it out."
             )
     return texts

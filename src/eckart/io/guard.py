@@ -1,4 +1,4 @@
-"""One wrapper for every reading library: whatever it raises becomes a FileError that names file, place and remedy."""
+"""One wrapper for every reading library: any exception becomes a FileError with file, position and remedy."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from eckart.fingerprint import FileState
 from eckart.wording import MEMORY
 
 Source = TypeVar("Source")
-_REMEDY = "It is damaged, truncated, or not of the kind that its name suggests. Copy it again, or write it again."
+_REMEDY = "It is damaged, truncated, or not of the type its name suggests. Copy it again, or write it again."
 
 
 @contextmanager
 def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
-    """Turn any exception of the libraries used inside into a FileError; errors of Eckart pass as they are.
+    """Turn any exception of the libraries inside into a FileError; errors of Eckart pass unchanged.
 
-    `place` says which part of the file was read, or `kind` what the file should have been.
+    `place` is the part of the file being read, or `kind` the expected kind of file.
 
-    The libraries (zipfile, zlib, h5py, zarr, pyarrow, json, numpy) raise whatever comes up on damaged bytes, KeyError
-    and RecursionError included, so no list of exceptions is complete.
+    On damaged bytes the libraries (zipfile, zlib, h5py, zarr, pyarrow, json, numpy) can raise anything, including
+    KeyError and RecursionError, so no list of exceptions is complete.
     """
     where = f"{name}, {place}" if place else name
     try:
@@ -34,7 +34,7 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
     except MemoryError as error:
         raise MemoryBudgetError(
             f"{where} needs more memory than is available ({reason(error)}). If the file is smaller than that, its "
-            f"header is damaged; else read it on a machine with more memory, or with {MEMORY} in smaller blocks."
+            f"header is damaged. Otherwise read it on a machine with more memory, or with {MEMORY} in smaller blocks."
         ) from error
     except Exception as error:
         what = f"is a broken {kind}" if kind else "cannot be read"
@@ -42,7 +42,7 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """Another library's complaint as it may stand in a message: one line, not too long."""
+    """Another library's message for use in ours: one line, not too long."""
     text = str(error).strip().partition("\n")[0] or type(error).__name__
     if isinstance(error, KeyError):
         text = f"there is no {text}"
@@ -51,7 +51,7 @@ def reason(error: Exception) -> str:
 
 
 def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, int, int], Block]:
-    """The `read` of a row source, guarded, and its block compared with the rows and columns promised."""
+    """Guard the `read` of a row source and compare its block with the expected rows and columns."""
 
     @functools.wraps(read)
     def checked(self: Any, start: int, stop: int) -> Block:
@@ -59,7 +59,7 @@ def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, i
         with reading(name, f"rows {start + 1:,} to {stop:,}"):
             block = read(self, start, stop)
         if isinstance(state := getattr(self, "state", None), FileState) and not Path(state.path).is_dir():
-            state.check(name, start, stop)  # once more: it may have changed while it was read
+            state.check(name, start, stop)  # check again: it may have changed during the read
         expected = (stop - start, self.shape[1])
         if block.shape != expected:
             raise FileError(

@@ -1,10 +1,10 @@
-"""Columns of numbers that identify or count the rows (id, index, year): no measurements, so they are set aside.
+"""Columns of numbers that identify or count the rows (id, index, year), which are not measurements and are set aside.
 
-A column is an identifier if all its values are different integers and its name suggests it. Names that may also
-stand for a quantity (number, no, row) and columns without a name must count the rows without a gap. A column named
-year that counts the rows by a constant step is the time of each row.
+A column is an identifier if all its values are different integers and its name suggests it. Names that may also denote
+a quantity (number, no, row) and columns without a name must count the rows without a gap. A column named year with a
+constant step is the time of each row.
 
-The rule is the same for rows that are read in blocks: the columns that are named like identifiers are read once.
+The rule is the same for rows read in blocks: columns named like identifiers are read once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _POSSIBLE = re.compile(
 )
 _YEAR = re.compile(r"(?i:year|yr|jahr|ann[eé]e|year_.*|.*[_ .-]year)")
 _FEWEST = 3
-"""Fewer rows than this are distinguished by any column."""
+"""With fewer rows than this, any column could distinguish them."""
 _BLOCK = 1 << 24
 """Bytes of the blocks in which rows are read."""
 
@@ -50,7 +50,7 @@ def identifier_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
     possible = np.array([_POSSIBLE.fullmatch(name) is not None for name in names], bool)
     found: list[int] = []
     candidates, step = np.flatnonzero(sure | possible), max(1, (1 << 20) // len(matrix))
-    for start in range(0, len(candidates), step):  # so that no second matrix is made
+    for start in range(0, len(candidates), step):  # avoids a second matrix
         some = candidates[start : start + step]
         ordered = np.sort(matrix[:, some], axis=0)
         kept = np.isfinite(ordered).all(axis=0) & (ordered == np.rint(ordered)).all(axis=0)
@@ -61,7 +61,7 @@ def identifier_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
 
 
 def year_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
-    """Positions of the columns that hold the year of each row, in steps of equal length."""
+    """Positions of the columns that contain the year of each row, in equal steps."""
     if len(matrix) < _FEWEST:
         return []
     return [j for j, name in enumerate(names) if _YEAR.fullmatch(name) and _is_time(matrix[:, j])]
@@ -82,7 +82,7 @@ def _is_time(column: np.ndarray) -> bool:
 
 
 class _Found(NamedTuple):
-    """Positions of identifiers, the values of years by position, and what may identify the rows but is not known to."""
+    """Positions of identifiers, the values of years by position, and possible identifiers."""
 
     identifiers: list[int]
     years: dict[int, list[float]]
@@ -90,7 +90,7 @@ class _Found(NamedTuple):
 
 
 def _found(source: DataSource, names: Sequence[str], candidates: list[int], memory: int | None) -> _Found:
-    """What the candidates are, from their values if those are few enough, otherwise from one pass over the rows."""
+    """Classify the candidates from their values if these are few enough, otherwise in one pass over the rows."""
     if hasattr(source, "matrix"):
         return _compared(names, candidates, source.matrix[:, candidates])
     if 8 * source.shape[0] * len(candidates) <= max((free_memory() if memory is None else memory) // 4, SMALL):
@@ -103,9 +103,9 @@ def _may_identify(name: str) -> bool:
 
 
 def without_identifiers(source: DataSource, memory: int | None = None) -> DataSource:
-    """The source without the columns that identify the rows; years become labels. Noted in `metadata`.
+    """The source without the columns that identify the rows; years become labels. `metadata` has notes.
 
-    Of rows that are read in blocks, the values to compare take at most a quarter of `memory` bytes.
+    For rows read in blocks, the values to compare take at most a quarter of `memory` bytes.
     """
     names = source.metadata.column_names
     if names is None or source.sparse:
@@ -128,7 +128,7 @@ def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray) -
 
 
 def _values(source: RowSource) -> np.ndarray:
-    """All values of a source that is read in blocks; only zeros if each column has one that is not an integer."""
+    """All values of a source read in blocks; only zeros if each column has a value that is not an integer."""
     values, whole = np.zeros(source.shape), np.ones(source.shape[1], bool)
     for start, stop in itertools.pairwise(edges_for(source, _BLOCK)):
         values[start:stop] = block = source.read(start, stop)
@@ -139,10 +139,10 @@ def _values(source: RowSource) -> np.ndarray:
 
 
 def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -> _Found:
-    """Identifiers among columns whose values are too many to be kept.
+    """Identifiers among columns with too many values to keep.
 
-    Strictly ascending integers are all different, and count the rows if all steps are 1. More rows than there are years
-    have no year of their own.
+    Strictly increasing integers are all different, and count the rows if all steps are 1. With more rows than possible
+    years, rows have no year of their own.
     """
     count = len(candidates)
     whole, rising, by_one = np.ones(count, bool), np.ones(count, bool), np.ones(count, bool)
@@ -172,7 +172,7 @@ def _unknown(names: list[str]) -> Note:
 
 
 def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
-    """The metadata with what was set aside, and why."""
+    """The metadata with notes on what was set aside, and why."""
     notes, fates = [], dict(metadata.column_roles)
     reasons: tuple[tuple[Iterable[int], str], ...] = (
         (found.identifiers, "it identifies or counts the rows"),

@@ -1,9 +1,9 @@
-"""One decomposition, one file: a NumPy .npz archive whose arrays and JSON are sealed by SHA-256. Never a pickle.
+"""One decomposition in one file: a NumPy .npz archive whose arrays and JSON are sealed by SHA-256. Never a pickle.
 
 file = stored zip [array.npy ..., model.json] + zip comment "eckart-model sha256 <digest of every byte before it>"
 
-Members are stored without compression and lie one after the other without gaps, so no declared size can be larger
-than the file. `numpy.load(path)` opens the same file anywhere.
+Members are stored uncompressed and without gaps, so no declared size can exceed the file. `numpy.load(path)` opens the
+same file anywhere.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LOCAL_HEADER = 30
 _HEADER_LIMIT = 10_000
 _CHUNK = 1 << 20
 _BROKEN = (ValueError, TypeError, KeyError, AttributeError, EOFError, OverflowError, RecursionError, RuntimeError)
-"""What zipfile, json and numpy raise on bytes that are not what they claim to be."""
+"""Exceptions of zipfile, json and numpy on invalid bytes."""
 
 
 @document
@@ -107,7 +107,7 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 
 
 def _refuse_other_file(path: Path) -> None:
-    """A model replaces a model (or an empty file), never the data that it was made from, by whatever name or link."""
+    """Refuse to replace anything except a model or an empty file, under any name or link."""
     if not path.is_file() or path.stat().st_size == 0:
         return  # what cannot be replaced is refused when it is written
     if not is_model_file(path):
@@ -164,7 +164,7 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelFileError(f"{name} cannot be opened: {reason}. Check the path.") from error
-    if file is None:  # a pipe would be waited for
+    if file is None:  # opening a pipe would block
         raise ModelFileError(f"{name} cannot be opened: it is a pipe, a device or a folder. Check the path.")
     with file:
         _check_seal(file, name)
@@ -202,7 +202,7 @@ def _write_array(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> str:
 
 
 def _seal(file: IO[bytes], length: int) -> bytes:
-    """The seal of the first `length` bytes; leaves the file standing behind them."""
+    """The seal of the first `length` bytes; leaves the file positioned after them."""
     file.seek(0)
     digest, left = hashlib.sha256(), length
     while left > 0 and (chunk := file.read(min(left, _CHUNK))):
@@ -222,7 +222,7 @@ def _check_seal(file: IO[bytes], name: str) -> None:
         message = f"{name} is a zip archive without Eckart's checksum at its end: truncated, changed, or not a model."
         raise ModelFileError(f"{message} Use an intact copy.")
     if _seal(file, length) != seal:
-        raise ModelFileError(f"{name} was changed since it was written: its checksum differs. Use an intact copy.")
+        raise ModelFileError(f"{name} has changed since it was written: its checksum differs. Use an intact copy.")
 
 
 def _kind(start: bytes) -> str:
@@ -264,7 +264,7 @@ def _check_document(document: Mapping[str, object]) -> None:
 
 
 def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.ZipInfo]:
-    """The members by name, once none is double, packed, encrypted, overlapping or larger than the file."""
+    """The members by name, after checking that none is duplicate, compressed, encrypted, overlapping or too large."""
     offset = 0
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
@@ -278,7 +278,7 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
         if info.header_offset != offset:
             raise ModelFileError(f"Its member {short} overlaps another one or leaves a gap.")
         file.seek(offset + 26)
-        lengths = file.read(4)  # of the name and of the extra field, in front of the member's bytes
+        lengths = file.read(4)  # lengths of the name and of the extra field, before the member's bytes
         offset += _LOCAL_HEADER + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
         offset += info.file_size
         members[info.filename] = info
@@ -314,7 +314,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, digest: object)
 
 
 def _bytes(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytearray:
-    """The member's bytes, held once and writable."""
+    """The member's bytes, in one writable buffer."""
     data, position = bytearray(info.file_size), 0
     with archive.open(info) as entry:
         while chunk := entry.read(_CHUNK):

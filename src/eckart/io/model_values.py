@@ -28,7 +28,7 @@ _NOT_FINITE = {text: float(text) for text in ("nan", "inf", "-inf")}
 
 
 def allowed(dtype: np.dtype) -> bool:
-    """Whether a model file may hold this dtype: plain numbers that every platform reads alike."""
+    """Whether a model file may contain this dtype: plain numbers that every platform reads equally."""
     return dtype.kind in "fiu" and dtype.itemsize <= 8
 
 
@@ -41,7 +41,7 @@ def _encode_fields(value: object, where: str, arrays: dict[str, np.ndarray]) -> 
 
 
 def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
-    """JSON for a value; arrays found on the way are put into `arrays` under the place where they were found."""
+    """JSON for a value; arrays are moved to `arrays` under their path in the value."""
 
     def encoded(items: Mapping[Any, object]) -> JsonObject:
         return {str(key): encode(item, f"{where}.{key}", arrays) for key, item in items.items()}
@@ -68,7 +68,7 @@ def encode(value: object, where: str, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _scalar(value: bool | str | float | None) -> object:
-    """JSON has no NaN and no infinity."""
+    """A number for JSON, which has no NaN and no infinity."""
     finite = not isinstance(value, float) or np.isfinite(value)
     return value if finite else {"float": repr(value)}
 
@@ -78,7 +78,7 @@ def _fields_of(value: Any) -> JsonObject:
 
 
 def _as_parts(value: object) -> Any:
-    """Details as a dict of their fields, those that are None left out: the file does not name their classes."""
+    """Details as a dict of their fields, without those that are None; the file does not name their classes."""
     if isinstance(value, dict):
         return {key: _as_parts(item) for key, item in value.items()}
     if isinstance(value, UnknownDetails):
@@ -104,7 +104,7 @@ def _is_vector(part: object, kinds: str) -> bool:
 
 
 def _csr(parts: JsonObject) -> Matrix:
-    """The sparse array, once its indices are known to lie inside its shape."""
+    """The sparse array, after checking that its indices lie inside its shape."""
     from scipy import sparse
 
     shape: Any = parts.get("shape")
@@ -205,7 +205,7 @@ def _note(fields: JsonObject, arrays: Mapping[str, np.ndarray]) -> Note:
 def _details(method: object, parts: object) -> Details:
     """The details of a method from their fields."""
     if not isinstance(method, str) or not isinstance(parts, dict):
-        raise ModelFileError("The model's JSON has no method, or no parts of it. The file is not loaded.")
+        raise ModelFileError("The model's JSON has no method, or no details of it. The file is not loaded.")
     known = all_methods().get(method)
     if known is None:
         return UnknownDetails(parts) if parts else Details()
@@ -214,7 +214,7 @@ def _details(method: object, parts: object) -> Details:
 
 
 def _nested(value: object, hint: object) -> Any:
-    """The dataclass that a hint asks for, from a dict of its fields; anything else as it is."""
+    """The dataclass of a type hint from a dict of its fields; anything else unchanged."""
     if not isinstance(value, dict):
         return value
     if get_origin(hint) is dict:
@@ -241,7 +241,7 @@ def _required(cls: type) -> list[str]:
 
 
 def _build(cls: type, fields: JsonObject) -> Any:
-    """The frozen value, after each field was compared with its type hint."""
+    """The frozen value, after checking each field against its type hint."""
     hints = get_type_hints(cls, localns={"Array": np.ndarray, "D": Details})
     fields = {_RENAMED.get((cls.__name__, name), name): value for name, value in fields.items()}
     fields = {name: _nested(value, hints.get(name)) for name, value in fields.items()}
@@ -275,7 +275,7 @@ def _items_fit(items: tuple[object, ...], parts: tuple[object, ...]) -> bool:
 
 
 def check(d: Decomposition, refusal: str) -> None:
-    """Refuse unless the arrays fit each other and the factors hold numbers."""
+    """Refuse unless the shapes of the arrays agree and the factors are finite."""
     if len(np.shape(d.values)) != 1:
         raise ModelFileError(f"{refusal}: values has shape {np.shape(d.values)}; one dimension was expected.")
     k, rows, columns = d.k, d.rows, d.columns
@@ -303,7 +303,7 @@ def _check_names(d: Decomposition, refusal: str) -> None:
 
 
 def _check_certificate(d: Decomposition, refusal: str) -> None:
-    partly = not method_of(d).orthogonal  # no bound for each component separately
+    partly = not method_of(d).orthogonal  # there is no separate bound for each component
     for name in ("lower", "upper", "residuals") if d.certificate else ():
         seen = np.shape(getattr(d.certificate, name))
         if seen != (d.k,) and not (partly and len(seen) == 1 and seen[0] <= d.k):

@@ -1,7 +1,7 @@
-"""open_data: the one way from what a user has to a matrix, for every public function and for the command line.
+"""open_data: the single entry point from user data to a matrix, for every public function and the command line.
 
-Arrays and sparse matrices come back as they are, since they are computed where they live. Everything else becomes a
-source: rows with names, in memory or read in blocks. What is not known is refused by the name of its type.
+Arrays and sparse matrices are returned unchanged, because they are processed on their device. Everything else becomes a
+source: rows with names, in memory or read in blocks. Unknown objects are refused by the name of their type.
 """
 
 from __future__ import annotations
@@ -176,14 +176,14 @@ def _stored(data: object, options: ReadOptions, memory: int | None) -> DataSourc
 
 
 def _frame(data: object, options: ReadOptions, memory: int | None) -> DataSource:
-    """Frames in memory: pandas, polars, pyarrow and what narwhals knows."""
+    """Frames in memory: pandas, polars, pyarrow and others that narwhals supports."""
     from eckart.io.frames import frame_source
 
     return None if is_array(data) else frame_source(data, options.row_names)
 
 
 def _stream(data: object, options: ReadOptions, memory: int | None) -> DataSource:
-    """Whatever gives Arrow batches, has the interchange protocol, or is a cursor."""
+    """Objects that provide Arrow batches or the interchange protocol, and cursors."""
     from eckart.io.objects.arrow_stream import arrow_reader, interchange_table, reader_source
     from eckart.io.objects.batches import cursor_source, is_cursor
     from eckart.io.objects.databases import bounded_cache
@@ -215,7 +215,7 @@ def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> Dat
 
 
 def is_frame(data: object) -> bool:
-    """Whether it is a data frame or a record batch, by what all of them have."""
+    """Whether it is a data frame or a record batch, by the attributes that all of them have."""
     return hasattr(data, "columns") and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"))
 
 
@@ -245,7 +245,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
 
 
 def _batches(data: Iterator[Any], options: ReadOptions, memory: int | None) -> DataSource:
-    """Batches or rows, one after the other; a generator of paths is a list of paths."""
+    """Batches or rows in order; a generator of paths counts as a list of paths."""
     from eckart.io.objects.batches import batch_source
 
     items = iter(data)
@@ -288,7 +288,7 @@ def _array_like(data: object) -> DataSource:
 
 
 def not_rectangular(data: object, error: Exception) -> InputError:
-    """Why the data are not a table: the first row of another length, or what the conversion said."""
+    """Why the data are not a table: the first row of another length, or the error of the conversion."""
     lengths = [len(row) for row in data if hasattr(row, "__len__")] if isinstance(data, list | tuple) else []
     other = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
     if other is None:
@@ -306,7 +306,7 @@ def _refuse(data: object) -> NoReturn:
 
 
 def _hint(data: Any) -> str:
-    """What to do with an object that leads to a table, but is none."""
+    """What to do with an object that leads to a table but is not one."""
     module = type(data).__module__.partition(".")[0]
     if module == "dask":
         return " Compute it first, or make a Dask array or data frame of it."
@@ -334,8 +334,8 @@ def _masked(data: Any, found: Any, mask: Any) -> DataSource:
     chosen = np.asarray(mask)
     if chosen.dtype != bool or chosen.shape != (found.shape[1],):
         raise InputError(
-            f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, and these data have {found.shape[1]} "
-            "columns. Give as many values, true or false; names of columns of `var` are for AnnData."
+            f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, but these data need one true or false "
+            f"value for each of {found.shape[1]} columns. Names of columns of `var` are for AnnData only."
         )
     return _chosen(found, [int(place) for place in np.flatnonzero(chosen)])
 

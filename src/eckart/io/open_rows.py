@@ -1,4 +1,4 @@
-"""open_rows: a file as rows that are read on demand; open_table: that, or all of it, by its size."""
+"""open_rows: a file as rows read on demand; open_table: rows on demand or the whole file, depending on its size."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def open_table(
     stream: bool | None = None,
     options: ReadOptions = _DEFAULTS,
 ) -> Source | RowSource:
-    """All of a file that fits comfortably into memory, else its rows, block by block; `stream` decides it."""
+    """A file whole if it fits comfortably into memory, otherwise its rows in blocks; `stream` overrides the choice."""
     if (table := _as_table(path, options, memory)) is not None:
         return table
     by_rows = only_by_rows(path) or stream
@@ -58,12 +58,12 @@ def open_table(
 
 
 def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:
-    # What was sorted on disk is read from there: parsing it again would take several times the memory of the numbers.
+    # Read what was sorted on disk from there: parsing it again would take several times the memory of the numbers.
     return isinstance(rows, SpooledRows) or too_large(rows, memory)
 
 
 def _as_table(path: str | os.PathLike[str], o: ReadOptions, memory: int | None) -> RowSource | None:
-    """A folder or pattern of Parquet files that is to be read as a table, whatever its columns; None for the rest."""
+    """A folder or pattern of Parquet files to be read as a table, whatever its columns; None otherwise."""
     place = os.fsdecode(os.fspath(path))
     if o.format is None or FORMATS.get(f".{o.format.lower().removeprefix('.')}") != "parquet":
         return None
@@ -98,7 +98,7 @@ def open_paths(paths: Sequence[str], options: ReadOptions, *, memory: int | None
 def _several_parquet(
     paths: list[str], name: str, row_names: str | None, memory: int | None = None, *, entries: bool = True
 ) -> RowSource:
-    """Parquet files of one schema; the keys of hive folders become labels. Entries are those of one sparse matrix."""
+    """Parquet files of one schema; the keys of hive folders become labels. Entries form one sparse matrix."""
     found = _sorted_rows(paths, name, table_entries(*paths), memory, (ENTRIES_NOTE,)) if entries else None
     if found is not None:
         return found
@@ -121,7 +121,7 @@ def _is_file(place: str) -> bool:
 
 
 def _surely_small(path: str | os.PathLike[str], memory: int | None) -> bool:
-    """Whether a text is so small that counting its rows beforehand would be a waste."""
+    """Whether a text file is so small that counting its rows in advance would be wasteful."""
     place = os.fsdecode(os.fspath(path))
     packed = place.lower().endswith(".gz")
     if PurePath(place.lower().removesuffix(".gz")).suffix not in (*_TEXTS, ".mtx") or not _is_file(place):
@@ -138,7 +138,7 @@ def only_by_rows(path: str | os.PathLike[str]) -> bool:
 
 
 def too_large(rows: RowSource, memory: int | None) -> bool:
-    """Whether the numbers take more than a quarter of the memory allowed, or a third of what is free."""
+    """Whether the numbers take more than a quarter of the allowed memory, or a third of free memory."""
     limit = free_memory() // 3 if memory is None else memory // 4
     return rows.entries * (rows.dtype.itemsize + (4 if rows.sparse else 0)) > limit
 
@@ -150,9 +150,11 @@ def open_rows(
     memory: int | None = None,
     options: TextOptions | None = None,
 ) -> RowSource | None:
-    """The rows of a file, a folder or pattern of Parquet files, a Zarr store; None for what can only be read whole.
+    """The rows of a file, of a folder or pattern of Parquet files, or of a Zarr store.
 
-    `memory` bounds what one piece may take (a chunk, a compressed batch); `options` are those of a text.
+    None for files that can only be read whole.
+
+    `memory` bounds the size of one piece (a chunk, a compressed batch); `options` are those of a text file.
     """
     place = os.fsdecode(os.fspath(path))
     with reading(shown(place)):
@@ -181,7 +183,7 @@ def _open_rows(place: str, key: str | None, memory: int | None, options: TextOpt
         check_metadata(place, key)
         return stored_rows(place, "hdf5", key, memory)
     if suffix == ".zarr":
-        raise FileError(f"{shown(place)} is a file, and a Zarr store is a folder. Unpack it first.")
+        raise FileError(f"{shown(place)} is a file, but a Zarr store is a folder. Unpack it first.")
     if is_text(place):
         return text_rows(opened, place, options, tab=_is_tabbed(place))
     if suffix == ".npz":
@@ -193,7 +195,7 @@ def _open_rows(place: str, key: str | None, memory: int | None, options: TextOpt
 
 
 def is_text(path: str) -> bool:
-    """Whether it is called like a delimited text, packed or not."""
+    """Whether the name is that of a delimited text file, compressed or not."""
     return PurePath(path.lower().removesuffix(".gz")).suffix in _TEXTS
 
 
@@ -228,7 +230,7 @@ def _arrow(_opened: OpenedFile, path: str, name: str, memory: int | None, row_na
 def _sorted_rows(
     paths: Sequence[str], name: str, found: Any, memory: int | None, notes: tuple[Note, ...] = ()
 ) -> RowSource | None:
-    """Entries in any order are sorted by rows first, in a temporary file."""
+    """Sort entries by rows first, in a temporary file."""
     if found is None:
         return None
     shape, blocks = found
@@ -240,7 +242,7 @@ def _is_pattern(place: str) -> bool:
 
 
 def _open_matching(pattern: str, name: str, options: TextOptions, memory: int | None) -> RowSource:
-    """Parquet files by row groups; files of other kinds one after the other."""
+    """Parquet files by row groups; files of other kinds one after another."""
     found = _matching(pattern)
     if all(PurePath(path.lower()).suffix in _PARQUET for path in found):
         return _several_parquet(found, name, options.row_names, memory)

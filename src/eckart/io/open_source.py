@@ -1,4 +1,4 @@
-"""open_source: any file Eckart can read, by its suffix. A suffix never leads to a reader that could run code."""
+"""open_source: any readable file, by its suffix. No suffix leads to a reader that could run code."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def open_source(
 ) -> MemorySource | ConvertingSource:
     """Open a file, or a binary stream, as row blocks with names.
 
-    `format` overrules the suffix. `delimiter`, `decimal`, `header` and `encoding` overrule what is found in a text;
-    `row_names` is a column, "auto" for the first text column that tells the rows apart, or None; `key` names an array
-    of an .npz file; a compressed file may grow by the factor `max_expansion`; reading may take `memory` bytes.
+    `format` overrides the suffix. `delimiter`, `decimal`, `header` and `encoding` override what is detected in a text
+    file. `row_names` is a column, "auto" for the first text column that distinguishes the rows, or None. `key` names an
+    array of an .npz file. A compressed file may grow by the factor `max_expansion`. Reading may take `memory` bytes.
     """
     if not max_expansion > 0:
         raise ParameterError(f"max_expansion={max_expansion!r} should be a positive number.")
@@ -111,7 +111,7 @@ def _read_text(kind: str, opened: OpenedFile, options: TextOptions) -> MemorySou
 
 
 def _kind(format: str | None, path: str) -> str:
-    """The format said, or the one the suffix stands for."""
+    """The given format, or the one of the suffix."""
     if format is not None:
         word = format.lower().removeprefix(".").removesuffix(".gz")
         if word not in _NAMES:
@@ -121,7 +121,8 @@ def _kind(format: str | None, path: str) -> str:
     if suffix in FORMATS:
         if path.lower().endswith(".gz") and FORMATS[suffix] not in ("csv", "tsv", "txt", "mtx"):
             raise FileError(
-                f"{shown(path)} is packed, and {suffix} files are read unpacked. Unpack it with gunzip first."
+                f"{shown(path)} is compressed, but {suffix} files must be uncompressed. Decompress it with "
+                "gunzip first."
             )
         return FORMATS[suffix]
     remedy = _REMEDIES.get(suffix, f"Convert it, or use {FORMAT} if only the name is unusual.")
@@ -130,7 +131,7 @@ def _kind(format: str | None, path: str) -> str:
 
 
 def _kind_of_bytes(opened: OpenedFile) -> str:
-    """A stream has no suffix; its first bytes tell the kind."""
+    """The kind of a stream, from its first bytes, because it has no suffix."""
     head = (opened.content or b"")[:20]
     if head.startswith(GZIP_MAGIC):
         head = opened.read()[:20]

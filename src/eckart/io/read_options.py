@@ -13,10 +13,10 @@ from eckart.io.text.layout import TextOptions
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Reading options; None means: detected from the data."""
+    """Reading options; None means detected from the data."""
 
     format: str | None = None
-    """Kind of a file, whatever its name."""
+    """Format of a file, regardless of its name."""
     key: str | None = None
     """Array of an .npz, HDF5 or Zarr file, of a group or a mapping; table or query of a database."""
     delimiter: str | None = None
@@ -24,13 +24,13 @@ class ReadOptions:
     encoding: str | None = None
     header: bool | None = None
     row_names: str | None = "auto"
-    """Column that names the rows, "auto" for the first text column that can, None for no column."""
+    """Column that names the rows, "auto" for the first suitable text column, None for no column."""
     columns: Sequence[str | int] | None = None
     """Names, or positions counted from 0, of the columns to keep, in this order."""
     layer: str | None = None
     """Layer of an AnnData object or file."""
     mask: Any = None
-    """Columns of AnnData to keep: an array of true and false, or a boolean column of `var`."""
+    """Columns of AnnData to keep: an array of booleans, or a boolean column of `var`."""
 
     def __post_init__(self) -> None:
         if isinstance(self.columns, str):
@@ -39,12 +39,12 @@ class ReadOptions:
 
     @property
     def place(self) -> str | None:
-        """Where the array is inside a file: the layer, or the key."""
+        """Path of the array inside a file: the layer, or the key."""
         return f"layers/{self.layer}" if self.layer is not None else self.key
 
     @property
     def text(self) -> TextOptions:
-        """Those of a delimited text."""
+        """The options of a delimited text file."""
         return TextOptions(self.delimiter, self.decimal, self.header, self.row_names, self.encoding)
 
 
@@ -67,7 +67,7 @@ NAMES = frozenset(field.name for field in fields(ReadOptions))
 
 
 def split_options(options: Keywords) -> tuple[ReadOptions | None, Keywords]:
-    """(reading options, the others); None where no reading option is given."""
+    """(reading options, the others); None if there are no reading options."""
     if NAMES.isdisjoint(options):
         return None, options
     reading = {name: value for name, value in options.items() if name in NAMES}

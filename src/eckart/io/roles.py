@@ -1,4 +1,4 @@
-"""A table taken apart (numbers here, texts there) put together as a source, with a note on every decision."""
+"""Assemble a source from the parts of a table (numbers, texts), with a note on every decision."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from eckart.notes import Note
 
 EXACT = 2.0**53
 MOST_NAMES = 1_000_000
-"""Names and labels of more rows are not kept."""
+"""With more rows than this, names and labels are not kept."""
 
 
 @dataclass
 class Text:
-    """A text column set aside. `names_rows` says whether it may serve as row names."""
+    """A text column set aside. `names_rows` tells whether it may serve as row names."""
 
     name: str
     values: tuple[str, ...]
@@ -40,15 +40,15 @@ class Parts:
     notes: list[Note] = field(default_factory=list)
     row_names: tuple[str, ...] | None = None
     order: list[str] = field(default_factory=list)
-    """All columns of the file, as they stand in it."""
+    """All columns of the file, in their order."""
     column_roles: dict[str, str] = field(default_factory=dict)
-    """What was done with columns that are neither plain numbers nor labels."""
+    """Treatment of columns that are neither plain numbers nor labels."""
     layout: list[Note] = field(default_factory=list)
-    """How the file is written, in sentences."""
+    """Findings on the format of the file, in sentences."""
 
 
 def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemorySource:
-    """Row names from the first text column that tells the rows apart; the other texts become labels."""
+    """Use the first text column that distinguishes the rows as row names; other text columns become labels."""
     names, labels = parts.row_names, list(parts.texts)
     notes = list(parts.notes)
     chosen = _row_names(labels, row_names) if names is None else None
@@ -75,7 +75,7 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
 
 
 def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> dict[str, str]:
-    """What was done with each column: analysed, used as names or labels, or left out, and why."""
+    """Treatment of each column: analysed, used as names or labels, or left out, and why."""
     found = dict.fromkeys(parts.column_names, "analysed")
     if chosen is not None:
         found[chosen.name] = "names the rows"
@@ -88,7 +88,7 @@ def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> 
 
 
 def column_notes(parts: Parts, row_names: tuple[str, ...] | None) -> list[Note]:
-    """What a user must know of single columns of the matrix: they only count the rows, or have gaps."""
+    """Notes on single columns of the matrix: they only count the rows, or have missing values."""
     return _id_notes(parts) + missing_notes(parts, row_names)
 
 
@@ -101,13 +101,13 @@ def _row_names(texts: Sequence[Text], asked: str | None) -> Text | None:
 
 
 def check_row_names(asked: str | None, available: Sequence[str], name: str) -> None:
-    """Refuse a row-name column that is not there."""
+    """Refuse a row-name column that does not exist."""
     if asked not in (None, "auto") and asked not in available:
         raise ParameterError(f"{name} has no column {asked!r} to name the rows. It has {listed(list(available))}.")
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
-    """Every column gets a name of its own; changes are reported."""
+    """Give every column a unique name and report changes."""
     plain = [name.strip() or f"column {position}" for position, name in enumerate(names, 1)]
     used, taken, counts = set(plain), set[str](), dict[str, int]()
     out, changed = [], []
@@ -127,7 +127,7 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
 
 
 def quoted(name: str) -> str:
-    """A name as it may stand in a sentence: one line, not too long."""
+    """A name for a sentence: one line, not too long."""
     text = name if len(name) <= 60 else name[:57] + "..."
     return repr(text)
 
@@ -177,7 +177,7 @@ def _id_notes(parts: Parts) -> list[Note]:
 
 
 def missing_notes(parts: Parts, names: tuple[str, ...] | None) -> list[Note]:
-    """Count what is missing by column, in row blocks so that no second matrix is made."""
+    """Count missing values by column, in blocks of rows to avoid a second matrix."""
     matrix = parts.matrix
     per_column = np.zeros(matrix.shape[1], np.int64)
     first, empty_rows, first_empty = None, 0, 0

@@ -1,4 +1,4 @@
-"""Rows that are read on demand: a matrix larger than memory, without any algebra."""
+"""Rows read on demand: a matrix larger than memory, without any algebra."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from eckart.io.guard import reads_rows
 
 
 def edges_for(source: RowSource, block_bytes: int) -> tuple[int, ...]:
-    """Row edges of blocks of about `block_bytes`, at the cuts of the source where it has some."""
+    """Row edges of blocks of about `block_bytes`, at the cuts of the source if it has any."""
     rows = source.shape[0]
     if source.sparse and isinstance(source, HasPointers):
         return _edges_by_entries(source, block_bytes)
@@ -51,7 +51,7 @@ class HasPointers(Protocol):
 
 
 def _edges_by_entries(source: HasPointers, block_bytes: int) -> tuple[int, ...]:
-    """Blocks of at most `block_bytes`, or of one row: rows may be of very different lengths."""
+    """Blocks of at most `block_bytes`, or of one row, because rows may have very different lengths."""
     edges, limit, rows = [0], block_bytes, 0
     for first, before in _bytes_before(source):
         rows = first + len(before) - 1
@@ -63,7 +63,7 @@ def _edges_by_entries(source: HasPointers, block_bytes: int) -> tuple[int, ...]:
 
 
 def _bytes_before(source: DataSource) -> Iterator[tuple[int, np.ndarray]]:
-    """(first row, bytes that all rows before each row take in memory), in pieces that share a row."""
+    """(first row, memory of all rows before each row), in pieces that share a row."""
     size, first, last = np.dtype(source.dtype).itemsize + 4, 0, np.zeros(0, np.int64)
     for piece in source.pointers():
         # Clipped: damaged pointers are refused when their rows are read.
@@ -94,7 +94,7 @@ def rows_per_block(source: RowSource, block_bytes: int) -> int:
 
 
 class OfStored:
-    """Numbers of the dtype `stored`, given out as float32 or float64."""
+    """Numbers of dtype `stored`, returned as float32 or float64."""
 
     stored: np.dtype
 
@@ -104,7 +104,7 @@ class OfStored:
 
 
 class WholeRows:
-    """Rows of which every entry is stored, and that may be read from any row to any other."""
+    """Rows with every entry stored, which can be read in any range."""
 
     shape: tuple[int, int]
 
@@ -117,7 +117,7 @@ class WholeRows:
 
 
 class PiecedRows:
-    """Rows in pieces, one after the other: piece i has the rows from edges[i] to edges[i + 1]."""
+    """Rows in consecutive pieces: piece i has the rows from edges[i] to edges[i + 1]."""
 
     edges: tuple[int, ...]
 
@@ -125,7 +125,7 @@ class PiecedRows:
         return self.edges
 
     def overlapping(self, start: int, stop: int) -> Iterator[tuple[int, slice, slice]]:
-        """Pieces with rows from start to stop: its number, its rows counted from `start`, and counted in the piece."""
+        """Pieces with rows from start to stop: number, rows relative to `start`, and rows within the piece."""
         for piece in range(bisect_right(self.edges, start) - 1, bisect_left(self.edges, stop)):
             first, last = self.edges[piece], self.edges[piece + 1]
             begin, end = max(start, first), min(stop, last)
@@ -134,7 +134,7 @@ class PiecedRows:
 
 @dataclass(frozen=True)
 class NpyRows(OfStored, WholeRows):
-    """An .npy file, read by blocks with plain buffered reads: a map of the file would be paged in piece by piece."""
+    """An .npy file, read in blocks with buffered reads: a memory map would be paged in piece by piece."""
 
     state: FileState
     shape: tuple[int, int]
@@ -169,7 +169,7 @@ class NpyRows(OfStored, WholeRows):
             done += got
 
     def _columns(self, start: int, stop: int) -> np.ndarray:
-        """Column by column, from where each is stored: one read for each column."""
+        """Read column by column, one read for each column."""
         rows, size = self.shape[0], self.stored.itemsize
         block = np.empty((self.shape[1], stop - start), self.stored)
         with Path(self.state.path).open("rb", buffering=0) as stream:
@@ -184,7 +184,7 @@ class NpyRows(OfStored, WholeRows):
 
 @dataclass(frozen=True)
 class MemoryRows(OfMatrix):
-    """A matrix in memory that is read in blocks anyway, for runs with a checkpoint."""
+    """A matrix in memory that is read in blocks, for runs with a checkpoint."""
 
     matrix: Matrix
     metadata: Metadata = field(default_factory=Metadata)
@@ -217,7 +217,7 @@ class MemoryRows(OfMatrix):
 
 @dataclass(frozen=True)
 class HeldRows(MemoryRows):
-    """A small file that was read whole, given out in blocks; with all its names, labels and notes."""
+    """A small file that was read whole and is returned in blocks, with all its names, labels and notes."""
 
     state: FileState | None = None
 

@@ -22,7 +22,7 @@ _HIVE = re.compile(r"([^=/]+)=([^/]*)")
 
 @dataclass(frozen=True)
 class SeveralRows:
-    """Row sources of equal columns, one after the other."""
+    """Row sources with equal columns, in order."""
 
     sources: tuple[RowSource, ...]
     edges: tuple[int, ...]
@@ -91,7 +91,7 @@ def _difference(first: object, second: object) -> str:
 
 
 def _metadata(sources: Sequence[DataSource], paths: Sequence[str], name: str) -> Metadata:
-    """Names and labels one after the other, where all files have them; the keys of hive folders as further labels."""
+    """Concatenated names and labels, if all files have them; the keys of hive folders as further labels."""
     metadata: Metadata = sources[0].metadata
     total = sum(source.shape[0] for source in sources)
     rows, labels = None, {}
@@ -128,7 +128,7 @@ def hive_labels(paths: Sequence[str], counts: Sequence[int]) -> dict[str, tuple[
 
 
 def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
-    """Files of these kinds in a folder and, where it is partitioned, in the folders below; hidden ones are left out."""
+    """Files of these kinds in a folder and, if it is partitioned, in its subfolders; hidden files are left out."""
     found = []
     for path in sorted(Path(folder).rglob("*")):
         inside = path.relative_to(folder).parts

@@ -1,4 +1,4 @@
-"""Rows written block by block to .npy, .parquet or .zarr; the file has its name only when it is complete."""
+"""Rows written block by block to .npy, .parquet or .zarr; the file gets its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Write = Callable[[np.ndarray], None]
 def row_writer(
     path: str | os.PathLike[str], shape: tuple[int, int], dtype: np.dtype, names: Sequence[str], *, overwrite: bool
 ) -> Iterator[Write]:
-    """A function that takes blocks of rows, in order, until there are `shape[0]` of them."""
+    """A function that accepts blocks of rows, in order, until there are `shape[0]` of them."""
     target = Path(path)
     top_loadings = {".npy": _npy, ".parquet": _parquet, ".zarr": _zarr}
     make = top_loadings.get(target.suffix.lower())

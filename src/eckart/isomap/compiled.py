@@ -1,11 +1,11 @@
-"""Shortest ways through a graph in CSR form: Dijkstra's algorithm with a 4-ary heap, and 16 sources at once.
+"""Shortest paths through a graph in CSR form: Dijkstra's algorithm with a 4-ary heap, and 16 sources at once.
 
-Sources that are near each other meet the vertices in nearly the same order. One run of Dijkstra gives the order; sweeps
-in that order then relax the edges of 16 sources together, and end when nothing changes. That is the same fixed point,
-bit for bit, at a fraction of the cost: distances of 16 sources lie side by side and need no heap.
+Nearby sources reach the vertices in nearly the same order. One run of Dijkstra gives the order. Sweeps in that order
+then relax the edges of 16 sources together and end when nothing changes. The fixed point is the same, bit for bit, at a
+fraction of the cost: the distances of 16 sources are contiguous in memory and need no heap.
 
 All functions release the GIL, so that a thread can own its sources. Weights are not negative. Arrays are filled in
-loops: slices that are assigned to take seconds to compile.
+loops, because slice assignments take seconds to compile.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from eckart.engine.compiled.waiting import njit
 
 WIDTH = 16
-"""Sources that are swept together."""
+"""Number of sources swept together."""
 
 _UNSEEN, _SETTLED = -1, -2
 
@@ -60,7 +60,7 @@ def _sink(heap, place, key, size):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _push(heap, place, key, size, vertex, distance):  # type: ignore[no-untyped-def]
-    """Put a vertex in, or move it up with its shorter distance; gives the new size."""
+    """Insert a vertex, or move it up with its shorter distance; returns the new size."""
     key[vertex] = distance
     if place[vertex] == _UNSEEN:
         heap[size] = vertex
@@ -72,7 +72,7 @@ def _push(heap, place, key, size, vertex, distance):  # type: ignore[no-untyped-
 
 @njit(nogil=True, cache=True)
 def _pop(heap, place, key, size):  # type: ignore[no-untyped-def]
-    """Take the nearest vertex out; the caller lowers the size by one."""
+    """Remove the nearest vertex; the caller decreases the size by one."""
     vertex = heap[0]
     place[vertex] = _SETTLED
     if size > 1:
@@ -84,7 +84,7 @@ def _pop(heap, place, key, size):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, inline="always")
 def _shorten(indptr, indices, weights, v, key, heap, place, size, touched, seen):  # type: ignore[no-untyped-def]
-    """Shorten the ways to the neighbours of v and note new vertices in `touched`; gives (size, seen)."""
+    """Shorten the paths to the neighbours of v and record new vertices in `touched`; returns (size, seen)."""
     for p in range(indptr[v], indptr[v + 1]):
         u = indices[p]
         if key[v] + weights[p] < key[u]:
@@ -97,7 +97,10 @@ def _shorten(indptr, indices, weights, v, key, heap, place, size, touched, seen)
 
 @njit(nogil=True, cache=True)
 def _dijkstra(indptr, indices, weights, seeds, starts, key, heap, place, order):  # type: ignore[no-untyped-def]
-    """key[v] = min over the seeds of start + way to v; `order` gets the vertices as they are reached, then the rest."""
+    """key[v] = min over the seeds of start + path to v.
+
+    `order` receives the vertices in the order reached, then the rest.
+    """
     rows = key.shape[0]
     for v in range(rows):
         key[v] = np.inf
@@ -123,7 +126,7 @@ def _dijkstra(indptr, indices, weights, seeds, starts, key, heap, place, order):
 
 @njit(nogil=True, cache=True)
 def _sweep(indptr, indices, weights, order, distance, waiting, best):  # type: ignore[no-untyped-def]
-    """One pass in the given order over the vertices that wait; gives how many of them came nearer."""
+    """One pass over the waiting vertices in the given order; returns how many distances decreased."""
     nearer = 0
     for i in range(order.shape[0]):
         v = order[i]
@@ -152,9 +155,11 @@ def _sweep(indptr, indices, weights, order, distance, waiting, best):  # type: i
 
 @njit(nogil=True, cache=True)
 def distances(indptr, indices, weights, first, seeds, starts, chosen, width, result):  # type: ignore[no-untyped-def]
-    """result[i, v] = way from source chosen[i] to v; its seeds are first[s]..first[s + 1], each with a start distance.
+    """result[i, v] = distance from source chosen[i] to v.
 
-    `width` sources (1 or up to 16) are taken together; those that follow each other in `chosen` should be near.
+    Its seeds are first[s]..first[s + 1], each with a start distance.
+
+    `width` sources (1 or up to 16) are processed together; neighbours in `chosen` should be close in the graph.
     """
     rows = indptr.shape[0] - 1
     key, order = np.empty(rows), np.empty(rows, np.int32)
@@ -186,7 +191,7 @@ def distances(indptr, indices, weights, first, seeds, starts, chosen, width, res
 
 @njit(nogil=True, cache=True)
 def neighbouring(indptr, indices, weights, first, sources):  # type: ignore[no-untyped-def]
-    """The sources in an order in which 16 that follow each other are near.
+    """The sources in an order in which 16 consecutive ones are close.
 
     Those at vertex v are sources[first[v]:first[v + 1]].
     """
@@ -218,9 +223,9 @@ def neighbouring(indptr, indices, weights, first, sources):  # type: ignore[no-u
 
 @njit(nogil=True, cache=True)
 def spread(indptr, indices, weights, start, count):  # type: ignore[no-untyped-def]
-    """`count` vertices, each the farthest from all before it, beginning with the farthest from `start`.
+    """`count` vertices, each the farthest from all previous ones, starting with the farthest from `start`.
 
-    A search from a new vertex ends where an older one is as near: behind that nothing can come nearer.
+    The search from a new vertex stops where an older one is as close: beyond that, no distance can decrease.
     """
     rows = indptr.shape[0] - 1
     nearest, place = np.full(rows, np.inf), np.full(rows, _UNSEEN, np.int32)

@@ -1,4 +1,4 @@
-"""What Isomap knows in addition to its coordinates: the rows, their graph, and how to place further rows."""
+"""Details of Isomap beyond its coordinates: the rows, their graph, and how to place new rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class IsomapDetails(Details):
     n_neighbors: int | None
     radius: float | None
     connected_components: int
-    """Pieces that the graph fell into before they were joined."""
+    """Number of connected components of the graph before they were joined."""
     first: np.ndarray
     index: np.ndarray
     weight: np.ndarray

@@ -1,4 +1,4 @@
-"""From a graph to coordinates: all rows at once, or landmarks first and the others by their distances to them."""
+"""From a graph to coordinates: all rows at once, or landmarks first and the others by their distances to these."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Figures:
 
 @dataclass(frozen=True)
 class Embedding:
-    """Coordinates left * values, and how to place further points: -1/2 (d^2 - means) weights - shift."""
+    """Coordinates left * values, and the formula for new points: -1/2 (d^2 - means) weights - shift."""
 
     left: np.ndarray
     values: np.ndarray
     norm: float
     """Square root of the sum of all eigenvalues: of all squared distances along the graph, divided by 2 rows."""
     sources: np.ndarray
-    """The rows that distances are taken to: all, or the landmarks."""
+    """The rows to which distances are computed: all, or the landmarks."""
     weights: np.ndarray
     means: np.ndarray
     shift: np.ndarray
@@ -63,7 +63,7 @@ class Embedding:
     info: SolveInfo
     certificate: Bounds | None = None
     distances: np.ndarray | None = None
-    """Distances between all rows, in float64, where they take little memory: `transform` is quick with them."""
+    """Distances between all rows in float64, if they take little memory; they make `transform` fast."""
 
 
 _KEPT_BYTES = 2**27
@@ -72,9 +72,9 @@ _KEPT_BYTES = 2**27
 def embed_all(
     graph: Graph, k: int, *, solver: str, tolerance: float, memory: int | None, seed: int, returned: str
 ) -> Embedding:
-    """Coordinates of all rows from all their distances, which are kept while the work lasts, in float32 if many.
+    """Coordinates of all rows from all their distances, which are kept meanwhile, in float32 if there are many.
 
-    `returned` is the dtype that the coordinates will be rounded to.
+    `returned` is the dtype to which the coordinates will be rounded.
     """
     rows = graph.rows
     dense = solver == "direct" or (solver == "auto" and (rows <= scaling.DENSE or 10 * k >= rows))
@@ -82,7 +82,7 @@ def embed_all(
     peak = (4 if dense else 1) * np.dtype(dtype).itemsize * rows**2 + 8 * rows * (64 * threads() + 256)
     _check_memory(peak, memory, rows)
     squares = _all_squares(graph, dtype)
-    # Whoever makes the data must not know the probes: they depend on every edge.
+    # Whoever makes the data must not know the probes, so they depend on every edge.
     rng = ArrayDigest().add(graph.first).add(graph.index).add(graph.weight).generator(seed, "Isomap")
     solution = scaling.scale(squares, k, dense=dense, tolerance=tolerance, rng=rng)
     positive = _positive(solution)
@@ -123,9 +123,9 @@ def _kept(squares: np.ndarray) -> np.ndarray | None:
 
 
 def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> Embedding:
-    """Coordinates of landmarks from their distances, of all rows from their distances to the landmarks.
+    """Coordinates of the landmarks from their distances, and of all rows from their distances to the landmarks.
 
-    The components are turned to those of all rows afterwards.
+    The components are then rotated to those of all rows.
     """
     rows = graph.rows
     peak = 4 * count * rows + 32 * count**2 + 8 * 8 * rows * threads() + 8 * rows * (3 * k + 20)
@@ -160,7 +160,7 @@ def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> 
         reconstruction_error=float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))) / count,
         eigenvalues=np.asarray(values**2),
     )
-    why = f"{count:,} landmarks, spread out, by LAPACK; the other rows by their distances to them."
+    why = f"LAPACK embeds {count:,} well-spread landmarks; the other rows are placed by their distances to them."
     norm = float(np.sqrt(np.sum(values**2) / kept)) if kept > 0 else 0.0
     return Embedding(
         left, values, norm, landmarks, weights @ rotation, core.means, shift @ rotation, figures, "landmarks", why,
@@ -169,7 +169,7 @@ def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> 
 
 
 def _placed(squares: np.ndarray, means: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """-1/2 (s - means) weights for the column s of each row, some thousand at a time."""
+    """-1/2 (s - means) weights for the column s of each row, a few thousand at a time."""
     result = np.empty((squares.shape[1], weights.shape[1]))
     for start in range(0, squares.shape[1], 4096):
         part = squares[:, start : start + 4096].T.astype(np.float64)
@@ -197,9 +197,10 @@ def _positive(solution: Solution) -> np.ndarray:
 def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str, norm: float) -> Certificate:
     """Bounds of the eigenvalues, and their share of the trace: sum |y_i - y_j|^2 / sum d_ij^2 over all pairs.
 
-    Values and vectors round to `dtype`: (B - l) v moves by 4 u |B|, the subspace by u sqrt(k); `norm` bounds |B|.
+    Values and vectors are rounded to `dtype`: (B - l) v moves by 4 u |B|, the subspace by u sqrt(k); `norm` bounds |B|.
 
-    With negative eigenvalues the share can pass 1, where the coordinates reach farther than the graph; 1 is reported.
+    With negative eigenvalues the share can exceed 1, because distances in the coordinates exceed those along the graph.
+    Then 1 is reported.
     """
     k = len(solution.values)
     lower, upper = np.maximum(solution.lower[:k], 0.0), np.maximum(solution.upper[:k], 0.0)

@@ -1,4 +1,4 @@
-"""Isomap: coordinates whose straight distances are the distances along the data."""
+"""Isomap: coordinates whose straight-line distances equal the distances along the data."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
         self.landmarks_ = d.details.sources if self.n_landmarks is not None else None
 
     def _scores(self, data: object) -> Array:
-        """Connect each row to its neighbours among the fitted rows."""
+        """Scores of new rows, connected to their neighbours among the fitted rows."""
         if self._euclidean:
             return project(self.decomposition_, data)
         from eckart.isomap import other_metrics
@@ -278,7 +278,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
         }
 
     def _straight(self) -> bool:
-        """Whether distances are Euclidean, in whatever words."""
+        """Whether distances are Euclidean, in any notation."""
         plain = self.metric in _EUCLIDEAN or (self.metric == "minkowski" and self.p == 2)
         return isinstance(self.metric, str) and plain and not self.metric_params
 

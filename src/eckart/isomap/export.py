@@ -1,4 +1,4 @@
-"""A fitted scikit-learn Isomap with our numbers."""
+"""A fitted scikit-learn Isomap with Eckart's numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eckart.estimators.export import with_attributes
 
 
 def sklearn_isomap(ours: Any) -> Isomap:
-    """A fitted ``sklearn.manifold.Isomap``; it keeps all distances, rows x rows."""
+    """A fitted ``sklearn.manifold.Isomap``, which keeps all distances, rows x rows."""
     if ours.n_landmarks is not None:
         raise ParameterError("scikit-learn's Isomap has no landmarks. Fit with n_landmarks=None to convert it.")
     theirs = Isomap(

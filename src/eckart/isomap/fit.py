@@ -1,8 +1,8 @@
-"""Isomap: coordinates whose straight distances are the distances along the data, by way of neighbours.
+"""Isomap: coordinates whose straight-line distances equal the distances along the data, through neighbours.
 
-Join each row with its neighbours, measure along the graph (squared: S), and take the leading eigenpairs of
-B = -1/2 J S J = V diag(l) V^T: coordinates V sqrt(l). A new row at squared distances s has -1/2 (s - mean) V / sqrt(l).
-With landmarks the same is done for a few rows, spread out, and all others are placed like new rows.
+Join each row with its neighbours, measure distances along the graph (squared: S), and take the leading eigenpairs of B
+= -1/2 J S J = V diag(l) V^T: coordinates V sqrt(l). A new row at squared distances s has -1/2 (s - mean) V / sqrt(l).
+With landmarks, this is done for a few well-spread rows, and all others are placed like new rows.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Given:
-    """What a graph was built from."""
+    """The data from which a graph was built."""
 
     points: Matrix | None
     n_neighbors: int | None
@@ -63,8 +63,8 @@ class Given:
 def decompose(data: object, **given: Unpack[IsomapKeywords]) -> Decomposition[IsomapDetails]:
     """Isomap of a table: `left * values` are the coordinates of its rows; `project` places new ones.
 
-    There is no linear reconstruction, so `right` is empty. `details` has the rows, the graph (first, index, weight) and
-    the figures: negative_share, residual_variance (with 1, ..., k coordinates), reconstruction_error.
+    There is no linear reconstruction, so `right` is empty. `details` contains the rows, the graph (first, index,
+    weight) and figures of merit: negative_share, residual_variance (with 1, ..., k coordinates), reconstruction_error.
     """
     options = IsomapOptions(**given)
     opened = open_matrix(data)
@@ -77,7 +77,7 @@ def decompose(data: object, **given: Unpack[IsomapKeywords]) -> Decomposition[Is
 
 
 def project(decomposition: Decomposition, data: object) -> Array:
-    """Coordinates of rows, old or new: through their neighbours along the graph."""
+    """Coordinates of rows, fitted or new, through their neighbours along the graph."""
     d = decomposition
     opened = open_matrix(data)
     if opened.matrix.shape[1] != d.columns:
@@ -108,7 +108,7 @@ def reconstruct(decomposition: Decomposition, scores: Array) -> Array:
 
 
 def finite_points(opened: Opened) -> Matrix:
-    """Rows on the host in float64, dense or CSR, none of them missing or infinite."""
+    """Rows on the host in float64, dense or CSR, without missing or infinite values."""
     matrix = opened.matrix
     points = matrix.matrix.astype(np.float64) if matrix.sparse else matrix.dense()
     with np.errstate(over="ignore", invalid="ignore"):
@@ -131,7 +131,7 @@ def checked(rows: int, options: IsomapOptions) -> Wish:
 
 
 def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -> tuple[Graph, int]:
-    """The graph of the rows, in one piece, and of how many pieces it was."""
+    """The connected graph of the rows, and its number of components before they were joined."""
     rows = points.shape[0]
     if (n_neighbors is None) == (radius is None):
         raise ParameterError("Give only one of n_neighbors and radius: each determines the neighbours.")
@@ -156,7 +156,7 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -
 
 
 def say_pieces(count: int) -> None:
-    """In scikit-learn's words, so that filters for its warning still work."""
+    """Warn with scikit-learn's text, so that filters for its warning still work."""
     warnings.warn(
         f"The number of connected components of the neighbors graph is {count} > 1. Each pair of them was joined at "
         "its two nearest rows; distances across such a connection are unreliable. Increase the number of neighbors, or "
@@ -190,11 +190,11 @@ def of_graph(
 
 
 def _refuse_range(graph: Graph) -> None:
-    """Distances are squared and summed: outside the range of float64 the result would be meaningless."""
+    """Refuse distances whose squares and sums leave the range of float64."""
     longest = float(np.max(graph.weight, initial=0.0))
     if longest > _LONGEST or 0.0 < longest < 1.0 / _LONGEST:
         raise InputError(
-            f"The largest distance between neighbours is {longest:.3g}, and sums of its square exceed the range of "
+            f"The largest distance between neighbours is {longest:.3g}, but sums of its square exceed the range of "
             "float64. Multiply all distances by one number: the shape of the result stays the same."
         )
 
@@ -244,7 +244,7 @@ def _assembled(
 
 
 _DISTANCES = "_distances"
-"""Where distances between all rows are kept with a model. Pickles and files lack them: they are computed again."""
+"""Where a model keeps the distances between all rows. They are not in pickles and files, but computed again."""
 
 
 def _keep_distances(
@@ -282,9 +282,9 @@ def graph_of(d: Decomposition) -> Graph:
 
 
 def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
-    """Coordinates of points that are joined to the graph at their seeds: -1/2 (d^2 - means) weights - shift.
+    """Coordinates of points joined to the graph at their seeds: -1/2 (d^2 - means) weights - shift.
 
-    Runs from the points or from the sources, whichever are fewer: the distances are the same.
+    Paths start from the points or from the sources, whichever are fewer; the distances are the same.
     """
     if (np.diff(seeds.first) == 0).any():
         lonely = int(np.flatnonzero(np.diff(seeds.first) == 0)[0])
@@ -327,7 +327,7 @@ def _from_known(seeds: Neighbours, known: np.ndarray, consume: Callable[[np.ndar
     def step(start: int) -> None:
         chosen = np.arange(start, min(start + _TOGETHER, seeds.rows))
         first, tile = seeds.first[chosen], np.full((len(chosen), known.shape[1]), np.inf)
-        for turn in range(int(counts[chosen].max())):  # the seeds of all points, one after the other
+        for turn in range(int(counts[chosen].max())):  # the seeds of all points, concatenated
             seed = first + np.minimum(turn, counts[chosen] - 1)
             ways = known[seeds.index[seed]]
             ways += seeds.distance[seed][:, None]
@@ -338,7 +338,7 @@ def _from_known(seeds: Neighbours, known: np.ndarray, consume: Callable[[np.ndar
 
 
 _TOGETHER = 64
-"""Points that are placed at a time."""
+"""Number of points placed at a time."""
 
 
 def distance_matrix(d: Decomposition) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""Geodesic distances: shortest ways along a graph that joins each row with its neighbours.
+"""Geodesic distances: shortest paths along a graph that joins each row with its neighbours.
 
-The graph is symmetric; where it falls into parts, each pair of parts is joined at its two nearest rows.
+The graph is symmetric. If it is not connected, each pair of components is joined at its two nearest rows.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from eckart.isomap.neighbors import Neighbours, edges, nearest
 Result = TypeVar("Result")
 
 _SEGMENT = 64
-"""Sources of one task: four groups of 16."""
+"""Number of sources per task: four groups of 16."""
 _SEGMENT_APART = 8
 _SMALL_SEGMENT = 256
-"""The same where SciPy does the work: each call converts the graph again."""
+"""The same for SciPy, where each call converts the graph again."""
 _COMPILE_FROM = 1000
 """From this many rows on, compiled loops are worth their compilation time."""
 _SCARCE = 8
-"""Sources fewer than one in this many rows lie too far apart to be grouped."""
+"""With fewer than one source in this many rows, sources are too far apart to be grouped."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Symmetric, in CSR form: row i is joined to index[first[i]:first[i + 1]], at `weight`."""
+    """A symmetric graph in CSR form: row i is joined to index[first[i]:first[i + 1]], with lengths `weight`."""
 
     first: Integers
     index: Integers
@@ -46,7 +46,7 @@ class Graph:
 
 
 def join(rows: np.ndarray, others: np.ndarray, weights: np.ndarray, size: int) -> Graph:
-    """The graph with these edges, both ways; of several between two rows the shortest counts."""
+    """The graph with these edges in both directions; of parallel edges the shortest counts."""
     start = np.concatenate([rows, others]).astype(np.int64)
     end = np.concatenate([others, rows]).astype(np.int64)
     weight = np.concatenate([weights, weights]).astype(np.float64)
@@ -59,7 +59,7 @@ def join(rows: np.ndarray, others: np.ndarray, weights: np.ndarray, size: int) -
 
 
 def components(graph: Graph) -> tuple[int, np.ndarray]:
-    """How many parts that no edge joins, and the part of each row."""
+    """Number of connected components, and the component of each row."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -70,7 +70,7 @@ def components(graph: Graph) -> tuple[int, np.ndarray]:
 
 
 def join_components(graph: Graph, points: Array, count: int, labels: np.ndarray) -> Graph:
-    """The graph with one more edge for each pair of parts, between their two nearest rows."""
+    """The graph with one more edge for each pair of components, between their two nearest rows."""
     rows, others, weights = [], [], []
     for part in range(1, count):
         mine, before = np.flatnonzero(labels == part), np.flatnonzero(labels < part)
@@ -90,7 +90,7 @@ def join_components(graph: Graph, points: Array, count: int, labels: np.ndarray)
 
 
 def rows_as_sources(rows: np.ndarray) -> Neighbours:
-    """Sources that are rows of the graph themselves."""
+    """Sources that are rows of the graph."""
     return Neighbours(np.arange(len(rows) + 1, dtype=np.int64), rows.astype(np.int32), np.zeros(len(rows)))
 
 
@@ -100,9 +100,9 @@ def fold_distances(
     step: Callable[[np.ndarray, np.ndarray], Result],
     add: Callable[[Result, Result], Result],
 ) -> Result:
-    """The sum of step(i, tile), tile[j] = the distances from source i[j] to all rows, a few sources at a time.
+    """The sum of step(i, tile), where tile[j] has the distances from source i[j] to all rows, a few sources at a time.
 
-    A source starts at its neighbours in the graph. Steps run side by side, sums keep their order.
+    A source starts at its neighbours in the graph. Steps run in parallel, sums keep their order.
     """
     if graph.rows < _COMPILE_FROM:
 
@@ -128,14 +128,16 @@ def fold_distances(
 
 
 def _with_scipy(graph: Graph, sources: Neighbours, chosen: np.ndarray) -> np.ndarray:
-    """Distances from some sources to all rows, by SciPy's Dijkstra: nothing has to be compiled."""
+    """Distances from some sources to all rows by SciPy's Dijkstra, without compilation."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
     start, stop = int(chosen[0]), int(chosen[-1]) + 1
     begin, end = int(sources.first[start]), int(sources.first[stop])
     shape = (graph.rows, graph.rows)
-    matrix: csr_array[np.float64] = csr_array((graph.weight, graph.index, graph.first), shape=shape)
+    # 32-bit indices: SciPy before 1.15 takes no others.
+    index, first = graph.index.astype(np.int32, copy=False), graph.first.astype(np.int32)
+    matrix: csr_array[np.float64] = csr_array((graph.weight, index, first), shape=shape)
     if end - begin == stop - start and not sources.distance[begin:end].any():  # the sources are rows themselves
         return np.asarray(dijkstra(matrix, directed=True, indices=sources.index[begin:end]))
     used, place = np.unique(sources.index[begin:end], return_inverse=True)
@@ -152,12 +154,12 @@ def through(seeds: Neighbours, known: np.ndarray, start: int, stop: int) -> np.n
 
 
 def each_distance(graph: Graph, sources: Neighbours, consume: Callable[[np.ndarray, np.ndarray], None]) -> None:
-    """consume(i, tile) for all sources, from several threads, each source once."""
+    """consume(i, tile) for all sources, from several threads, once for each source."""
     fold_distances(graph, sources, consume, lambda _first, _second: None)
 
 
 def _in_neighbourhoods(graph: Graph, sources: Neighbours) -> np.ndarray:
-    """The sources in an order that keeps near ones together; the nearest seed tells where a source is."""
+    """The sources in an order that keeps close ones together; the nearest seed locates a source."""
     from eckart.isomap.compiled import neighbouring
 
     home = sources.index[sources.first[:-1]]
@@ -167,7 +169,7 @@ def _in_neighbourhoods(graph: Graph, sources: Neighbours) -> np.ndarray:
 
 
 def spread_out(graph: Graph, count: int) -> np.ndarray:
-    """`count` rows, each the farthest along the graph from all before it, in rising order."""
+    """`count` rows, each the farthest along the graph from all previous ones, in increasing order."""
     from eckart.isomap.compiled import spread
 
     return np.sort(spread(*graph.arrays, 0, count))

@@ -1,4 +1,4 @@
-"""Neighbours of rows, exactly: the nearest few, or all within a radius, in Euclidean distance.
+"""Exact Euclidean neighbours of rows: the nearest few, or all within a radius.
 
 ||x - y||^2 = ||x||^2 + ||y||^2 - 2 x.y finds candidates by products of tiles (of rows less their mean); distances then
 come from differences, so equal rows are at distance zero. Rows of few columns are searched in a tree instead.
@@ -23,12 +23,12 @@ _TILE_COLUMNS = 4096
 _COMPILE_FROM = 2**20
 """From this many row products on, compiled loops are worth their compilation time."""
 _MARGIN = 6
-"""Further candidates, so that rounding in the tiles cannot push a neighbour out."""
+"""Additional candidates, so that rounding in the tiles cannot exclude a neighbour."""
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Of row i: index[first[i]:first[i + 1]] and their distances, nearest first."""
+    """The neighbours of row i: index[first[i]:first[i + 1]] and their distances, nearest first."""
 
     first: Integers
     index: Integers
@@ -58,12 +58,12 @@ class Neighbours:
 
 
 def edges(counts: np.ndarray) -> np.ndarray:
-    """0, c_0, c_0 + c_1, ...: where the entries of each row begin."""
+    """0, c_0, c_0 + c_1, ...: the start of the entries of each row."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def nearest(queries: Matrix, points: Matrix, count: int) -> Neighbours:
-    """The `count` rows of `points` nearest to each row of `queries`; of equal ones the first."""
+    """The `count` rows of `points` nearest to each row of `queries`; ties go to the first."""
     rows = queries.shape[0]
     if not is_sparse(points) and points.shape[1] <= _TREE_COLUMNS:
         distance, index = _tree(points).query(queries, k=[*range(1, count + 1)], workers=threads())
@@ -118,7 +118,7 @@ def _nearest_by_tiles(queries: Matrix, points: Matrix, count: int) -> tuple[np.n
 
 
 def _scan_of(products: int) -> Callable[[np.ndarray, int, np.ndarray, np.ndarray], None]:
-    """The loop that lets a tile of scores into the best of each row; compiled where there are many."""
+    """The loop that updates the best of each row with a tile of scores; compiled if there are many."""
     if products < _COMPILE_FROM:
         return _scan_with_numpy
     from eckart.engine.compiled.top import scan
@@ -127,7 +127,7 @@ def _scan_of(products: int) -> Callable[[np.ndarray, int, np.ndarray, np.ndarray
 
 
 def _scan_with_numpy(tile: np.ndarray, first: int, scores: np.ndarray, indices: np.ndarray) -> None:
-    """Scores and places of the best, of equal ones the first, after the columns first, first + 1, ... of the tile."""
+    """Scores and indices of the best after the columns first, first + 1, ... of the tile; ties go to the first."""
     everything = np.concatenate([scores, tile], axis=1)
     columns = np.broadcast_to(np.arange(first, first + tile.shape[1]), tile.shape)
     order = np.argsort(-everything, axis=1, kind="stable")[:, : scores.shape[1]]
@@ -152,7 +152,7 @@ def _within_by_tiles(queries: Matrix, points: object, radius: float) -> tuple[np
 
 
 def _about_the_mean(queries: object, points: Matrix) -> tuple[Matrix, Matrix, np.ndarray]:
-    """Both less the mean of the points, which leaves distances as they are; sparse rows stay as they are."""
+    """Both minus the mean of the points, which does not change distances; sparse rows are unchanged."""
     if not is_sparse(points):
         mean = points.mean(axis=0)
         same = queries is points

@@ -34,7 +34,7 @@ def fitted_neighbours(isomap: Any, X: object) -> NearestNeighbors:
 
 
 def graph(nbrs: NearestNeighbors, X: object, n_neighbors: int | None, radius: float | None) -> tuple[Graph, int]:
-    """The graph of the rows, in one piece, and of how many pieces it was."""
+    """The connected graph of the rows, and its number of components before they were joined."""
     if radius is None:
         found = nbrs.kneighbors_graph(n_neighbors=n_neighbors, mode="distance")
     else:
@@ -67,7 +67,7 @@ def seeds(nbrs: NearestNeighbors, X: object, radius: float | None) -> Neighbours
 
 
 def sklearn_kernel_pca(isomap: Any) -> KernelPCA:
-    """Eigenpairs, centring and kernel as scikit-learn keeps them."""
+    """Eigenpairs, centring and kernel as scikit-learn stores them."""
     d = isomap.decomposition_
     kernel = -0.5 * isomap.dist_matrix_**2
     result = KernelPCA(

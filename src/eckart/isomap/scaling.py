@@ -1,7 +1,7 @@
 """Classical scaling: coordinates with given squared distances S, from the leading eigenpairs of B = -1/2 J S J.
 
-B = V diag(l) V^T, coordinates V sqrt(l). B need not be positive: distances along a graph fit into no Euclidean space
-exactly, and its negative eigenvalues say by how much. J = I - 1 1^T / n is applied to vectors, never to S.
+B = V diag(l) V^T, coordinates V sqrt(l). B need not be positive: distances along a graph are not exactly Euclidean, and
+the negative eigenvalues measure by how much. J = I - 1 1^T / n is applied to vectors, never to S.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ DENSE = 512
 DOUBLE = 4096
 """Up to this many rows S is kept in float64."""
 SAMPLE, _SPECTRUM_SAMPLE = 640, 400
-"""Rows of the samples from which residual variance and the share of negative eigenvalues are estimated; all eigenvalues
-of the second are computed, which takes the cube of their number."""
+"""Sample sizes (rows) for the residual variance and the share of negative eigenvalues. The second computes all
+eigenvalues, which takes the cube of the size.
+"""
 _ROWS = 64
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -46,15 +47,15 @@ class Squares:
 
     @property
     def trace(self) -> float:
-        """Of B: half the mean of all squared distances, times n."""
+        """Trace of B: half the mean of all squared distances, times n."""
         return 0.5 * self.size * self.mean
 
     @property
     def rounding(self) -> float:
-        """Bound on what rounding does to an eigenvalue of B: ||E||_F / 2, |E_ij| <= e S_ij.
+        """Bound of the effect of rounding on an eigenvalue of B: ||E||_F / 2, |E_ij| <= e S_ij.
 
-        A distance along the graph is a sum of fewer than n weights, off by n u at most, its square by twice as much;
-        then come its dtype, and four subtractions that centre it.
+        A distance along the graph is a sum of fewer than n weights, off by at most n u, its square by twice as much.
+        Rounding to its dtype and four subtractions for centring follow.
         """
         unit = float(np.finfo(self.matrix.dtype).eps) / 2 + (2 * self.size + 8) * _UNIT / 2
         return unit * self.half_norm
@@ -108,8 +109,8 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
         return Solution("lanczos", np.zeros(k), np.eye(size, k), np.zeros(k), np.zeros(k), np.zeros(k))
     block = min(size, max(6, k + 2))
     start = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, squares.means))
-    # B has negative eigenvalues, so what the trace leaves bounds nothing: the probes alone tell.
-    # Products with B in float64: sums of n terms, and two means, in any order.
+    # B has negative eigenvalues, so the trace bounds nothing; only the probes do. Products with B in float64: sums of n
+    # terms, and two means, in any order.
     product_error = (3 * size + 8) * 0.5 * _UNIT * squares.half_norm
     matrix = Matrix(size, squares.apply, squares.means, lambda: (np.inf, product_error))
     capacity = min(size, max(6 * k, 2 * k + 12 * block, 256))
@@ -138,7 +139,7 @@ def _dense(squares: Squares, k: int) -> Solution:
 def negative_share(squares: Squares, solution: Solution) -> float:
     """Sum of |l| over the negative eigenvalues of B as a share of the sum over all; 0 for Euclidean distances.
 
-    From the spectrum where it is known; else from that of a sample of rows, spread evenly.
+    From the spectrum if it is known, otherwise from that of an evenly spread sample of rows.
     """
     spectrum = solution.spectrum
     if spectrum is None:
@@ -149,7 +150,7 @@ def negative_share(squares: Squares, solution: Solution) -> float:
 
 
 def negative_part(spectrum: np.ndarray) -> float:
-    """sum of max(-l, 0) / sum of |l|; rounding below the largest eigenvalue does not count."""
+    """sum of max(-l, 0) / sum of |l|, ignoring rounding relative to the largest eigenvalue."""
     noise = 8 * _UNIT * len(spectrum) * float(np.abs(spectrum).max(initial=0.0))
     total = float(np.abs(spectrum).sum())
     return float(-spectrum[spectrum < -noise].sum()) / total if total > 0 else 0.0
@@ -160,7 +161,7 @@ def residual_variance(
 ) -> np.ndarray:
     """1 - r^2 between distances along the graph and in the first 1, 2, ..., k coordinates, over rows x all rows.
 
-    `distances(i)` are those from rows[i]; a row's distance to itself does not count.
+    `distances(i)` are those from rows[i]; the distance of a row to itself does not count.
     """
     k = coordinates.shape[1]
 
@@ -184,7 +185,7 @@ def residual_variance(
 
 
 def evenly(size: int, count: int) -> np.ndarray:
-    """At most `count` of 0, ..., size - 1, spread evenly."""
+    """At most `count` of 0, ..., size - 1, evenly spread."""
     return np.unique(np.linspace(0, size - 1, min(size, count)).astype(np.int64))
 
 

@@ -1,6 +1,7 @@
-"""Kernel PCA of an approximated kernel: K ~ F^T F by randomly pivoted Cholesky, components those of the columns of F.
+"""Kernel PCA of an approximated kernel K ~ F^T F by randomly pivoted Cholesky: the components of the columns of F.
 
-What is missing, K - F^T F, is positive semi-definite and its trace is known: it bounds every eigenvalue and their sum.
+The missing part, K - F^T F, is positive semi-definite and its trace is known, which bounds every eigenvalue and their
+sum.
 """
 
 from __future__ import annotations
@@ -52,22 +53,22 @@ TARGET = 0.95
 _SINGLE = 1e-3
 """Smallest requested error for which float32 is usually accurate enough for F."""
 _LARGE = 1e30
-"""Entries of the kernel whose sums and squares float32 does not hold."""
+"""Entries of the kernel beyond which sums and squares do not fit in float32."""
 
 
 def rank_limit(size: int, settings: KernelSettings) -> int:
-    """Rows that the approximation may take: as requested, or as many as fit in memory."""
+    """Maximum rank of the approximation: as requested, or as much as fits in memory."""
     item = 4 if settings.approximation_error >= _SINGLE else 8
     fits = int(0.6 * settings.budget) // (item * size)
     return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))
 
 
 def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
-    """The components of F, and what they prove of K.
+    """The components of F, and the bounds for K that follow.
 
-    Where the rounding of a factor in float32 takes the error beyond what was requested, the factor is made in float64.
+    If the rounding of a float32 factor exceeds the requested error, the factor is computed in float64.
     """
-    # With more threads BLAS adds up in another order: the last bits would depend on their number.
+    # With more threads BLAS sums in another order, and the last bits would depend on their number.
     with one_blas_thread():
         if settings.approximation_error >= _SINGLE and _in_single(rows, kernel):
             found = _approximate(rows, kernel, settings, plan, "float32")
@@ -130,7 +131,7 @@ def _approximate(
         dual = to_numpy(coefficients["dual"])
         lower = ritz_bounds(gram, to_numpy(block), dual, made.trace, matrix.size, rounding)
     else:
-        # Nothing but a pass over all of K tells how much of it is negative.
+        # Only a pass over all of K shows how much of it is negative.
         found = found.indefinite(whole_error(matrix, made.factor, probes) + rounding)
         lower = np.maximum(components.values - found.excess, 0.0)
     vectors = scores * from_numpy(inverse_or_zero(np.sqrt(values)), scores)
@@ -154,7 +155,7 @@ def _doubles(array: Array) -> Array:
 
 
 def _ritz(image: Array) -> tuple[Array, np.ndarray]:
-    """(centred columns, turned so that they are orthogonal, the turn), the longest first."""
+    """(centred columns, rotated to be orthogonal, the rotation), the longest first."""
     centred = off_mean(off_mean(image))
     values, turn = np.linalg.eigh(to_numpy(centred.T @ centred))
     turn = turn[:, np.argsort(-values, kind="stable")]
@@ -198,7 +199,7 @@ def certified(
     settings: KernelSettings,
     dtype: str,
 ) -> Certificate:
-    """Bounds on shares of the trace of H K H, which is that of F, at most `found.missing` more and `slack` less."""
+    """Bounds of shares of the trace of H K H, which is between that of F - `slack` and + `found.missing`."""
     total, k = found.total + made.error, len(solution.values)
     certificate = certify(solution, total, settings, 1, settings.approximation_error, dtype)
     low, high = 0.0, float(total + found.missing > 0.0)
@@ -212,13 +213,15 @@ def certified(
         fewer = float(components.values[: k - 1].sum()) + (k - 1) ** 0.5 * found.grams + found.gain(k - 1)
         decided = low >= settings.target_ratio > fewer / (total - found.slack)
     sentence = summary_of(solution, low, high) if k else ""
-    sentence += f" The kernel is approximated at rank {len(made.pivots)}, {percent(share, 3)} of it missing."
+    sentence += (
+        f" The kernel is approximated at rank {len(made.pivots)}, with {percent(share, 3)} of its trace missing."
+    )
     proved = decided and bool(share <= settings.approximation_error) and bool(np.isfinite(solution.upper).all())
     return replace(certificate, explained=(low, max(low, high)), summary=sentence, proved=proved)
 
 
 def triangle_of(block: Array) -> Array:
-    """L with L L^T = K[pivots, pivots], which rounding may have left slightly indefinite; overwrites `block`."""
+    """L with L L^T = K[pivots, pivots], which rounding may have made slightly indefinite; overwrites `block`."""
     xp = namespace(block)
     more = 8 * float(np.finfo(np.float64).eps) * float(xp.linalg.trace(block))
     if is_numpy(block):
@@ -226,7 +229,7 @@ def triangle_of(block: Array) -> Array:
         return np.linalg.cholesky(block)
     try:
         found = xp.linalg.cholesky(block + more * xp.eye(block.shape[0], dtype=block.dtype, device=device(block)))
-    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+    except RuntimeError as error:  # PyTorch's equivalent of NumPy's LinAlgError
         raise np.linalg.LinAlgError(str(error)) from error
     if not np.isfinite(float(found[-1, -1])):  # and CuPy's
         raise np.linalg.LinAlgError("the kernel of the pivots is not positive definite")
@@ -234,7 +237,7 @@ def triangle_of(block: Array) -> Array:
 
 
 def _solved(upper: Array, right: Array) -> Array:
-    """U^-1 B. Elimination finds nothing below the diagonal, so the array API's `solve` loses nothing but time."""
+    """U^-1 B. Elimination finds nothing below the diagonal, so the array API's `solve` costs only time."""
     solvers = namespace(upper).linalg
     if hasattr(solvers, "solve_triangular"):  # PyTorch's
         return solvers.solve_triangular(upper, right, upper=True)
@@ -242,7 +245,7 @@ def _solved(upper: Array, right: Array) -> Array:
 
 
 def through(triangle: Array, components: FactorComponents) -> Keywords:
-    """Coefficients on the pivots: features of a point are L^-1 k(pivots, x)."""
+    """Coefficients on the pivots: the features of a point are L^-1 k(pivots, x)."""
     together = from_numpy(np.hstack([components.directions, components.mean[:, None]]), triangle)
     if is_numpy(triangle):
         weights = linalg.solve_triangular(triangle, together, lower=True, trans="T")

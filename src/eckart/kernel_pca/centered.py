@@ -1,8 +1,8 @@
-"""Leading eigenpairs of H K H, H = I - 1 1^T / n: a symmetric matrix about its mean, which is never formed.
+"""Leading eigenpairs of H K H, H = I - 1 1^T / n: a symmetric matrix about its mean, which is never formed explicitly.
 
-H K H q = h(K h(q)), where h takes the mean off a column. Block Lanczos works with K in the precision in which it is
-kept; one last read in float64 refines the values (Rayleigh quotients err by the square of the vectors' error), measures
-what keeping it cost, and gives the row means that new points are centred with.
+H K H q = h(K h(q)), where h subtracts the mean of a column. Block Lanczos uses K in its stored precision. A final
+float64 pass refines the values (the error of Rayleigh quotients is the square of that of the vectors), measures the
+effect of the stored precision, and gives the row means for centring new points.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
 
 _UNIT = float(np.finfo(np.float64).eps)
 _WITHIN = 1e-3
-"""Tiles whose rounding exceeds this share of the last wanted value are made again in float64."""
+"""Tiles whose rounding exceeds this share of the last wanted value are recomputed in float64."""
 _SHARP = 1e-6
 """K v / l replaces v if its value is at least this share of the first."""
 _LOWEST_PASSES = 40
-"""Passes that the smallest eigenvalue of a kernel that may be indefinite is worth."""
+"""Number of passes spent on the smallest eigenvalue of a kernel that may be indefinite."""
 _DEVICE_SIZE = 512
 """From this size on, a GPU computes all eigenvectors faster than the host."""
 
 
 class Symmetric(Protocol):
-    """A symmetric matrix, as far as this solver may know it."""
+    """A symmetric matrix as this solver sees it."""
 
     size: int
     precision: str
     diagonal: Array
     prototype: Array
-    """Shows the library and the device of all arrays."""
+    """Determines the library and the device of all arrays."""
 
     def first(self, right: Array) -> tuple[Array, Array]: ...
     def matmat(self, right: Array) -> Array: ...
@@ -53,7 +53,7 @@ class Symmetric(Protocol):
 
 @dataclass(frozen=True)
 class Centred:
-    """Eigenpairs of H K H (its eigenvalues in the place of squared singular values), and what they were taken about."""
+    """Eigenpairs of H K H (eigenvalues take the role of squared singular values), and the means for centring."""
 
     solution: Solution
     means: Array
@@ -61,11 +61,11 @@ class Centred:
     total: float
     """Trace of H K H."""
     total_error: float = 0.0
-    """Bound of the error of that."""
+    """Bound of the error of the trace."""
     smallest: float = 0.0
-    """The smallest eigenvalue, or a bound below it."""
+    """The smallest eigenvalue, or a lower bound of it."""
     negative: float = 0.0
-    """Moduli of the negative eigenvalues as a share of all moduli; where not all are known, |smallest| / largest."""
+    """Absolute negative eigenvalues as a share of all absolute values; |smallest| / largest if not all are known."""
     difference: float = 0.0
     """||K in float64 - K in use||_F."""
 
@@ -75,12 +75,12 @@ def off_mean(block: Array) -> Array:
 
 
 def solve_whole(matrix: Symmetric, request: Request, *, positive: bool = False) -> Centred:
-    """All eigenvalues by LAPACK, the wanted pairs kept; only these where K is known to have no negative ones."""
+    """All eigenvalues by LAPACK, keeping the wanted pairs; only these if K has no negative eigenvalues."""
     whole = matrix.dense()
     xp, size = namespace(whole), matrix.size
     means = xp.mean(whole, axis=1)
     whole -= means
-    # Subtraction rounds in proportion to its result; the second time it takes off what rounding left of the mean.
+    # Subtraction rounds in proportion to its result; the second one removes what rounding left of the mean.
     left = _norm(whole)
     whole -= (means - xp.mean(means))[:, None]
     for axis in (0, 1):
@@ -112,7 +112,7 @@ def solve_whole(matrix: Symmetric, request: Request, *, positive: bool = False) 
 def _norm(whole: Array) -> float:
     """||A||_F."""
     if isinstance(whole, np.ndarray):
-        return math.sqrt(float(np.einsum("ij,ij->", whole, whole)))  # BLAS would wake its threads for this
+        return math.sqrt(float(np.einsum("ij,ij->", whole, whole)))  # BLAS would use several threads for this
     xp = namespace(whole)
     return float(xp.sqrt(xp.sum(whole * whole)))
 
@@ -123,14 +123,14 @@ def _leading(whole: Array, count: int) -> tuple[np.ndarray, Array]:
 
 
 def _eigenpairs(whole: Array, count: int | None) -> tuple[np.ndarray, Array]:
-    """All eigenvalues, falling, and the vectors of the first `count` at least, where they are found sooner."""
+    """All eigenvalues, decreasing, and at least the vectors of the first `count`, by the faster route."""
     xp, size = namespace(whole), whole.shape[0]
     if is_host(whole) or size < _DEVICE_SIZE:
         spectrum, _, vectors = spectrum_and_pairs(to_numpy(whole), size if count is None else min(count, size))
         return spectrum, from_numpy(vectors, whole)
     try:
         values, vectors = xp.linalg.eigh(whole)
-    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+    except RuntimeError as error:  # PyTorch's equivalent of NumPy's LinAlgError
         raise np.linalg.LinAlgError(str(error)) from error
     return to_numpy(values)[::-1], xp.flip(vectors, axis=1)
 
@@ -144,7 +144,7 @@ def _centred_trace(matrix: Symmetric, means: Array) -> float:
 def solve_few(
     matrix: Symmetric, request: Request, *, block: int, capacity: int, rng: np.random.Generator, positive: bool
 ) -> Centred:
-    """The wanted pairs by block Lanczos; `positive` when K cannot have negative eigenvalues."""
+    """The wanted pairs by block Lanczos; `positive` if K cannot have negative eigenvalues."""
     found = _solve_few(matrix, request, block, capacity, rng, positive)
     kept = float(found.solution.values[-1])
     lacking = not found.solution.proved and not found.solution.converged
@@ -164,7 +164,7 @@ def _solve_few(
     whole = float(xp.sum(sums)) / size
     if not np.isfinite(whole):
         raise np.linalg.LinAlgError("the kernel is not finite")
-    # The sums are those of the tiles in use: 64 units of rounding of their own precision are allowed for them.
+    # The sums are those of the tiles in use: the bounds allow for 64 units of rounding in their precision.
     trace = float(xp.sum(matrix.diagonal)) - whole + 64 * unit * abs(whole) + 3.0 * matrix.error()
     below, smallest = (0.0, 0.0) if positive else _lowest(matrix, rng, block, request.max_passes)
     shift = max(0.0, -below)
@@ -185,10 +185,10 @@ def _solve_few(
 
 
 class ProductErrors:
-    """Errors of all products of a run in float32, E = G Q - Y for all blocks Q and their images Y, by combinations.
+    """Errors of all products of a float32 run, E = G Q - Y for all blocks Q and products Y, by random combinations.
 
-    Z is drawn after each product; (G Q - Y) Z, summed over all blocks, is (E_1, E_2, ...) times one standard normal
-    matrix, so that `rounding.measured` bounds the norm of all errors together. By Davis, Kahan and Weinberger some
+    Z is drawn after each product. (G Q - Y) Z, summed over all blocks, is (E_1, E_2, ...) times one standard normal
+    matrix, so `rounding.measured` bounds the norm of all errors together. By Davis, Kahan and Weinberger, some
     symmetric matrix within that norm of G has exactly these products.
     """
 
@@ -208,7 +208,7 @@ class ProductErrors:
 
     @property
     def combined(self) -> list[Array]:
-        """Q Z, where it was recorded."""
+        """Q Z, if it was recorded."""
         return [] if self.sums is None else [off_mean(self.sums[0])]
 
     def bound(self, product: Array) -> float:
@@ -219,7 +219,7 @@ class ProductErrors:
 def _refined(
     matrix: Symmetric, pairs: Pairs, products: ProductErrors, shift: float, block: int, smallest: float
 ) -> Centred:
-    """Values and vectors by Rayleigh and Ritz with K in float64."""
+    """Values and vectors by Rayleigh-Ritz with K in float64."""
     size, k = matrix.size, len(pairs.values)
     basis = pairs.vectors
     xp = namespace(basis)
@@ -259,7 +259,7 @@ def _refined(
 def product_rounding(size: int, columns: int) -> float:
     """Rounding of `columns` products with H K H in float64, relative to the norm of |K|.
 
-    Sums within a tile, over tiles, and for two means: in any order, at most (number of terms) u each.
+    Sums within a tile, over tiles, and for two means: each at most (number of terms) u, in any order.
     """
     return (2 * size + 1024 + size / 512) * UNIT * float(np.sqrt(columns))
 
@@ -267,7 +267,7 @@ def product_rounding(size: int, columns: int) -> float:
 def _after_product(residuals: np.ndarray, values: np.ndarray, upper: np.ndarray, rounding: float) -> np.ndarray:
     """Residuals of G v / |G v| from those of v: ||G r|| / l with r orthogonal to all v, ||G r|| <= (s + |R|) ||r||.
 
-    s bounds the eigenvalues beyond the basis: the upper bound after the last value, or the first where there is none.
+    s bounds the eigenvalues beyond the basis: the upper bound after the last value, or the first if there is none.
     Rounding of G v may lie along the first vector, where G multiplies it by the first value.
     """
     k = len(values)
@@ -287,7 +287,7 @@ def _lengths(columns: Array) -> Array:
 
 
 def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int, most: int) -> tuple[float, float]:
-    """(a bound below, a value above) for the smallest eigenvalue: the largest of c - H K H, c = ||K||_F."""
+    """(a lower bound, an upper estimate) of the smallest eigenvalue: the largest of c - H K H, c = ||K||_F."""
     size, ceiling = matrix.size, matrix.length()
     start = orthogonal.orthonormalize(off_mean(orthogonal.gaussian(rng, size, block, matrix.prototype)))
     xp = namespace(start)

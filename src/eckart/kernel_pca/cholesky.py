@@ -1,9 +1,9 @@
-"""Randomly pivoted Cholesky: K ~ F^T F from a few rows of K, with the exact trace of what is missing.
+"""Randomly pivoted Cholesky: K ~ F^T F from a few rows of K, with the exact trace of the missing part.
 
 F = L^-1 K[pivots, :], K[pivots, pivots] = L L^T. The next pivot is drawn in proportion to the diagonal of K - F^T F,
-which is kept up to date; its sum is the error, since K - F^T F is positive semi-definite. Pivots are proposed in blocks
-from the diagonal as it was, and accepted with the probability that makes them draws from the diagonal as it is, so a
-block costs products of matrices and has the distribution of one draw at a time (Epperly, Tropp, Webber).
+which is kept up to date. Its sum is the error, because K - F^T F is positive semi-definite. Pivots are proposed in
+blocks from the old diagonal and accepted with the probability that makes them draws from the current one. A block thus
+costs matrix products and has the distribution of one draw at a time (Epperly, Tropp, Webber).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from eckart.kernel_pca.elementwise import subtract_squares
 
 _COLUMNS = 4096
 _DEVICE_BYTES = 2**30
-"""On a GPU a strip of columns is as wide as this allows."""
+"""Maximum width of a strip of columns on a GPU."""
 _GROUP = 64
-"""Numbers that are added up before their sum becomes float64."""
+"""Number of values summed before the sum becomes float64."""
 _PROPOSALS = 128
-"""As many are proposed, and accepted, at a time: on a GPU a product of 128 rows wastes nothing."""
+"""Number of proposals, and of acceptances, at a time: a product of 128 rows uses a GPU fully."""
 _DEVICE_SIZE = 2**17
 _DEVICE_PROPOSALS = 160
-"""For this many points or more on a GPU, where discarded proposals cost nothing compared with the products."""
+"""From this many points on a GPU, discarded proposals cost little compared with the products."""
 
 
 class RowsOnDemand(Protocol):
@@ -55,14 +55,14 @@ class RowsOnDemand(Protocol):
 
 @dataclass(frozen=True)
 class Factor:
-    """F (rank x n), the pivots in the order in which they were taken, and the trace of K and of K - F^T F."""
+    """F (rank x n), the pivots in order, and the traces of K and of K - F^T F."""
 
     factor: Array
     pivots: np.ndarray
     trace: float
     error: float
     lowest: float
-    """The most negative entry that the remaining diagonal had: rounding, unless K is indefinite."""
+    """The most negative entry of the remaining diagonal: rounding, unless K is indefinite."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,13 @@ def pivoted_cholesky(
     precision: str = "float32",
     least: int = 1,
 ) -> Factor:
-    """F with trace(K - F^T F) <= error x trace(K), of rank `least` (where K has it) to `most`."""
+    """F with trace(K - F^T F) <= error x trace(K), of rank `least` (if K allows) to `most`."""
     size = matrix.size
     left = matrix.diagonal + 0.0
     xp = namespace(left)
     trace = missing = float(xp.sum(left))
     most = min(most, size)
-    # In NumPy arrays, F has room above it for rows of K: see _extend_at_once.
+    # In NumPy arrays, there is room above F for rows of K: see _extend_at_once.
     above = 0 if is_numpy(left) else min(_PROPOSALS, most)
     whole = empty_rows(above + most, size, left, precision)
     factor = whole[above:, :]
@@ -122,13 +122,13 @@ def pivoted_cholesky(
 
 
 def _count(left: Array, rank: int) -> int:
-    """How many to propose: few at first, when they are similar, unless a GPU has room for all of them."""
+    """Number of proposals: few at first, when they are similar, unless a GPU has room for all of them."""
     large = not is_host(left) and left.shape[0] >= _DEVICE_SIZE
     return _DEVICE_PROPOSALS if large else min(_PROPOSALS, max(16, rank // 2))
 
 
 def _propose(left: Array, draws: np.ndarray) -> Array:
-    """Places drawn in proportion to what is left, one for each uniform number."""
+    """Indices drawn in proportion to the remaining diagonal, one for each uniform number."""
     xp = namespace(left)
     edges = xp.cumsum(left, 0)
     indices = xp.searchsorted(edges, from_numpy(draws, left) * edges[-1], side="right")
@@ -147,7 +147,7 @@ def _not_negative(left: Array) -> Array:
 
 
 def _accept(block: np.ndarray, rng: np.random.Generator, room: int) -> tuple[np.ndarray, np.ndarray]:
-    """(numbers of the accepted proposals, Cholesky factor of what is left of K on them); `block` is that of all."""
+    """(numbers of the accepted proposals, Cholesky factor of the residual of K on them); `block` is that of all."""
     from eckart.kernel_pca.compiled_pivots import accept
 
     size = len(block)
@@ -161,7 +161,7 @@ def _accept(block: np.ndarray, rng: np.random.Generator, room: int) -> tuple[np.
 def _extend(
     matrix: RowsOnDemand, factor: Array, rank: int, accepted: np.ndarray, triangle: np.ndarray, left: Array
 ) -> None:
-    """The new rows of F, and the diagonal that they leave, a strip of columns at a time."""
+    """The new rows of F and the remaining diagonal, a strip of columns at a time."""
     stop_rank = rank + len(accepted)
     index = from_numpy(accepted, factor)
     weights = take_columns(factor[:rank, :], index).T
@@ -192,7 +192,7 @@ def _extend_at_once(
     index = from_numpy(accepted, left)
     inverse = from_numpy(inverse_of_triangle(triangle), left).T
     weights = astype(take_columns(whole[above:stop, :], index), xp.float64)
-    # Its transpose is what is in one piece in memory: cuBLAS is a tenth faster with it.
+    # Its transpose is contiguous in memory: cuBLAS is a tenth faster with it.
     turn = astype(xp.concat([inverse, -(weights @ inverse)], axis=0), whole.dtype)
 
     for strip in _strips(whole, count):
@@ -215,7 +215,7 @@ def _workers(factor: Array) -> int | None:
 def factor_components(factor: Array, count: int, cross_products: Callable[[Array], Array]) -> FactorComponents:
     """Leading eigenpairs of the covariance of the columns of F; products in its precision, sums in float64.
 
-    `cross_products` gives A^T A of a tall block. Where doubles are as fast as floats, the products are in float64.
+    `cross_products` computes A^T A of a tall block. If doubles are as fast as floats, the products are in float64.
     """
     xp = namespace(factor)
     strips = _strips(factor, factor.shape[0])
@@ -241,7 +241,7 @@ def _row_means(factor: Array, strips: list[slice]) -> Array:
 
 
 def _row_sums(part: Array) -> Array:
-    """In float64, over sums of a few in the precision of the numbers: half of the way to memory is saved."""
+    """Row sums in float64, over partial sums in the precision of the numbers, which halves the memory traffic."""
     xp, (rows, width) = namespace(part), part.shape
     whole = width - width % _GROUP
     groups = xp.sum(xp.reshape(part[:, :whole], (rows, whole // _GROUP, _GROUP)), axis=2)

@@ -1,7 +1,7 @@
-"""K ~ F^T F by randomly pivoted Cholesky where the points are read in blocks and F is not kept.
+"""K ~ F^T F by randomly pivoted Cholesky for points read in blocks, without storing F.
 
-F = L^-1 k(pivots, x) with L L^T = K[pivots, pivots], so a block of points gives its columns of F whenever it is read.
-A round is one pass: what is left of the diagonal, and the next proposals, drawn on the way with their points.
+F = L^-1 k(pivots, x) with L L^T = K[pivots, pivots], so the columns of F of a block are computed whenever it is read. A
+round is one pass: it computes the remaining diagonal and draws the next proposals with their points.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Blocks = Callable[[], Iterable[tuple[int, Matrix]]]
 
 @dataclass
 class Pivots:
-    """Chosen points, their places, and the Cholesky factor of the kernel between them."""
+    """Chosen points, their indices, and the Cholesky factor of the kernel between them."""
 
     tile: Tile
     join: Callable[[list[Matrix]], Matrix]
@@ -44,7 +44,7 @@ class Pivots:
         return np.asarray(linalg.solve_triangular(self.triangle, kernel, lower=True))
 
     def accept(self, indices: np.ndarray, rows: Array, rng: np.random.Generator, room: int) -> int:
-        """Take proposals by rejection: each with the share of its diagonal that those before it have left."""
+        """Accept proposals by rejection sampling: each with the share of its diagonal that earlier ones left."""
         known = self.features(rows)
         block = self.tile(rows, rows) - known.T @ known
         before = np.diagonal(block).copy()
@@ -70,7 +70,7 @@ class Pivots:
 
 @dataclass(frozen=True)
 class Round:
-    """What a read found: what is left of the trace, and proposals drawn with probability as it is left."""
+    """Result of one pass: the remaining trace, and proposals drawn in proportion to the remaining diagonal."""
 
     trace: float
     left: float
@@ -80,7 +80,7 @@ class Round:
 
 
 def _left_of_diagonal(pivots: Pivots, diagonal: np.ndarray, first: int, rows: Matrix) -> np.ndarray:
-    """What the pivots leave of the diagonal of K for the rows from `first` on; nothing of the pivots themselves."""
+    """The diagonal of K that the pivots leave for the rows from `first` on; zero for the pivots themselves."""
     features = pivots.features(rows)
     left: np.ndarray = diagonal - np.einsum("ij,ij->j", features, features)
     left[[place - first for place in pivots.indices if first <= place < first + rows.shape[0]]] = 0.0
@@ -90,7 +90,7 @@ def _left_of_diagonal(pivots: Pivots, diagonal: np.ndarray, first: int, rows: Ma
 def read_round(
     pivots: Pivots, blocks: Blocks, diagonal: Callable[[Matrix], np.ndarray], count: int, rng: np.random.Generator
 ) -> Round:
-    """One pass. A proposal gives way to a row of a new block with the chance that the block has among all so far."""
+    """One pass. A row of a new block replaces a proposal with the block's share of the diagonal so far."""
     trace = left = lowest = 0.0
     indices = np.full(count, -1)
     kept: dict[int, Matrix] = {}
@@ -116,7 +116,7 @@ def streamed_cholesky(
     pivots: Pivots, blocks: Blocks, diagonal: Callable[[Matrix], np.ndarray], *, error: float, least: int, most: int,
     rng: np.random.Generator,
 ) -> Iterator[Round]:  # fmt: skip
-    """Rounds until at most `error` of the trace is left, or `most` pivots are taken; the last is the end."""
+    """Rounds until at most `error` of the trace is left or `most` pivots are chosen; the last ends the search."""
     while True:
         rank = len(pivots.indices)
         count = min(_PROPOSALS, max(_FEWEST, rank))

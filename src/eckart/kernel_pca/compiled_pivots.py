@@ -1,6 +1,6 @@
 """The small triangles of pivoted Cholesky, compiled on first use.
 
-Every product is rounded before it is added, as NumPy does it: which pivots are accepted depends on no compiler.
+Every product is rounded before it is added, as in NumPy, so the accepted pivots do not depend on the compiler.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from eckart.engine.compiled.waiting import njit
 
 @njit(nogil=True, cache=True)
 def accept(block, draws, floor, room, lower, chosen):  # type: ignore[no-untyped-def]
-    """How many proposals are accepted, at most `room`: their numbers in `chosen`, L in the first columns of `lower`.
+    """Number of accepted proposals, at most `room`; their numbers are in `chosen`, L in the first columns of `lower`.
 
-    `block` is what is left of K on the proposals; below its diagonal it is gone. Proposal j is accepted if those before
-    it left more than draws[j] of its diagonal.
+    `block` is the residual of K on the proposals; its lower triangle is overwritten. Proposal j is accepted if earlier
+    ones left more than draws[j] of its diagonal.
     """
     size = block.shape[0]
     before = np.diag(block).copy()
@@ -29,7 +29,7 @@ def accept(block, draws, floor, room, lower, chosen):  # type: ignore[no-untyped
             for i in range(j, size):
                 column[i] = block[i, j] / root
                 lower[i, count] = column[i]
-            # Proposals that were decided are not used any more.
+            # Decided proposals are not used again.
             for i in range(j + 1, size):
                 for k in range(j + 1, i + 1):
                     block[i, k] -= column[i] * column[k]

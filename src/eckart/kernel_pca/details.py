@@ -1,4 +1,4 @@
-"""What kernel PCA knows in addition to its scores: the kernel, and the expansion that places new rows."""
+"""Details of kernel PCA beyond its scores: the kernel, and the expansion for new rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eckart.result import Details
 class KernelPCADetails(Details):
     """The kernel and the expansion of its components: scores of x are k(x, support) dual - offset.
 
-    The linear kernel needs no expansion (`dual` is None); the cosine keeps its rows and their scores only.
+    The linear kernel needs no expansion (`dual` is None); the cosine kernel keeps only its rows and their scores.
     """
 
     kernel: str
@@ -30,7 +30,7 @@ class KernelPCADetails(Details):
     """Correlation of every column of the data with every component."""
     support: Matrix | None = None
     shift: Array | None = None
-    """Subtracted from rows before they are compared."""
+    """Offset subtracted from rows before they are compared."""
     support_scores: Array | None = None
     dual: Array | None = None
     means: Array | None = None
@@ -51,7 +51,7 @@ class KernelPCADetails(Details):
 
     @property
     def is_linear(self) -> bool:
-        """Whether scores are products with `Decomposition.right`, of rows as they are."""
+        """Whether scores are products of unscaled rows with `Decomposition.right`."""
         return self.kernel == "linear" and self.dual is None
 
 

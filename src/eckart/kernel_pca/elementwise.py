@@ -1,4 +1,4 @@
-"""Functions of kernel tiles, written over the tile: a further pass would cost as much as the product."""
+"""Functions applied to kernel tiles in place: another pass would cost as much as the product."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eckart.engine.backends.written import applied, library
 from eckart.kernel_pca import tiles as cuda_tiles
 
 _GROUP = 32
-"""Squares of float32 numbers are added up in float32 over this many, and in float64 above."""
+"""Squares of float32 numbers are summed in float32 up to this many, and in float64 beyond."""
 
 
 def exponentials(argument: Array, *, lowered: bool) -> Array:
@@ -29,7 +29,7 @@ def exponentials(argument: Array, *, lowered: bool) -> Array:
 
 
 def subtract_squares(left: Array, rows: Array) -> None:
-    """left -= the squared lengths of the columns of `rows`, added up in float64."""
+    """left -= the squared lengths of the columns of `rows`, summed in float64."""
     if is_numpy(rows):
         left -= np.einsum("ij,ij->j", rows, rows, dtype=np.float64)
         return

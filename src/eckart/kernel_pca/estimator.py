@@ -242,7 +242,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
         return self._preimages(self._take_scores(X), measure=True)
 
     def _take_scores(self, X: object) -> Array:
-        return take_scores(X)  # from any device: the model is copied to the scores
+        return take_scores(X)  # from any device: the model is copied to the device of the scores
 
     def _scores(self, data: object) -> Array:
         return project(self.decomposition_, data)
@@ -341,7 +341,7 @@ def _linear_rows(d: Decomposition, scores: Array) -> Array:
 
 
 def without_zeros(d: Decomposition[KernelPCADetails]) -> Decomposition[KernelPCADetails]:
-    """The components whose eigenvalue is not zero; what is explained stays the same."""
+    """The components whose eigenvalue is not zero; the explained share stays the same."""
     kept = int(np.sum(to_numpy(d.values) > 0))
     if kept == d.k:
         return d

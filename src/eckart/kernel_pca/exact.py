@@ -1,4 +1,4 @@
-"""From a kernel to its components: which solver and why, eigenpairs of the centred kernel, certificate, parts."""
+"""From a kernel to its components: choice of solver, eigenpairs of the centred kernel, certificate, parts."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from eckart.notes import Note
 from eckart.result import Decomposition, Plan
 
 _SMALL = {True: 512, False: 2048}
-"""Up to this size all eigenvalues are computed: larger for kernels that may have negative ones."""
+"""Up to this size all eigenvalues are computed; larger for kernels that may have negative ones."""
 _WORK = 5e11
-"""Operations beyond which tiles are not made again at every pass."""
+"""Number of operations beyond which tiles are not recomputed at every pass."""
 _DEVICE_WORK = 5e13
 _PASSES = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
@@ -58,7 +58,7 @@ def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
     settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
     plan = choose(rows.shape, kernel, settings)
     try:
-        # With more threads BLAS would add up in another order.
+        # With more threads BLAS would sum in another order.
         with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             if plan.solver == "cholesky":
                 result = approximate(rows, kernel, settings, plan)
@@ -76,7 +76,7 @@ _TILES = {True: "tiles kept in float32", False: "tiles recomputed at every pass"
 
 
 def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> Plan:
-    """direct for small data or many components; Lanczos on tiles, kept or made again; Cholesky beyond that."""
+    """Direct for small data or many components; Lanczos on tiles, kept or recomputed; Cholesky beyond that."""
     size, columns = shape
     k = size if settings.everything else settings.k
     given = kernel.name in ("precomputed", "function")
@@ -88,16 +88,19 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     elif solver == "lanczos":
         tiles = "the kernel as given" if given else _TILES[keep]
         peak = kept * keep + 8 * size * 600
-        passes, why = _PASSES, f"The leading components by block Lanczos on {tiles}; it stops when they are proved."
+        passes, why = (
+            _PASSES,
+            (f"Block Lanczos finds the leading components from {tiles}. It stops when the accuracy is proved."),
+        )
     else:
         rank = rank_limit(size, settings)
         peak, passes = 4 * size * rank + 8 * rank * rank * 3, 1
         why = (
-            "The kernel is approximated by randomly pivoted Cholesky until "
-            f"{percent(settings.approximation_error, 2)} of its trace is missing, or {rank} rows were taken."
+            "The kernel is approximated by randomly pivoted Cholesky until at most "
+            f"{percent(settings.approximation_error, 2)} of its trace is missing, or {rank} rows are used."
         )
     _refuse_beyond_memory(solver, peak, settings)
-    # Tiles of many rows may be computed again at every pass; the result must not depend on whether they are.
+    # Tiles of many rows may be recomputed at every pass; the result must not depend on it.
     dear = settings.card is not None or size > _DOUBLE
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, few=0 if dear else _FEW)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
@@ -138,7 +141,7 @@ def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> N
 
 
 def _symmetric(matrix: Array) -> tuple[Array, tuple[Note, ...]]:
-    """A kernel that was given, its symmetric part where it has another."""
+    """The symmetric part of a given kernel."""
     dense = matrix.toarray() if is_sparse(matrix) else matrix
     xp = namespace(dense)
     size = float(xp.max(xp.abs(dense)))
@@ -189,7 +192,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     vectors = vectors * signs_of(vectors)
     xp = namespace(vectors)
     roots = np.sqrt(values)
-    # Centred coefficients: the means of a new point's kernel then drop out of its score.
+    # Centred coefficients: the means of a new point's kernel then cancel in its score.
     dual = (vectors - xp.mean(vectors, axis=0)) * from_numpy(inverse_or_zero(roots), vectors)
     means = found.means + (1.0 if used.lowered else 0.0)
     details = kernel_details(
@@ -198,7 +201,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
         offset=means @ dual, lowered=used.lowered, negative_share=found.negative, smallest=found.smallest,
     )  # fmt: skip
     solution = cut(found.solution, values)
-    # Rounding in the kernel itself may be larger than the tolerance: the certificate states the width that is proved.
+    # Rounding in the kernel may exceed the tolerance; the certificate states the proved width.
     known = relative_width(solution)
     if known > _VACUOUS:
         solution = replace(solution, proved=False, converged=True)
@@ -238,7 +241,7 @@ def _say_unproved(solution: Solution) -> None:
 
 
 def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[Note, ...]]:
-    """Eigenvalues with rounding set to zero; refused where a wanted one is negative, with the share."""
+    """Eigenvalues with rounding set to zero; raises if a wanted one is negative, with the share."""
     values = np.asarray(found.solution.values)
     largest = float(values.max(initial=0.0))
     lowest = min(float(values.min(initial=0.0)), found.smallest)

@@ -1,4 +1,4 @@
-"""A fitted scikit-learn KernelPCA with our numbers."""
+"""A fitted scikit-learn KernelPCA with Eckart's numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eckart.result import details_of
 
 
 def sklearn_kernel_pca(ours: Any) -> KernelPCA:
-    """A fitted ``sklearn.decomposition.KernelPCA``; its kernel matrix is made once, for the means."""
+    """A fitted ``sklearn.decomposition.KernelPCA``; its kernel matrix is computed once, for the means."""
     d = ours.decomposition_
     if details_of(d, KernelPCADetails).approximation_error or len(to_numpy(d.left)) != d.rows:
         raise ParameterError(

@@ -1,20 +1,20 @@
-"""What a factor F of limited precision proves of a kernel K ~ F^T F with pivots P: every error measured in float64.
+"""Bounds for a kernel K ~ F^T F with pivots P from a factor F of limited precision; every error is measured in float64.
 
 With Q all other points, E = K_P - F_P^T F the error on the pivots, and W = F_P^-1 F,
 
     K = F^T F + [[E_PP, E_PQ], [E_QP, 0]] + [[0, 0], [0, S]],     S = S' + W^T E_PQ + E_QP W - W^T E_PP W,
 
-where S' = (-W, I)^T K (-W, I) is positive semi-definite because K is. So S has no more than
+where S' = (-W, I)^T K (-W, I) is positive semi-definite because K is. So S has at most
 
     negative = 2 |W| |E| + |W|^2 |E_PP|        (Frobenius norms; it bounds the nuclear norm of S - S')
 
-of anything else, and since its trace is known, with e = trace of K - F^T F on Q and the bound 1.62 |E| of the block of
-E (Weyl),
+of negative eigenvalues. Its trace is known. With e = trace of K - F^T F on Q and the bound 1.62 |E| of the block of E
+(Weyl),
 
     l_i(H K H) <= l_i(H F^T F H) + e + 2 negative + 1.62 |E|.
 
-Lower bounds are Ritz values: with coefficients B on the pivots, l_i(H K H) >= s_i(H K[:, P] B)^2 / |B^T K_PP B|.
-A kernel that may be indefinite has l_i within |K - F^T F| of those of F, measured by one pass over all of K.
+Lower bounds are Ritz values: with coefficients B on the pivots, l_i(H K H) >= s_i(H K[:, P] B)^2 / |B^T K_PP B|. For a
+kernel that may be indefinite, l_i is within |K - F^T F| of those of F, measured by one pass over all of K.
 
 |E|, |W| and the error of F F^T are measured by random combinations of their columns, drawn after F was made (see
 `rounding.measured`): no model of the arithmetic is involved.
@@ -34,7 +34,7 @@ from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
 
 _STRIP = 512
-"""Points at a time: sums within are short, and their rounding small."""
+"""Number of points at a time: their sums are short, with small rounding."""
 _DEVICE_STRIP = 4096
 _BLOCK = 0.5 * (1.0 + 5.0**0.5)
 """||[[A, B], [B^T, 0]]|| is at most this times the norm of (A, B)."""
@@ -61,28 +61,28 @@ class Evidence:
 
 @dataclass(frozen=True)
 class FactorError:
-    """What F lacks, in the units of K."""
+    """Errors of F, in the units of K."""
 
     grams: float
     """Error of the computed (F - m)(F - m)^T in the Frobenius norm."""
     apart: float
-    """Bound of how far eigenvalues and products of H K H are from those of H F^T F H."""
+    """Bound of the difference between eigenvalues and products of H K H and those of H F^T F H."""
     missing: float
-    """Bound of the trace that is missing, and of the sum of all that eigenvalues of H K H exceed those of H F^T F H."""
+    """Bound of the missing trace, and of the total by which eigenvalues of H K H exceed those of H F^T F H."""
     total: float
     """Trace of H F^T F H."""
     slack: float
-    """How far rounding may move the trace of H K H from the sum of `total` and what is missing."""
+    """Bound of the effect of rounding on the trace of H K H, relative to `total` plus the missing part."""
     failure_probability: float
     positive: bool = True
 
     @property
     def excess(self) -> float:
-        """Bound of how far an eigenvalue of H K H is from that of the computed Gram matrix."""
+        """Bound of the difference between an eigenvalue of H K H and that of the computed Gram matrix."""
         return self.grams + self.apart
 
     def gain(self, k: int) -> float:
-        """Bound of how far the sum of k eigenvalues exceeds that of F."""
+        """Bound of the amount by which the sum of k eigenvalues exceeds that of F."""
         return self.missing if self.positive else k * self.apart
 
     def indefinite(self, apart: float) -> FactorError:
@@ -105,7 +105,7 @@ def seen(kernel: Array, factor: Array, mean: Array, normal: Array, probes: Array
 def read_kernel(
     matrix: KernelMatrix, made: Factor, components: FactorComponents, dual: Array, rng: np.random.Generator
 ) -> tuple[Evidence, np.ndarray, Array]:
-    """(sums over all points, Y, K[:, P] B) in one pass over the rows of K that were taken, in float64."""
+    """(sums over all points, Y, K[:, P] B) in one float64 pass over the chosen rows of K."""
     factor = made.factor
     normal = gaussian(rng, matrix.size, COLUMNS, dual)
     small = rng.standard_normal((len(made.pivots), COLUMNS))
@@ -128,7 +128,7 @@ def factor_error(
 ) -> FactorError:  # fmt: skip
     """From the sums, K_PP, F_P, the computed (F - m)(F - m)^T, the trace of K - F^T F and that of K."""
     rank = len(block)
-    # Rounding of the sums themselves: of the products of a strip, of as many sums as there are strips, of F_P^T (F Z).
+    # Rounding of the sums themselves: of the products of a strip, of the sums over strips, and of F_P^T (F Z).
     unit = (evidence.strip + points / evidence.strip + rank + 8) * UNIT
     size = float(np.sqrt(evidence.norm) + np.linalg.norm(pivots) * np.sqrt(trace)) * float(np.sqrt(points * COLUMNS))
     coupling = measured(evidence.kernel - pivots.T @ evidence.factor) + unit * size + kernel_error
@@ -149,9 +149,9 @@ def factor_error(
 def ritz_bounds(
     gram: np.ndarray, block: np.ndarray, dual: np.ndarray, trace: float, points: int, kernel_error: float
 ) -> np.ndarray:
-    """Lower bounds of the leading eigenvalues, from (H K_P^T B)^T (H K_P^T B), diagonal but for rounding, and K_PP.
+    """Lower bounds of the leading eigenvalues, from (H K_P^T B)^T (H K_P^T B), diagonal except for rounding, and K_PP.
 
-    The first i columns of B give the first i bounds, so that large coefficients of late columns do no harm to them.
+    The first i columns of B give the first i bounds, so that large coefficients of later columns do not affect them.
     """
     rank = len(block)
     form = dual.T @ block @ dual

@@ -1,7 +1,7 @@
 """Kernel PCA: H K H ~ left diag(values^2) left^T, the principal components of the points phi(x) that K compares.
 
-A component is a combination of the points of the data, v_k = sum_i dual_ik phi(x_i), of unit length (a^T K a = 1). The
-score of a point is k(x, support) dual - offset: its kernel with the support, centred. With the linear kernel it is PCA.
+A component is a combination of the data points, v_k = sum_i dual_ik phi(x_i), of unit length (a^T K a = 1). The score
+of a point is k(x, support) dual - offset: its kernel with the support, centred. With the linear kernel this is PCA.
 """
 
 from __future__ import annotations
@@ -57,19 +57,21 @@ _DEVICE_ENTRIES = 2**27
 
 
 def decompose(data: object, **given: Unpack[KernelPCAKeywords]) -> Decomposition[KernelPCADetails]:
-    """The leading components of the points behind a kernel, with a certificate about that kernel.
+    """The leading components of a kernel, with a certificate for that kernel.
 
-    k, explain : number of components, or the share of the trace of the centred kernel that they are to hold; all
-    components that are not zero if neither is given.
-    gamma : a number, "local" or "median" for what distances between rows suggest (`median_gamma`), None: 1 / columns.
+    k, explain : number of components, or the share of the trace of the centred kernel to explain; all components that
+        are not zero if neither is given.
+    gamma : a number, "local" or "median" for a width derived from distances between rows (`median_gamma`), or None for
+        1 / columns.
     solver : "auto", "direct", "lanczos" or "cholesky". The last approximates K by randomly pivoted Cholesky until at
-    most `approximation_error` of its trace is missing, or `max_rank` rows were taken; "auto" does so for data beyond
-    what can be kept or made again.
-    Dense rows of PyTorch or CuPy are worked on where they are, and the results stay there. Sparse rows on a GPU, and a
-    kernel that is a Python function, are worked on by the host, and a note reports it.
+        most `approximation_error` of its trace is missing, or `max_rank` rows are used. "auto" does so for data too
+        large to keep or recompute tiles.
     stream, callback : rows too large for `memory` are read in blocks, a few times, and approximated in the same way,
-    with nothing but the rows taken in memory; `stream` decides it. `callback` is called after every block, and after
-    every pass over a kernel in memory.
+        with only the chosen rows in memory; `stream` overrides the choice. `callback` is called after every block, and
+        after every pass over a kernel in memory.
+
+    Dense PyTorch and CuPy rows are processed on their device, and the results stay there. Sparse rows on a GPU, and
+    kernels that are Python functions, are processed on the host, with a note.
     """
     options = KernelPCAOptions(**given)
     opened = _opened(data, options.memory, options.stream)
@@ -96,7 +98,7 @@ def _kernel_of(rows: Matrix | _Columns, options: KernelPCAOptions) -> Kernel:
 
 
 def _at_hand(opened: Opened, kernel: object) -> tuple[Matrix, tuple[Note, ...]]:
-    """The rows where they are worked on, and a note where that is not where they were."""
+    """The rows on the device that processes them, and a note if that is another device."""
     rows = table(opened)
     if isinstance(opened.matrix.matrix, DeviceCsr):
         return rows, (
@@ -111,14 +113,15 @@ def _at_hand(opened: Opened, kernel: object) -> tuple[Matrix, tuple[Note, ...]]:
 
 @dataclass(frozen=True)
 class _Columns:
-    """As much of a table as the default width of a kernel depends on."""
+    """The part of a table that determines the default width of a kernel."""
 
     shape: tuple[int, int]
 
 
 def _opened(data: object, memory: str | int | None, stream: bool | None) -> Opened:
-    """Only what is on disk may be read in blocks automatically; what is in memory stays there unless `stream` is
-    True.
+    """Open the data: only files may be read in blocks automatically.
+
+    Data in memory stay there unless `stream` is True.
     """
     if stream is None and not isinstance(data, str | os.PathLike | RowSource) and not is_dask(data):
         stream = False
@@ -126,7 +129,7 @@ def _opened(data: object, memory: str | int | None, stream: bool | None) -> Open
 
 
 WIDTHS = {"median": 0.5, "local": 0.1}
-"""gamma by name -> the quantile of the distances between rows that it comes from."""
+"""gamma by name -> the quantile of the distances between rows that determines it."""
 
 
 _WITH_WIDTH = ("rbf", "laplacian", "poly", "sigmoid")
@@ -141,7 +144,7 @@ def make_kernel(
     coef0: float = 1,
     kernel_params: Keywords | None = None,
 ) -> Kernel:
-    """A kernel with the parameters that the data ask for."""
+    """A kernel with parameters derived from the data."""
     if callable(kernel):
         return Kernel("function", 0.0, 0.0, 0.0, kernel, dict(kernel_params or {}))
     if gamma is None:
@@ -154,10 +157,10 @@ def make_kernel(
 
 
 def median_gamma(rows: Array, kernel: str = "rbf", quantile: float = 0.5) -> float:
-    """1 / (2 m^2), m a quantile of the distances between rows, of at most 500 of them; 1 where they coincide.
+    """1 / (2 m^2), where m is a quantile of the distances between at most 500 rows; 1 if they coincide.
 
-    The median suits compact groups. The tenth part of the distances separates nested ones, such as rings, which a
-    kernel as wide as the median leaves nested; where columns are many, both quantiles are close to each other.
+    The median suits compact groups. The 10 % quantile separates nested groups, such as rings, which a kernel as wide as
+    the median does not. With many columns, both quantiles are close to each other.
 
     For the laplacian 1 / m with sums of absolute differences; for poly and sigmoid 1 / mean squared length of a row.
     """
@@ -171,7 +174,7 @@ def median_gamma(rows: Array, kernel: str = "rbf", quantile: float = 0.5) -> flo
         gamma = float(np.ldexp((0.5 if kernel == "rbf" else 1.0) / size, -exponent * (1 + (kernel != "laplacian"))))
     if not np.finfo(np.float64).tiny <= gamma < np.inf:
         raise InputError(
-            f"The rows are of size {float(np.ldexp(1.0, exponent - 1)):.1g}, and the gamma that fits them is outside "
+            f"The rows are of size {float(np.ldexp(1.0, exponent - 1)):.1g}, so the gamma derived from them is outside "
             "the range of float64. Multiply the data by a constant first, or give gamma.",
             argument="gamma",
         )
@@ -179,7 +182,7 @@ def median_gamma(rows: Array, kernel: str = "rbf", quantile: float = 0.5) -> flo
 
 
 def _typical_size(sample: np.ndarray, kernel: str, quantile: float) -> float:
-    """What gamma is the inverse of, up to a factor: a quantile of distances, or the mean squared length of a row."""
+    """The inverse of gamma, up to a factor: a quantile of distances, or the mean squared length of a row."""
     if kernel in ("poly", "sigmoid"):
         return float(np.mean(np.einsum("ij,ij->i", sample, sample)))
     from scipy.spatial.distance import pdist
@@ -217,7 +220,7 @@ _ARRAYS = ("support", "shift", "support_scores", "dual", "base", "means", "offse
 
 
 def on_device_of(d: Decomposition[KernelPCADetails], rows: Matrix) -> Decomposition[KernelPCADetails]:
-    """The decomposition with its arrays where the rows are; one of a GPU takes rows of that GPU alone."""
+    """The decomposition with its arrays on the device of the rows; a model on a GPU accepts only rows on that GPU."""
     prototype = np.empty(0) if is_sparse(rows) else rows[:0, :0]
     if type(d.values) is type(prototype) and device(d.values) == device(prototype):
         return d
@@ -238,7 +241,7 @@ def _kernel_scores(d: Decomposition, rows: Matrix) -> Array:
             doubles(rows) @ details.dual - details.offset
         )  # fmt: skip
     kernel = replace(kernel, lowered=details.lowered)
-    # Exponentials have no offset that rounding could be large relative to: float32 rows need no more than float32.
+    # Exponentials have no offset that would amplify rounding: float32 is enough for float32 rows.
     single = kernel.name == "rbf" and dtype_name(rows) == dtype_name(d.values) == "float32"
     precision = "float32" if single else "float64"
     support = kernel.points(details.support, details.shift, precision)
@@ -261,7 +264,7 @@ def _kernel_scores(d: Decomposition, rows: Matrix) -> Array:
 
 
 def _tile_shape(dual: Array) -> tuple[int, int]:
-    """(points of the support, rows) that a tile of scores has."""
+    """(points of the support, rows) of a tile of scores."""
     if is_host(dual):
         return _TILE, _TILE
     tile = min(_DEVICE_TILE, dual.shape[0])
@@ -275,7 +278,7 @@ def _columns(rows: Array, index: np.ndarray) -> Array:
 def reconstruct(
     decomposition: Decomposition[KernelPCADetails], scores: Array, *, how: str = "ridge", alpha: float | str = "auto"
 ) -> Array:
-    """Rows whose images come near the points with these scores: exact for the linear kernel, else a pre-image."""
+    """Rows whose images are close to the points with these scores: exact for a linear kernel, else pre-images."""
     d = decomposition
     scores = scores if is_array(scores) else np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] != d.k:
@@ -292,7 +295,7 @@ def reconstruct(
 def scores_with_model(
     d: Decomposition[KernelPCADetails], scores: Array
 ) -> tuple[Array, Decomposition[KernelPCADetails]]:
-    """Scores and decomposition in one place: on the host where the decomposition can be nowhere else."""
+    """Scores and decomposition on the same device; on the host if the decomposition can only be there."""
     if _stays_on_host(d):
         scores = to_numpy(scores)
     return scores, on_device_of(d, scores)
@@ -323,14 +326,14 @@ def expansion_of(d: Decomposition) -> Expansion:
 def _with_correlations(
     d: Decomposition[KernelPCADetails], rows: object, kernel: Kernel
 ) -> Decomposition[KernelPCADetails]:
-    """Correlation of the scores with the original columns: how a component relates to what was measured."""
+    """Correlation of the scores with the original columns, which relates components to the measured variables."""
     if kernel.name == "precomputed":
         return d
     return replace(d, details=replace(d.details, correlations=correlations(rows, d.left)))
 
 
 def correlations(rows: Matrix, scores: Array) -> Array:
-    """Pearson's correlation of every column with every column of scores; 0 where one of the two does not vary."""
+    """Pearson correlation of every column with every column of scores; 0 if one of the two does not vary."""
     xp = namespace(scores)
     scores = scores - xp.mean(scores, axis=0)
     if is_sparse(rows):

@@ -23,22 +23,22 @@ from eckart.kernel_pca.elementwise import exponentials
 
 NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed")
 POSITIVE = ("linear", "rbf", "cosine", "laplacian")
-"""Kernels without negative eigenvalues; so is poly where its series has no negative term."""
+"""Kernels without negative eigenvalues; poly too, if its series has no negative term."""
 _WIDE = 0.5
 """Up to this mean of gamma |x - y|^2 a kernel is mostly near 1."""
 _SINGLE = 16.0
-"""Up to this gamma |x|^2 an exponent that is formed in float32 is good to a float32 rounding of the kernel."""
+"""Up to this gamma |x|^2, an exponent formed in float32 is accurate to a float32 rounding of the kernel."""
 
 
 @dataclass(frozen=True)
 class Points:
-    """Rows ready for a kernel: its argument is left right^T (+ offset of each), or made of the rows themselves."""
+    """Rows prepared for a kernel, whose argument is left right^T (+ offset of each) or computed from the rows."""
 
     left: Array
     right: Array
     offset: Array | None = None
     apart: bool = False
-    """Left and right are the rows times sqrt(2 gamma) alone: an rbf that is made of their differences."""
+    """Left and right are only the rows times sqrt(2 gamma): an rbf computed from their differences."""
 
     @property
     def count(self) -> int:
@@ -64,7 +64,7 @@ def _filled(data: Matrix, value: float) -> Array:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with its parameters; `function` of two rows where the name is 'function'."""
+    """A kernel with its parameters; `function` of two rows if the name is 'function'."""
 
     name: str
     gamma: float = 1.0
@@ -73,7 +73,7 @@ class Kernel:
     function: Callable[..., float] | None = None
     params: Keywords = field(default_factory=dict)
     lowered: bool = False
-    """rbf less 1, digit by digit: what all points have in common drops out of every centred product anyway."""
+    """rbf minus 1, accurate in every digit: the common part of all points cancels in every centred product anyway."""
 
     @property
     def positive(self) -> bool:
@@ -82,7 +82,7 @@ class Kernel:
         return self.name in POSITIVE or series
 
     def for_products(self, data: object) -> Kernel:
-        """The same kernel for products with centred vectors: lowered where most of it is near 1."""
+        """The same kernel for products with centred vectors: minus 1 if most of it is near 1."""
         if self.name != "rbf":
             return self
         lengths = squared_lengths(data if is_sparse(data) else data - column_means(data))
@@ -90,11 +90,11 @@ class Kernel:
         return replace(self, lowered=bool(2.0 * self.gamma * spread < _WIDE))
 
     def shift(self, data: object) -> Array | None:
-        """What may be taken off all rows: the mean, where distances alone count, so that squares keep their digits."""
+        """Offset to subtract from all rows: the mean, if only distances count, so that squares keep their digits."""
         return None if self.name != "rbf" or is_sparse(data) else column_means(data)
 
     def points(self, data: Matrix, shift: Array | None = None, precision: str = "float64") -> Points:
-        """Rows of `data` ready for tiles; made in float64, then rounded to `precision`."""
+        """Rows of `data` prepared for tiles, in float64 and then rounded to `precision`."""
         if self.name in ("precomputed", "function"):
             return Points(data, data)
         if self.name == "laplacian":
@@ -109,7 +109,7 @@ class Kernel:
         return self._dense_points(rows, precision)
 
     def _dense_points(self, rows: Array, precision: str) -> Points:
-        """Offsets become columns of the factors, so that one product gives the whole argument."""
+        """Store offsets as columns of the factors, so that one product gives the whole argument."""
         if self.name == "rbf" and can_compile(rows) and 1 <= rows.shape[1] <= cuda_tiles.MOST_COLUMNS:
             return self._points_apart(rows, precision)
         xp = namespace(rows)
@@ -128,7 +128,7 @@ class Kernel:
         return Points(astype(left, getattr(xp, precision)), astype(right, getattr(xp, precision)))
 
     def _points_apart(self, rows: Array, precision: str) -> Points:
-        """Rows that a GPU compares by their differences: rounding costs the root of what it costs in squares."""
+        """Rows that a GPU compares by their differences, whose rounding is the square root of that of squares."""
         xp = namespace(rows)
         if precision == "float32" and rows.shape[0]:
             largest = float(xp.max(squared_lengths(rows)))
@@ -146,7 +146,7 @@ class Kernel:
         return Points(rows, rows)
 
     def tile(self, first: Points, second: Points, out: Array | None = None) -> Array:
-        """k(x, y) for all x of the first and y of the second; in `out`, where there is one."""
+        """k(x, y) for all x of the first and y of the second, in `out` if given."""
         if first.apart:
             return self._rbf(first.left, second.right, out)
         return put(self._made(first, second), out)
@@ -223,7 +223,7 @@ class Kernel:
 
 
 def alike(rows: Matrix, support: Matrix) -> Matrix:
-    """The rows, sparse or dense as the support is."""
+    """The rows, sparse or dense like the support."""
     if is_sparse(support) and not is_sparse(rows):
         from scipy import sparse
 
@@ -232,12 +232,12 @@ def alike(rows: Matrix, support: Matrix) -> Matrix:
 
 
 def _one_precision(first: Array, second: Array) -> tuple[Array, Array]:
-    """Rows of two precisions meet in float64."""
+    """Convert rows of two precisions to float64."""
     return (first, second) if first.dtype == second.dtype else (doubles(first), doubles(second))
 
 
 def put(made: Array, out: Array | None) -> Array:
-    """What was made, in `out` where there is one."""
+    """The result, in `out` if given."""
     if out is None:
         return made
     out[...] = astype(made, out.dtype)
@@ -245,7 +245,7 @@ def put(made: Array, out: Array | None) -> Array:
 
 
 def power(base: Array, exponent: float) -> Array:
-    """base^exponent; whole exponents by products, which is faster and takes negative bases."""
+    """base^exponent; whole exponents by products, which is faster and allows negative bases."""
     if not float(exponent).is_integer() or exponent < 0:
         return np.power(base, exponent) if is_numpy(base) else base**exponent
     result, factor, left = None, base, int(exponent)
@@ -280,7 +280,7 @@ def column_means(data: Array) -> Array:
 
 
 def squared_lengths(data: Matrix) -> Array:
-    """Of the rows, in float64."""
+    """Squared lengths of the rows, in float64."""
     if is_sparse(data):
         return np.asarray(data.multiply(data).sum(axis=1), np.float64).ravel()
     if is_numpy(data):

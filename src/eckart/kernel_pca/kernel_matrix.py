@@ -1,7 +1,7 @@
-"""The kernel of one set of points, n x n, as tiles of its upper triangle: kept, or made again at every pass.
+"""The kernel of one set of points, n x n, as tiles of its upper triangle, kept or recomputed at every pass.
 
-K Q in one pass: tile (i, j) gives K_ij Q_j to the rows i and K_ij^T Q_i to the rows j. Products are formed in the
-precision of the tiles and added up in float64, in the order of the tiles. All of it happens where the points are.
+K Q in one pass: tile (i, j) adds K_ij Q_j to the rows i and K_ij^T Q_i to the rows j. Products are formed in the
+precision of the tiles and summed in float64, in the order of the tiles. Everything happens on the device of the points.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Pair = tuple[int, int]
 Parts = tuple[int, int, Array | None, Array | None, Array]
 
 _DEVICE_SIDE = 8192
-"""On a GPU a tile has to keep all of it busy; in float64 it takes half a gigabyte."""
+"""Size of a tile that keeps a GPU busy; in float64 it takes half a gigabyte."""
 
 
 class KernelMatrix:
@@ -39,7 +39,7 @@ class KernelMatrix:
         self.size = int(data.shape[0])
         self.passes = 0
         self.prototype: Array = np.empty(0) if is_sparse(data) else data[:0, :0]
-        """Shows the library and the device that the work is done in."""
+        """Determines the library and the device of the work."""
         self._data, self._shift = data, kernel.shift(data)
         self._given: Array | None = None
         if kernel.name == "function":
@@ -63,7 +63,7 @@ class KernelMatrix:
         return 512 if self.size <= 16_384 else 1024
 
     def first(self, right: Array) -> tuple[Array, Array]:
-        """(K Q, K 1) in one pass, which makes the tiles."""
+        """(K Q, K 1) in one pass, which computes the tiles."""
         product = self.matmat(with_ones(right))
         return product[:, :-1], product[:, -1]
 
@@ -72,7 +72,7 @@ class KernelMatrix:
         return kernel_error(self.kernel, self._data, self._shift)
 
     def reach(self, means: Array) -> float:
-        """Bound of the norm of |K|, entry by entry, from K 1 / n; products of K round in proportion to it."""
+        """Bound of the norm of |K| (entrywise) from K 1 / n; products with K are rounded in proportion to it."""
         xp = namespace(means)
         if self.kernel.name in ("rbf", "laplacian"):
             return self.size * float(xp.max(xp.abs(means)))  # entries of one sign: the largest row sum
@@ -92,9 +92,9 @@ class KernelMatrix:
         return self._total(right.shape[1], lambda pair: self._multiplied(pair, self._tile(pair), factor))[0]
 
     def precise(self, right: Array, kept: int = 0) -> tuple[Array, float]:
-        """K Q from tiles made in float64, and the Frobenius norm of what the tiles in use differ from them.
+        """K Q from float64 tiles, and the Frobenius norm of their difference from the tiles in use.
 
-        The last `kept` columns are multiplied by the tiles in use instead, in float64 as well.
+        The last `kept` columns are multiplied by the tiles in use instead, also in float64.
         """
         if self._given is not None or self.precision == "float64":
 
@@ -121,7 +121,7 @@ class KernelMatrix:
         return product, float(np.sqrt(squares))
 
     def sharpen(self) -> None:
-        """From here on tiles in float64."""
+        """Use float64 tiles from now on."""
         self.precision = "float64"
         self._points, self._tiles = self._prepare("float64"), {}
 
@@ -142,7 +142,7 @@ class KernelMatrix:
             self.after_pass(self.passes)
 
     def rows(self, index: Array, start: int, stop: int, out: Array | None = None) -> Array:
-        """K[index, start:stop], in the precision of the tiles; in `out`, where there is one."""
+        """K[index, start:stop] in the precision of the tiles, in `out` if given."""
         if self._given is None:
             assert self._points is not None
             return self.kernel.tile(self._points.chosen(index), self._points.part(start, stop), out)
@@ -201,7 +201,7 @@ class KernelMatrix:
         return i, j, rows, tile.T @ factor[i : i + self.side, :] if i != j else None, 0.0
 
     def _total(self, width: int, step: Callable[[Pair], Parts]) -> tuple[Array, float]:
-        """The parts of all tiles added up, in their order."""
+        """The sum of the results of all tiles, in order."""
 
         def run(pair: Pair | None) -> Array:
             return (self._zeros(width), 0.0) if pair is None else step(pair)
@@ -228,7 +228,7 @@ def with_ones(block: Array) -> Array:
 
 
 def _squares(tile: Array, pair: Pair) -> Array:
-    """The sum of squares of a tile, twice for a tile that stands for two; on a device it is not waited for."""
+    """The sum of squares of a tile, doubled for an off-diagonal tile; on a device, without waiting."""
     times = 1.0 if pair[0] == pair[1] else 2.0
     if is_numpy(tile):
         return float(np.vdot(tile, tile)) * times

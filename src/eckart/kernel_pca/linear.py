@@ -1,7 +1,7 @@
 """Kernels that are products of rows: linear, and cosine of rows of unit length. Their kernel PCA is PCA.
 
-H X X^T H = (X - mean)(X - mean)^T, so the components come from the rows themselves, at any offset and any number of
-rows, and there is a way back.
+H X X^T H = (X - mean)(X - mean)^T, so the components come from the rows themselves, for any offset and any number of
+rows, and rows can be reconstructed.
 """
 
 from __future__ import annotations
@@ -59,14 +59,18 @@ def linear_components(
 
 
 def _plan(plan: Plan | None) -> Plan | None:
-    return None if plan is None else replace(plan, method="kernel_pca", why=f"Products of rows: PCA. {plan.why}")
+    return (
+        None
+        if plan is None
+        else replace(plan, method="kernel_pca", why=(f"Kernel PCA with a linear kernel is PCA. {plan.why}"))
+    )
 
 
 def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decomposition:
-    """The certificate for vectors and values as returned, and for directions as they are, before rounding.
+    """The certificate for vectors and values as returned, and for directions before rounding.
 
-    Vectors and values round by u: (G - l) v moves by 4 u |G| at most. Rows of unit length round by u as well, and so
-    does their matrix: singular values and the norm move by u sqrt(rows) at most (Weyl).
+    Vectors and values are rounded by u: (G - l) v moves by at most 4 u |G|. Rows of unit length are rounded by u as
+    well, and so is their matrix: singular values and the norm move by at most u sqrt(rows) (Weyl).
     """
     c = d.certificate
     if c is None:
@@ -96,14 +100,16 @@ def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decompositi
 
 
 def _of_left(residuals: np.ndarray, values: np.ndarray, unit: float) -> np.ndarray:
-    """Of u = B v / s from those of v: B B^T u - s^2 u = B (B^T B v - s^2 v) / s, at most s_1 / s times as long."""
+    """Residuals of u = B v / s from those of v: B B^T u - s^2 u = B (B^T B v - s^2 v) / s, at most s_1 / s times as
+    long.
+    """
     ratio = float(values.max(initial=0.0)) / np.maximum(values, np.finfo(np.float64).tiny)
     found = np.maximum(residuals - 2.0 * unit, 0.0) * ratio + 2.0 * unit
     return np.minimum(np.where(residuals > 0.0, found, 0.0), 1.0 + 4.0 * unit)
 
 
 def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:
-    """Eigenvalues that are rounding become zero, and go where all were wanted."""
+    """Set eigenvalues within rounding to zero, and drop them if all components were requested."""
     values = to_numpy(d.values).astype(np.float64)
     single = dtype_name(d.values) == "float32"
     level = (2e-7 if single else 1e-12) ** 0.5 * values.max(initial=0.0)
@@ -135,7 +141,7 @@ def _first(certificate: Certificate, k: int) -> Certificate:
 
 
 def _padded(d: Decomposition, k: int, rng: np.random.Generator) -> Decomposition:
-    """More components than the rows span: eigenvalue zero, any further orthonormal vectors."""
+    """Pad with zero eigenvalues and orthonormal vectors if there are more components than the rows span."""
     left = to_numpy(d.left).astype(np.float64)
     more = k - left.shape[1]
     known = orthogonal.orthonormalize(left)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def treatment(d: Decomposition) -> str:
-    """Which kernel compared the rows."""
+    """A sentence on the kernel that compared the rows."""
     from eckart.formatting import clean
 
     return f"Rows were compared by the kernel {clean(str(getattr(d.details, 'kernel', '')))!r}, which was then centred."

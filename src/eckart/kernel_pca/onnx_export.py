@@ -60,20 +60,20 @@ def _kernel(graph: Graph, d: Decomposition, name: str) -> str:
         raise ParameterError(f"The kernel {name!r} has no ONNX form. Use rbf, laplacian, poly, sigmoid or cosine.")
     if name == "linear":
         return graph.add("MatMul", ROWS, graph.constant(support.T))
-    # gamma is part of the matrix: as a factor of its own, runtimes would fuse it in single precision.
+    # gamma is part of the matrix: runtimes would fuse a separate factor in single precision.
     argument = graph.add("Add", graph.add("MatMul", ROWS, graph.constant(gamma * support.T)), graph.constant(coef0))
     return graph.add("Pow", argument, graph.constant(degree)) if name == "poly" else _tanh(graph, argument)
 
 
 def _tanh(graph: Graph, argument: str) -> str:
-    """1 - 2 / (exp(2 x) + 1): runtimes have Tanh in single precision only."""
+    """1 - 2 / (exp(2 x) + 1), because runtimes have Tanh only in single precision."""
     grown = graph.add("Exp", graph.add("Mul", argument, graph.constant(2.0)))
     part = graph.add("Div", graph.constant(2.0), graph.add("Add", grown, graph.constant(1.0)))
     return graph.add("Sub", graph.constant(1.0), part)
 
 
 def _rbf(graph: Graph, details: KernelPCADetails, support: np.ndarray, gamma: float) -> str:
-    """exp(-gamma ||x - y||^2), about a shift so that an offset costs no digits."""
+    """exp(-gamma ||x - y||^2), with a shift so that an offset costs no digits."""
     rows = ROWS
     if details.shift is not None:
         shift = np.asarray(to_numpy(details.shift), np.float64)

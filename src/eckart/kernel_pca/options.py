@@ -1,4 +1,4 @@
-"""The arguments of kernel PCA, checked once, and its data as numbers."""
+"""The checked arguments of kernel PCA, and its data as numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from eckart.options import (
 Solver = Literal["auto", "direct", "lanczos", "cholesky"]
 SOLVERS: tuple[str, ...] = get_args(Solver)
 MEMORY = 2_000_000_000
-"""Bytes that tiles may take on the host by default."""
+"""Default memory for tiles on the host, in bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,23 +95,23 @@ class KernelSettings:
     precision: str
     which: str = "largest"
     card: int | None = None
-    """Bytes that may be used where the data are, if that is a GPU."""
+    """Allowed bytes on the device of the data, if that is a GPU."""
     callback: ProgressCallback | None = None
     """Called after every block, or after every pass over a kernel in memory."""
 
     @property
     def probe_seed(self) -> int:
-        """The seed for random probes; drawn from a generator that was given."""
+        """The seed of random probes, drawn from a generator if one was given."""
         return int(self.random.integers(2**63)) if self.seed is None else self.seed
 
     @property
     def budget(self) -> int:
-        """Bytes that tiles may take."""
+        """Allowed bytes for tiles."""
         return self.memory or self.card or MEMORY
 
     @property
     def significant(self) -> float:
-        """Negative eigenvalues beyond this share of the largest are no rounding."""
+        """Negative eigenvalues beyond this share of the largest exceed rounding."""
         return 1e-5 if self.precision == "float64" else 5e-3
 
     @property
@@ -121,7 +121,7 @@ class KernelSettings:
 
 
 def check_kernel(shape: tuple[int, int], options: KernelPCAOptions) -> KernelSettings:
-    """Refuse what is out of range."""
+    """Refuse arguments that are out of range."""
     k, explain, max_rank = options.k, options.explain, options.max_rank
     if not callable(options.kernel):
         check_choice("kernel", options.kernel, NAMES)
@@ -150,9 +150,9 @@ def check_kernel(shape: tuple[int, int], options: KernelPCAOptions) -> KernelSet
 
 
 def table(opened: Opened) -> Matrix:
-    """The rows as float32 or float64, every entry finite: on the host, dense or CSR, or dense where they are.
+    """The rows as float32 or float64, all finite: dense or CSR on the host, or dense on their device.
 
-    What is sparse on a GPU comes to the host: its kernel is dense anyway.
+    Sparse rows on a GPU are copied to the host, because their kernel is dense anyway.
     """
     rows = opened.matrix.matrix
     if isinstance(rows, DeviceCsr):
@@ -186,12 +186,12 @@ def numbers(opened: Opened) -> Matrix:
 
 
 def computes(rows: Array) -> bool:
-    """Whether kernels are computed where the rows are: PyTorch's and CuPy's, and NumPy's without this question."""
+    """Whether kernels are computed on the device of the rows: for PyTorch and CuPy."""
     return not is_numpy(rows) and type(rows).__module__.partition(".")[0] in ("torch", "cupy")
 
 
 def free_bytes(rows: Matrix) -> int | None:
-    """Half of what is free on the GPU that the rows are on; None for the host."""
+    """Half of the free memory on the GPU of the rows; None for the host."""
     if is_sparse(rows) or is_host(rows):
         return None
     if hasattr(rows, "get"):

@@ -1,8 +1,8 @@
-"""Pre-images: rows z whose images phi(z) come near a point of the kernel's space, P = sum_i gamma_i phi(x_i).
+"""Pre-images: rows z whose images phi(z) are close to a point in feature space, P = sum_i gamma_i phi(x_i).
 
-A point with scores y is P = sum_k y_k v_k + mean = sum_i (dual y + base)_i phi(x_i). There is seldom a row with exactly
-that image; three ways find a near one: "ridge" (learned from scores to rows), "fixed_point" (Mika's iteration) and
-"neighbours" (Kwok and Tsang: distances to the nearest points of the support). ||phi(z) - P|| says how near.
+A point with scores y is P = sum_k y_k v_k + mean = sum_i (dual y + base)_i phi(x_i). Usually no row has exactly that
+image. Three methods find a close one: "ridge" (regression from scores to rows), "fixed_point" (Mika's iteration) and
+"neighbours" (Kwok and Tsang: distances to the nearest points of the support). ||phi(z) - P|| measures how close.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from eckart.options import check_choice
 HOW = ("ridge", "fixed_point", "neighbours")
 _ROWS = 256
 _DEVICE_ENTRIES = 2**26
-"""On a GPU a piece has as many rows as make a tile of this size with the support."""
+"""Size of a tile of rows and support on a GPU, which determines the rows per piece."""
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """Points of the kernel's space by their scores; `kernel` has `points`, `tile` and `diagonal`."""
+    """Points in feature space by their scores; `kernel` has `points`, `tile` and `diagonal`."""
 
     kernel: Kernel
     support: Array
@@ -60,7 +60,7 @@ class Expansion:
         return scores @ self.dual.T + self.base  # type: ignore[union-attr]
 
     def products(self, scores: Array) -> Array:
-        """<P, phi(x_i)> for every point of the support, without a kernel: K dual = scores of the support + offset."""
+        """<P, phi(x_i)> for every point of the support without the kernel: K dual = scores of the support + offset."""
         return scores @ self.support_scores.T + (scores @ self.offset)[:, None] + self.means
 
     def squares(self, scores: Array) -> Array:
@@ -68,7 +68,7 @@ class Expansion:
         return _products_of_rows(scores, scores) + 2.0 * scores @ self.offset + self.grand
 
     def compared(self, rows: Array, kernel: Kernel | None = None) -> Array:
-        """k(z, x_i) for rows z, or another kernel."""
+        """k(z, x_i) for rows z, with this or another kernel."""
         kernel = kernel or self.kernel
         if hasattr(self.support, "tocsr"):
             rows = type(self.support)(rows)
@@ -132,10 +132,10 @@ def preimages(
     ridge: Ridge | None = None,
     measure: bool = True,
 ) -> Preimages:
-    """A row for every row of scores, with its distance in the kernel's space (NaN where the kernel gives none).
+    """A row for every row of scores, with its distance in feature space (NaN if the kernel gives none).
 
-    Distances take as long as the rows; without `measure` they are NaN. The ridge is learned on the host, from a sample;
-    its rows are found where the scores are.
+    Distances take as long as the rows; without `measure` they are NaN. The ridge regression is fitted on the host, from
+    a sample; its rows are computed on the device of the scores.
     """
     check_choice("preimage", how, HOW)
     xp = namespace(scores)
@@ -163,7 +163,7 @@ def preimages(
 
 
 def _found_on_host(search: Callable[..., np.ndarray], expansion: Expansion, scores: Array) -> Array:
-    """Searches with a step of their own for every row gain nothing on a GPU."""
+    """Compute on the host: searches with a separate step for every row gain nothing on a GPU."""
     return from_numpy(search(expansion, to_numpy(scores)), scores)
 
 
@@ -181,6 +181,6 @@ def _refuse_other_kernels(expansion: Expansion, how: str) -> None:
     allowed = ("rbf", "poly", "sigmoid")
     if expansion.kernel.name not in allowed:
         raise ParameterError(
-            f"preimage={how!r} needs a kernel with a known derivative ({', '.join(allowed)}), and the kernel is "
+            f"preimage={how!r} needs a kernel with a known derivative ({', '.join(allowed)}), but the kernel is "
             f"{expansion.kernel.name!r}. Use preimage='ridge'."
         )

@@ -1,10 +1,10 @@
-"""Mika's fixed point: where the slope of ||phi(z) - P||^2 is zero, z is a weighted mean of the support.
+"""Mika's fixed point: where the gradient of ||phi(z) - P||^2 is zero, z is a weighted mean of the support.
 
 rbf:  z = sum_i gamma_i k(z, x_i) x_i / sum_i gamma_i k(z, x_i);
 f(x.y): z = sum_i gamma_i f'(z.x_i) x_i / f'(z.z).
 
-Every step is kept only if it brings phi(z) nearer, shortened where it does not; where the divisor vanishes it begins
-again from another near point of the support. The answer is never farther than the point it began from.
+A step is kept only if it brings phi(z) closer, and is shortened otherwise. If the divisor vanishes, the iteration
+restarts from another close point of the support. The result is never farther than the starting point.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STILL = 1e-7
 
 
 def iterate(expansion: Expansion, scores: np.ndarray) -> np.ndarray:
-    """The best of a few runs, each begun at a near point of the support."""
+    """The best of a few runs, each started at a close point of the support."""
     weights = expansion.weights(scores)
     nearest = nearest_points(expansion, scores, min(_STARTS, expansion.means.shape[0]))
     best = np.full(len(scores), np.inf)
@@ -88,7 +88,7 @@ def _target(expansion: Expansion, weights: np.ndarray, rows: np.ndarray) -> tupl
 
 
 def _slopes(expansion: Expansion, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """f'(z.x_i) and f'(z.z), but for a constant factor."""
+    """f'(z.x_i) and f'(z.z), up to a constant factor."""
     kernel = expansion.kernel
     if kernel.name == "sigmoid":
         return 1.0 - expansion.compared(rows) ** 2, 1.0 - kernel.diagonal(rows) ** 2

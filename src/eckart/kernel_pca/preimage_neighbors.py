@@ -1,7 +1,7 @@
-"""Kwok and Tsang: distances from P to its nearest points, turned into distances between rows, place the row.
+"""Kwok and Tsang: convert distances from P to its nearest points into distances between rows, which locate the row.
 
-With C the neighbours about their mean (coordinates U S V^T) and d_i the wanted distances, |z - c_i|^2 = d_i^2 gives
-C z = (|c_i|^2 - d_i^2) / 2 + constant, solved by the pseudo-inverse: no iteration, no local minimum.
+With C the neighbours about their mean (coordinates U S V^T) and d_i the wanted distances, |z - c_i|^2 = d_i^2 gives C z
+= (|c_i|^2 - d_i^2) / 2 + constant, solved by the pseudo-inverse, without iteration or local minima.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _NEIGHBOURS = 10
 _RANK = 1e-2
-"""Directions in which the neighbours spread less than this share of their widest place nothing."""
+"""Directions in which the neighbours spread less than this share of the widest are ignored."""
 
 
 def locate(expansion: Expansion, scores: np.ndarray) -> np.ndarray:
-    """Rows placed by their neighbours; the nearest point itself where that is nearer to P."""
+    """Rows located by their neighbours, or the nearest point itself if that is closer to P."""
     count = min(_NEIGHBOURS, expansion.means.shape[0])
     near = nearest_points(expansion, scores, count)
     points = np.stack([dense(expansion.support, index) for index in near])
@@ -32,19 +32,19 @@ def locate(expansion: Expansion, scores: np.ndarray) -> np.ndarray:
     right -= right.mean(axis=1, keepdims=True)
     placed = (np.linalg.pinv(centred, rcond=_RANK) @ right[:, :, None])[:, :, 0]
     rows = placed + mean[:, 0]
-    # A neighbour may already be nearer than what its noise allows to place.
+    # A neighbour may be closer than its noise allows to locate.
     nearest = points[:, 0]
     worse = expansion.distances(rows, scores) > expansion.distances(nearest, scores)
     return np.where(worse[:, None], nearest, rows)
 
 
 def _squared_distances(expansion: Expansion, scores: np.ndarray, near: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """|z - x_i|^2 from what the kernel would be."""
+    """|z - x_i|^2 from the values that the kernel would have."""
     kernel = expansion.kernel
     products = np.take_along_axis(expansion.products(scores), near, axis=1)
     squares = expansion.squares(scores)[:, None]
     if kernel.name == "rbf":
-        # |phi(z)| = 1, whatever the length of P: 2 - 2 k = |phi(z) - phi(x)|^2.
+        # |phi(z)| = 1 for any length of P: 2 - 2 k = |phi(z) - phi(x)|^2.
         value = 1.0 - (squares + 1.0 - 2.0 * products) / 2.0
         return np.asarray(-np.log(np.clip(value, 1e-12, 1.0)) / max(kernel.gamma, 1e-300))
     inner = _inverse(expansion, products)

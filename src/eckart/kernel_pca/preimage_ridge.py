@@ -1,8 +1,8 @@
-"""Rows from scores by kernel ridge regression on landmarks, its penalty and width chosen by leaving one out.
+"""Rows from scores by kernel ridge regression on landmarks, with penalty and width chosen by leave-one-out errors.
 
-rows ~ mean + k(scores, landmarks) dual, with the mean 0 where the penalty was given. With features
-F = k(scores, landmarks) C^-T, C C^T = k(landmarks, landmarks), and F^T F = Q diag(l) Q^T, the error of leaving row i
-out is e_i / (1 - h_i) for every penalty at once, h_i = sum_j (F Q)_ij^2 / (l_j + alpha): no model is fitted twice.
+rows ~ mean + k(scores, landmarks) dual, with mean 0 if the penalty was given. With features F = k(scores, landmarks)
+C^-T, C C^T = k(landmarks, landmarks), and F^T F = Q diag(l) Q^T, the leave-one-out error of row i is e_i / (1 - h_i)
+for every penalty at once, h_i = sum_j (F Q)_ij^2 / (l_j + alpha). No model is fitted twice.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WIDTHS = (0.02, 0.125, 0.5, 2.0, 8.0)
 
 @dataclass(frozen=True)
 class Ridge:
-    """A learned way back: landmarks in the space of scores, coefficients, the mean of the rows."""
+    """A fitted ridge regression: landmarks in the space of scores, coefficients, the mean of the rows."""
 
     kernel: Kernel
     landmarks: Array
@@ -34,7 +34,7 @@ class Ridge:
     mean: Array
     alpha: float
     error: float
-    """Root of the mean squared error of a row left out, summed over the columns."""
+    """Root mean squared leave-one-out error of a row, summed over the columns."""
 
     def on_device_of(self, prototype: Array) -> Ridge:
         """The same in the library and on the device of `prototype`."""
@@ -48,20 +48,20 @@ class Ridge:
 
 @dataclass(frozen=True)
 class _Spectral:
-    """Features turned so that their Gram matrix is diagonal."""
+    """Features rotated so that their Gram matrix is diagonal."""
 
     features: np.ndarray
     values: np.ndarray
     back: np.ndarray
-    """From coefficients of the turned features to coefficients of the landmarks."""
+    """From coefficients of the rotated features to coefficients of the landmarks."""
     targets: np.ndarray
 
 
 def learn(scores: Array, rows: Array, alpha: float | str, kernel: Kernel) -> Ridge:
-    """The ridge from scores to rows, made on the host.
+    """The ridge regression from scores to rows, fitted on the host.
 
-    A number for alpha: scikit-learn's ridge, with the given kernel, shrunk towards 0. "auto": rbf, by leaving one out,
-    shrunk towards the mean of the rows.
+    A number for alpha gives scikit-learn's ridge, with the given kernel, shrunk towards 0. "auto" gives an rbf kernel
+    chosen by leave-one-out errors, shrunk towards the mean of the rows.
     """
     if alpha != "auto" and (isinstance(alpha, str) or not alpha >= 0):
         raise ParameterError(f"alpha={alpha!r} is not a penalty: give a non-negative number or 'auto'.")
@@ -75,7 +75,7 @@ def learn(scores: Array, rows: Array, alpha: float | str, kernel: Kernel) -> Rid
         spectral = _spectral(kernel, scores, landmarks, rows - mean)
         return _fitted(spectral, kernel, landmarks, mean, float(alpha))
     with one_blas_thread():
-        # The width from fewer landmarks: it moves little with their number, and the work with its cube.
+        # The width from fewer landmarks: it changes little with their number, while the work grows with its cube.
         few = landmarks[:: -(-len(landmarks) // _FEW)]
         trials = [replace(kernel, name="rbf", gamma=w * _unit_gamma(landmarks), function=None) for w in _WIDTHS]
         found = [_best(_spectral(trial, scores, few, rows - mean), trial, few, mean) for trial in trials]
@@ -86,7 +86,7 @@ def learn(scores: Array, rows: Array, alpha: float | str, kernel: Kernel) -> Rid
 
 
 def _unit_gamma(scores: np.ndarray) -> float:
-    """1 over the mean squared distance of scores from each other; 1 where they coincide."""
+    """1 / the mean squared distance between scores; 1 if they coincide."""
     spread = 2.0 * float(scores.var(axis=0).sum())
     return 1.0 / spread if spread > 0 else 1.0
 
@@ -95,7 +95,7 @@ def _spectral(kernel: Kernel, scores: np.ndarray, landmarks: np.ndarray, targets
     marked = kernel.points(landmarks)
     block = np.asarray(kernel.tile(marked, marked), np.float64)
     if len(landmarks) == len(scores):
-        # F F^T is the kernel itself: its eigenvectors serve as they are.
+        # F F^T is the kernel itself, so its eigenvectors are used directly.
         values, turn = np.linalg.eigh(block)
         values = np.maximum(values, 1e-15 * float(values[-1]))
         return _Spectral(turn * np.sqrt(values), values, turn / np.sqrt(values), targets)

@@ -21,7 +21,7 @@ from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 _LARGEST = 1e140
-"""Values of a kernel whose squares and sums stay within the range of float64; no less than the inverse, likewise."""
+"""Range of kernel values whose squares and sums stay within float64, and likewise their inverses."""
 
 
 def refuse_out_of_range(diagonal: Array, name: str) -> None:
@@ -33,8 +33,8 @@ def refuse_out_of_range(diagonal: Array, name: str) -> None:
     if 0.0 < largest < 1.0 / _LARGEST:
         scaled = "the kernel" if name == "precomputed" else "the data"
         raise InputError(
-            f"The values of kernel {name!r} are {largest:.2g} at most on its diagonal: their squares are below the "
-            f"range of float64. Multiply {scaled} by a constant first."
+            f"The diagonal of kernel {name!r} is at most {largest:.2g}, so the squares of its values underflow "
+            f"float64. Multiply {scaled} by a constant first."
         )
 
 
@@ -51,7 +51,7 @@ def overflow_message(name: str) -> str:
 
 
 def cut(solution: Solution, values: np.ndarray) -> Solution:
-    """The first pairs with these values, some of which were set to zero; their residuals grow by what was left out."""
+    """The first pairs with these values, some of which were set to zero; their residuals grow accordingly."""
     k = len(values)
     return replace(
         solution, values=values, vectors=solution.vectors[:, :k],
@@ -66,13 +66,13 @@ def certify(
 ) -> Certificate:  # fmt: skip
     """Bounds on the eigenvalues as shares of the trace, and as singular values of the points.
 
-    `dtype` is that of the values and vectors returned, `norm` the largest modulus of an eigenvalue of H K H where that
-    is more than the largest eigenvalue, `total_error` the error of the trace.
+    `dtype` is that of the returned values and vectors, `norm` the largest absolute eigenvalue of H K H if it exceeds
+    the largest eigenvalue, `total_error` the error of the trace.
     """
     k, largest = len(solution.values), float(solution.values.max(initial=0.0))
     low, high = explained(solution, total, total_error + 1e-14 * abs(total))
     unit = float(np.finfo(dtype).eps)
-    # Vectors round by u, values (roots of eigenvalues) as well: (G - l) v moves by 4 u |G| at most.
+    # Vectors are rounded by u, and so are values (roots of eigenvalues): (G - l) v moves by at most 4 u |G|.
     residuals = (solution.residuals + 2.0 * unit * max(norm, largest)) / largest if largest else np.zeros(k)
     return Certificate(
         explained=(low, high), lower=np.sqrt(solution.lower[:k]), upper=np.sqrt(solution.upper[:k]),
@@ -114,7 +114,7 @@ def assembled(
 
 
 def moved(parts: Keywords, prototype: Array) -> Keywords:
-    """The arrays among the parts on the device of `prototype`; the rest as it is."""
+    """The parts with their arrays on the device of `prototype`; everything else unchanged."""
     return {name: from_numpy(part, prototype) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
 
 
@@ -127,14 +127,14 @@ def _proved(d: Decomposition[KernelPCADetails]) -> bool:
 
 
 def warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSettings) -> None:
-    """Warn if the approximation misses its error or cannot decide on a share, and if the kernel is indefinite."""
+    """Warn if the approximation misses its error or cannot determine a share, or if the kernel is indefinite."""
     details = d.details
     missing, rank = details.approximation_error, 0 if details.dual is None else details.dual.shape[0]
     if missing > settings.approximation_error:
         warnings.warn(
-            f"{percent(missing, 2)} of the trace of the kernel is missing from its approximation of rank "
-            f"{rank}, and {percent(settings.approximation_error, 2)} was requested. Allow a higher "
-            "max_rank or more memory. The certificate remains valid.",
+            f"The approximation of rank {rank} misses {percent(missing, 2)} of the trace of the kernel, but at most "
+            f"{percent(settings.approximation_error, 2)} was requested. Allow a higher max_rank or more memory. The "
+            "certificate remains valid.",
             AccuracyWarning,
             stacklevel=4,
         )

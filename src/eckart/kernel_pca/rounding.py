@@ -1,15 +1,16 @@
-"""How far the kernel that is computed in float64 may be from the kernel itself: ||K^ - K||_2, proved.
+"""Proved bounds of the difference between the kernel computed in float64 and the exact one: ||K^ - K||_2.
 
-u = 2^-53. A dot product of d terms errs by at most d u |x| |y|, in any order of its sum (Higham, 2002, section 3.1), so
-the exponent -g |x - y|^2 of an rbf, formed from products, errs by at most c g (|x| + |y|)^2, c = (2 d + 16) u. Then
+u = 2^-53. A dot product of d terms errs by at most d u |x| |y|, in any order of summation (Higham, 2002, section 3.1).
+The exponent -g |x - y|^2 of an rbf, formed from products, therefore errs by at most c g (|x| + |y|)^2, c = (2 d + 16)
+u. Then
 
     |K^ - K|_ij <= 2 c g (|x_i|^2 + |x_j|^2),           a matrix of rank 2 whose norm is known, and
     |K^ - K|_ij <= K_ij (exp(4 c g max |x|^2) - 1),     whose norm is at most n times the factor (Perron).
 
-For (g x.y + b)^p and tanh(g x.y + b) Cauchy and Schwarz give |K^ - K|_ij <= e sqrt(D_i D_j), whose norm is e sum(D),
-with D_i = (g |x_i|^2 + |b|)^p (p = 1 for tanh). A kernel that was given errs by u |K| where its symmetric part
-was taken; one that is a function is what it is.
-The bounds hold for Frobenius norms as well, and three times as much bounds the error of the trace of H K H.
+For (g x.y + b)^p and tanh(g x.y + b), Cauchy-Schwarz gives |K^ - K|_ij <= e sqrt(D_i D_j), whose norm is e sum(D), with
+D_i = (g |x_i|^2 + |b|)^p (p = 1 for tanh). A given kernel errs by u |K| if its symmetric part was used; a kernel
+function is exact by definition. The bounds also hold for Frobenius norms, and three times as much bounds the error of
+the trace of H K H.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
 
 UNIT = float(np.finfo(np.float64).eps) / 2
 COLUMNS = 16
-"""Random combinations by which an error is measured."""
+"""Number of random combinations used to measure an error."""
 FAILURE = 1e-9
 """Probability that a measured error exceeds its bound."""
 
 
 @lru_cache(maxsize=4)
 def shortfall(columns: int = COLUMNS, probability: float = FAILURE) -> float:
-    """c with ||E||_2 <= ||E||_F <= ||E Z||_F / c but for the given chance, for any E and a standard normal Z.
+    """c with ||E||_2 <= ||E||_F <= ||E Z||_F / c, except with the given probability, for any E and a standard normal Z.
 
     ||E Z||_F^2 is a mean of chi-squared numbers, weighted by the squared singular values of E; it is small with the
     largest probability where there is only one.
@@ -52,7 +53,7 @@ def measured(error: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Lengths:
-    """Sums over rows x, which is all that a bound depends on: of |x|^2, |x|^4, D, and the largest |x|^2."""
+    """Sums over rows x that determine the bound: of |x|^2, |x|^4, D, and the largest |x|^2."""
 
     count: int
     total: float
@@ -68,7 +69,7 @@ class Lengths:
 
 
 def lengths_of(kernel: Kernel, data: Matrix, shift: Array | None = None) -> Lengths:
-    """Of the rows of `data`, less `shift`."""
+    """The sums over the rows of `data`, minus `shift`."""
     rows = data if is_sparse(data) or shift is None else data - shift
     squares = np.asarray(to_numpy(squared_lengths(rows)), np.float64)
     with np.errstate(over="ignore"):
@@ -79,7 +80,7 @@ def lengths_of(kernel: Kernel, data: Matrix, shift: Array | None = None) -> Leng
 
 
 def kernel_error(kernel: Kernel, data: Matrix, shift: Array | None = None) -> float:
-    """Bound of ||K^ - K||_2 for the kernel of all rows of `data`, less `shift`, computed in float64."""
+    """Bound of ||K^ - K||_2 for the kernel of all rows of `data`, minus `shift`, computed in float64."""
     if kernel.name == "function":
         return 0.0
     if kernel.name == "precomputed":

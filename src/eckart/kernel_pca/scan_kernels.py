@@ -1,4 +1,4 @@
-"""scan_kernels: which kernel, and how wide. Every kernel and width on the same rows, with three measures of quality.
+"""scan_kernels: compare kernels and widths on the same rows, with three measures of quality.
 
 kept             share of the trace of the centred kernel on the components (certified from below)
 trustworthiness  whether neighbours in the scores are neighbours in the data (1 is best)
@@ -230,7 +230,7 @@ def scan_kernels(
 
 
 def _drawn(X: object, most: int, random_state: object) -> tuple[Matrix, Matrix]:
-    """(rows to fit, rows left out)."""
+    """(rows to fit, held-out rows)."""
     rows = numbers(open_matrix(X, stream=False))
     _, rng = generator(random_state)
     order = rng.permutation(rows.shape[0])[:most]

@@ -1,6 +1,7 @@
-"""Kernel PCA of rows that are read in blocks: pivoted Cholesky, a read a round; only the pivots are kept.
+"""Kernel PCA of rows read in blocks: pivoted Cholesky, one pass per round; only the pivots are kept.
 
-Components are those of F, K ~ F^T F; what is missing is positive semi-definite and its trace known, as in memory.
+The components are those of F, K ~ F^T F. The missing part is positive semi-definite and its trace is known, as in
+memory.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Scored:
 
 
 def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
-    """The components of the kernel of all rows, approximated as far as was asked."""
+    """The components of the kernel of all rows, approximated to the requested error."""
     if settings.solver not in ("auto", "cholesky") or kernel.name in ("precomputed", "function"):
         raise ParameterError(
             "Rows that are read in blocks need solver='cholesky' (or 'auto') and a kernel "
@@ -66,7 +67,7 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
         sums.evidence, np.zeros((len(block), COLUMNS)), block, pivots.features(pivots.points), np.zeros_like(block),
         made.error, made.trace, opened.matrix.shape[0], error,
     )  # fmt: skip
-    # Sums of F F^T in float64, of as many terms as there are rows.
+    # Sums of F F^T in float64, with as many terms as rows.
     grams = 2.0 * (opened.matrix.shape[0] + 8) * UNIT * sums.evidence.total
     found = replace(found, grams=grams)
     return run.result(pivots, made, components, scored, _Proof(found, block, error))
@@ -74,7 +75,7 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
 
 @dataclass(frozen=True)
 class _Sums:
-    """One pass: mean of F, its Gram matrix about the mean, and what bounds of rounding need."""
+    """Result of one pass: mean of F, its Gram matrix about the mean, and sums for the bounds of rounding."""
 
     mean: np.ndarray
     gram: np.ndarray
@@ -84,7 +85,7 @@ class _Sums:
 
 @dataclass(frozen=True)
 class _Proof:
-    """What is known of the errors of F, K on the pivots, and the error of the kernel itself."""
+    """Known errors: of F, of K on the pivots, and of the kernel itself."""
 
     found: FactorError
     block: np.ndarray
@@ -106,7 +107,7 @@ class _Run:
         return np.asarray(self.kernel.tile(points(first, self.shift), points(second, self.shift)), np.float64)
 
     def blocks(self) -> Any:
-        """One pass over the rows as they are stored, with the place of each block in error messages."""
+        """One pass over the stored rows, with the position of each block in error messages."""
         reading, edges = self.matrix.reading, self.matrix.edges
         reading.passes += 1
         first = reading.passes == self.first_pass
@@ -145,7 +146,7 @@ class _Run:
         """Mean of the columns of F, and (F - mean) (F - mean)^T: one pass."""
         rank = len(pivots.indices)
         total, gram = np.zeros(rank), np.zeros((rank, rank))
-        shift = np.asarray(pivots.triangle.mean(axis=0))  # near the mean: squares keep their digits
+        shift = np.asarray(pivots.triangle.mean(axis=0))  # near the mean, so that squares keep their digits
         random = self.digest.generator(self.settings.probe_seed, "kernel PCA of blocks")
         evidence, lengths = None, None
         nothing = np.zeros((rank, COLUMNS))
@@ -166,7 +167,7 @@ class _Run:
         return _Sums(shift + away, gram - rows_ * np.outer(away, away), centred, lengths)
 
     def scores(self, pivots: Pivots, components: FactorComponents, *, keep: bool) -> Scored:
-        """(F - mean)^T U of all rows, seen once."""
+        """(F - mean)^T U of all rows, in one pass."""
         rows_, columns = self.matrix.shape
         k = len(components.values)
         scores = np.empty((rows_, k)) if keep else None
@@ -241,7 +242,7 @@ class _Run:
         dual: np.ndarray,
         proof: _Proof,
     ) -> tuple[Solution, FactorError]:
-        """The values with their bounds; of a kernel that may be indefinite nothing is known without all of it."""
+        """The values with their bounds; for a kernel that may be indefinite, nothing is known without all of it."""
         found, rows = proof.found, self.matrix.shape[0]
         if self.kernel.positive:
             lower = ritz_bounds(scored.gram, proof.block, dual, made.trace, rows, proof.kernel_error)
@@ -277,7 +278,7 @@ def _joined(pieces: list[Matrix]) -> Array:
 
 
 def median_rows(opened: Opened) -> Array:
-    """The rows that `median_gamma` uses, at most 500, evenly spaced: one pass."""
+    """The rows that `median_gamma` uses, at most 500 and evenly spaced: one pass."""
     rows = opened.matrix.shape[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)

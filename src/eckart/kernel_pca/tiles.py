@@ -1,4 +1,4 @@
-"""What is done to every entry of a kernel's tiles on a GPU, in one pass each, compiled by CuPy when it first runs.
+"""Operations on every entry of a kernel tile on a GPU, in one pass each, compiled by CuPy on first use.
 
 Products of tiles are as fast as cuBLAS; compared with them every further pass over the entries counts, and array
 libraries make one for each operation. A tile of the rbf kernel is one pass from the rows to what is written: exp(-|x
@@ -23,7 +23,7 @@ _MOST_BLOCKS = 2**16
 _WIDE, _HIGH = 128, {4: 128, 8: 64}
 """Columns of an rbf block of threads, and its rows for numbers of 4 and of 8 bytes."""
 MOST_COLUMNS = 64
-"""Up to this many columns of the data differences cost less than a product and a pass of exponentials after it."""
+"""Up to this many columns, differences cost less than a product followed by exponentials."""
 
 _SOURCE = r"""
 // x = exp(min(x, 0)), or that less 1; 16 bytes at a time, so that enough of them are on their way
@@ -151,14 +151,14 @@ __global__ void subtract_squares(const T* rows, double* left, int count, long lo
 
 
 def usable(array: Array) -> bool:
-    """Whether the array is on such a GPU with each of its rows in one piece."""
+    """Whether the array is on a supported GPU and its rows are contiguous."""
     if not can_compile(array):
         return False
     return bool(array.stride()[-1] == 1 if _is_torch(array) else array.strides[-1] == array.itemsize)
 
 
 def exponentials(argument: Array, *, lowered: bool) -> None:
-    """argument <- exp(min(argument, 0)), less 1 if lowered."""
+    """argument <- exp(min(argument, 0)), minus 1 if lowered."""
     with _seen(argument) as (x,):
         assert x.flags.c_contiguous
         assert x.data.ptr % 16 == 0
@@ -167,14 +167,14 @@ def exponentials(argument: Array, *, lowered: bool) -> None:
 
 
 def row_major(array: Array) -> Array:
-    """The array with each of its rows in one piece."""
+    """The array with contiguous rows."""
     if _is_torch(array):
         return array.contiguous()
     return require("cupy", purpose="kernel tiles on a GPU").ascontiguousarray(array)
 
 
 def rbf(first: Array, second: Array, out: Array, *, lowered: bool) -> None:
-    """out <- exp(-|x - y|^2 / 2) for all rows x of the first and y of the second, less 1 if lowered; one dtype."""
+    """out <- exp(-|x - y|^2 / 2) for all rows x of the first and y of the second, minus 1 if lowered; one dtype."""
     if not out.shape[0] or not out.shape[1]:
         return
     with _seen(first, second, out) as (x, y, target):
@@ -204,7 +204,7 @@ def subtract_squares(left: Array, rows: Array) -> None:
 
 @contextmanager
 def _seen(*arrays: Array) -> Iterator[tuple[Array, ...]]:
-    """The arrays as CuPy's, without a copy, on their device and on the stream that their library works on."""
+    """The arrays as CuPy views, on their device and on the stream of their library."""
     with on_device_of(arrays[0]):
         yield tuple(seen_by_cupy(array) for array in arrays)
 
@@ -216,7 +216,7 @@ def _module() -> Any:
 
 
 def names() -> list[str]:
-    """The kernels as C++ calls them."""
+    """The names of the kernels in C++."""
     kernels = ("exponentials", "rbf", "rbf lowered", "subtract_squares", "subtract_squares packed")
     return [_name(kernel, item) for kernel in kernels for item in (4, 8)]
 

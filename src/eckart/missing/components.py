@@ -1,7 +1,7 @@
-"""How many components the values present support, and the factor model with this number.
+"""Number of components that the observed values support, and the factor model with this number.
 
-Components are added one at a time, along the residuals. A surplus component thus starts with what is left, and cannot
-take part in an exact fit of the values present that leaves the gaps open.
+Components are added one at a time, along the residuals. A surplus component therefore starts with the remainder, and
+cannot join an exact fit of the observed values that leaves the missing ones undetermined.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ def _supported(f: Factors) -> bool:
 
 
 def _degrees_of_freedom(gaps: Gaps, k: int) -> float:
-    """Values less scores, means and loadings that k components can fit; rotations of the scores count once."""
+    """Degrees of freedom: values minus the scores, means and loadings that k components fit.
+
+    Rotations of the scores count once.
+    """
     left = gaps.weights @ np.maximum(gaps.patterns.sum(axis=1) - k, 0.0)[gaps.pattern]
     return float(left - gaps.values.shape[1] * (k + 1) + k * (k + 1))
 
@@ -82,10 +85,11 @@ def _degrees_of_freedom(gaps: Gaps, k: int) -> float:
 def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors | None:
     """At least `least` components where they alone explain the table, though there are few values for each parameter.
 
-    There the uncertainty that scores and loadings share hides a component. With the noise held small, the fit is one
-    of least squares, whose residual sum of squares over its degrees of freedom d falls steadily while components fit
-    noise and abruptly at the rank of the table. A fall by 10^(1.5 + 10 / d), to less than a hundredth of the noise so
-    far, is not that of noise: chi-square(d) / d is smaller than 10^(-10 / d) in less than one table of 10^4.
+    In such tables the uncertainty shared by scores and loadings hides a component. With the noise held small, the fit
+    is one of least squares. Its residual sum of squares divided by its degrees of freedom d falls steadily while
+    components fit noise, and abruptly at the rank of the table. A fall by 10^(1.5 + 10 / d), to less than a hundredth
+    of the noise so far, is not due to noise: chi-square(d) / d is smaller than 10^(-10 / d) in less than one table in
+    10^4.
     """
     values = float(gaps.weights @ gaps.patterns.sum(axis=1)[gaps.pattern])
     noise = float(np.mean(f.noise))
@@ -148,7 +152,7 @@ def _mean_square(gaps: Gaps, f: Factors, free: float) -> float:
 
 
 def _least_squares(gaps: Gaps, f: Factors, level: float, free: float) -> Factors:
-    """One noise variance for all columns, equal to the residual sum of squares over its degrees of freedom."""
+    """Fit with one noise variance for all columns: the residual sum of squares over its degrees of freedom."""
     least = float(np.median(gaps.floor))
     level = max(level, least)
     for _ in range(10):
@@ -163,9 +167,9 @@ def _least_squares(gaps: Gaps, f: Factors, level: float, free: float) -> Factors
 def _newton(gaps: Gaps, f: Factors) -> Factors:
     """Minimise sum of residuals^2 / psi + |scores|^2 + alpha |loadings|^2 by Levenberg-Marquardt steps.
 
-    With the scores eliminated, the Gauss-Newton matrix of the loadings is `information`; its convergence is quadratic
-    where the residuals are small, while alternating least squares may take thousands of steps (Buchanan and
-    Fitzgibbon, CVPR 2005).
+    With the scores eliminated, the Gauss-Newton matrix of the loadings is `information`. Convergence is quadratic if
+    the residuals are small, while alternating least squares may take thousands of steps (Buchanan and Fitzgibbon, CVPR
+    2005).
     """
     damping = 1e-3
     loss, z, rest = _loss(gaps, f)

@@ -1,12 +1,12 @@
-"""Covariance model of a table with gaps: all components, with a share of noise in each column (Schneider, 2001).
+"""Covariance model of a table with missing values: all components, with a share of noise (Schneider, 2001).
 
 With R the correlations of the columns, a row in standard units has the covariance (1 - h) R + h I and the precision P,
-its inverse. Given the values present, its gaps m have
+its inverse. Given the observed values, its missing values m have
 
     mean  -P_mm^-1 P_mo x_o,   covariance  P_mm^-1.
 
-EM: the means and covariances of the filled table, with the covariances of the gaps added, until the filled values no
-longer change. Better than few factors where no few components explain the table.
+EM: alternate the means and covariances of the filled table, plus the covariances of the missing values, until the
+filled values no longer change. This is better than few factors if no few components explain the table.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _BLOCK = 2**22
-"""Numbers that the small systems of a block of rows may take."""
+"""Maximum memory, in numbers, for the small systems of a block of rows."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Correlations:
 
 @dataclass(frozen=True)
 class Conditional:
-    """Rows with equally many gaps: their numbers, the columns of the gaps, expectations and covariances there."""
+    """Rows with equally many missing values: their indices, the missing columns, expectations and covariances."""
 
     rows: np.ndarray
     gaps: np.ndarray
@@ -43,7 +43,7 @@ class Conditional:
 
 
 def conditionals(standard: np.ndarray, precision: np.ndarray) -> Iterator[Conditional]:
-    """The gaps (NaN) of a table in standard units, given the values present."""
+    """The missing values (NaN) of a table in standard units, given the observed values."""
     gone = np.isnan(standard)
     counts = gone.sum(axis=1)
     for count in np.unique(counts[counts > 0]):
@@ -60,7 +60,7 @@ def fit_correlations(
     table: np.ndarray, weights: np.ndarray, shrink: float, *, start: Correlations | None = None,
     tolerance: float, most_steps: int,
 ) -> Correlations:  # fmt: skip
-    """EM with a share `shrink` of noise, until a step changes the gaps by less than `tolerance` (root mean square)."""
+    """EM with a share `shrink` of noise, until a step changes values by less than `tolerance` (root mean square)."""
     gone = np.isnan(table)
     filled = np.where(gone, 0.0 if start is None else start.filled, table)
     spread = np.zeros((table.shape[1], table.shape[1]))
@@ -89,7 +89,7 @@ def _precision(matrix: np.ndarray, shrink: float) -> np.ndarray:
 
 
 def _moments(filled: np.ndarray, weights: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(mean, standard deviations, correlations) of a filled table, with the summed covariances of its gaps."""
+    """(mean, standard deviations, correlations) of a filled table, including the covariances of missing values."""
     total = weights.sum()
     mean = weights @ filled / total
     metadata = (filled - mean) * np.sqrt(weights)[:, None]

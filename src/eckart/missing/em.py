@@ -1,8 +1,8 @@
 """Missing values predicted from the other values of their row, with a standard error for each.
 
-The model is a factor model (`factor_model`) or, with a share of noise, all components (`covariance_model`). Both say
-that a row is mean + scale (W s + e) with s ~ N(0, I) and e_j ~ N(0, noise_j), and a gap is its expectation given the
-values present.
+The model is a factor model (`factor_model`) or, with a share of noise, all components (`covariance_model`). In both, a
+row is mean + scale (W s + e) with s ~ N(0, I) and e_j ~ N(0, noise_j), and a missing value is its expectation given the
+observed values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _NORMAL = 1.959963984540054
 
 @dataclass(frozen=True)
 class GapModel:
-    """What fills a gap: means and scales of the columns; loadings (columns x k) and noise variances in these units."""
+    """The imputation model: means and scales of the columns.
+
+    Loadings (columns x k) and noise variances in these units.
+    """
 
     mean: Floats
     scale: Floats
@@ -37,7 +40,7 @@ class GapModel:
         return int(self.loadings.shape[1])
 
     def factors(self) -> Factors:
-        """The same as factors whose means are zero and whose loadings are known."""
+        """The same as factors with zero means and known loadings."""
         columns, k = self.loadings.shape
         loadings = np.column_stack([np.zeros(columns), self.loadings])
         return Factors(loadings, np.zeros((columns, 1 + k, 1 + k)), self.noise, np.ones(1 + k))
@@ -45,7 +48,7 @@ class GapModel:
 
 @dataclass(frozen=True)
 class Completed:
-    """A table without gaps, what filled them, the standard errors (0 where a value is present), and how it ended."""
+    """A completed table, its model, the standard errors (0 for observed values), and how the iteration ended."""
 
     table: np.ndarray
     model: GapModel
@@ -58,7 +61,7 @@ class Completed:
 
 @dataclass(frozen=True)
 class _Units:
-    """The columns that vary, in standard units of their values present; the others stay as they are."""
+    """The columns that vary, in standard units of their observed values; the others are unchanged."""
 
     mean: np.ndarray
     scale: np.ndarray
@@ -99,7 +102,7 @@ class _Units:
         every[self.varying], level[self.varying] = loadings, noise
         filled, stated = np.broadcast_to(self.mean, table.shape).copy(), np.empty(table.shape)
         filled[:, self.varying] += fit * self.scale[self.varying]
-        # A column of one value alone says nothing about its spread; one that never varies is taken to be constant.
+        # A column with a single value gives no information about its spread; one that never varies counts as constant.
         stated[:] = np.where(self.counts > 1, np.finfo(np.float64).eps * np.abs(self.mean), np.inf)
         stated[:, self.varying] = errors * self.scale[self.varying]
         gone = np.isnan(table)
@@ -107,13 +110,13 @@ class _Units:
 
 
 def means_present(table: np.ndarray, gone: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted column means over the values present."""
+    """Weighted column means over the observed values."""
     mean: np.ndarray = (weights @ np.where(gone, 0.0, table)) / (weights @ ~gone)
     return mean
 
 
 def fill_rows(rows: np.ndarray, model: GapModel) -> np.ndarray:
-    """The rows with every NaN replaced by its expectation given the other values of its row."""
+    """The rows with every NaN replaced by its expectation given the other values of the row."""
     filled = np.array(rows, dtype=np.float64)
     standard = (filled - model.mean) / model.scale
     columns, k = model.loadings.shape
@@ -138,7 +141,7 @@ def complete_by_factors(
     tolerance: float = 1e-3,
     most_steps: int = 1000,
 ) -> Completed:
-    """The table with its NaN filled by at most as many components as the values present support, up to `most`."""
+    """The table imputed by as many components as the observed values support, up to `most`."""
     weights = np.ones(len(table)) if weights is None else weights
     units = _Units.of(table, weights, standard)
     if not units.varying.any():
@@ -169,10 +172,10 @@ def paths(
 
 
 def _fit_and_errors(gaps: Gaps, f: Factors) -> tuple[np.ndarray, np.ndarray]:
-    """Fit of every cell, and the standard error of a value about it: noise, and what is uncertain in the fit.
+    """Fit of every cell, and the standard error of a value about it: noise plus the uncertainty of the fit.
 
-    A column's noise is its residual sum of squares over what the fit leaves of its degrees of freedom. Few of them make
-    the errors those of Student's t; they are stated so that 1.96 of them cover 95 %.
+    The noise of a column is its residual sum of squares divided by its remaining degrees of freedom. With few of these,
+    errors follow Student's t; they are scaled so that 1.96 of them cover 95 %.
     """
     fit, variances = fit_variances(gaps, f)
     rest = gaps.weights @ (((gaps.values - fit) * gaps.seen) ** 2)
@@ -195,7 +198,7 @@ def complete_by_all(
     tolerance: float = 1e-5,
     most_steps: int = 500,
 ) -> tuple[Completed, Correlations]:
-    """The table with its NaN filled by all components and a share `shrink` of noise; what to start the next from."""
+    """The table imputed by all components with a share `shrink` of noise, and the start for the next share."""
     weights = np.ones(len(table)) if weights is None else weights
     units = _Units.of(table, weights, standard)
     values = units.standard(table)

@@ -1,12 +1,12 @@
-"""Factor model of a table with gaps, fitted to the values that are present by variational Bayes.
+"""Factor model of a table with missing values, fitted to the observed values by variational Bayes.
 
 In standard units, with z_i = (1, scores of row i) and w_j = (mean, loadings) of column j:
 
     x_ij = w_j . z_i + e_ij,   scores ~ N(0, I),   e_ij ~ N(0, psi_j),   w_jc ~ N(0, 1 / alpha_c).
 
-q(scores_i) = N(s_i, Sigma_i) and q(w_j) = N(w_j, S_j) are updated in turn; the noise has one variance for each column,
+q(scores_i) = N(s_i, Sigma_i) and q(w_j) = N(w_j, S_j) are updated in turn. The noise has one variance for each column,
 and alpha switches off components without support (Bishop 1999; Ilin and Raiko, JMLR 11, 2010). The variances Sigma_i
-and S_j keep rows and columns with few values from being fitted exactly, so psi cannot collapse because of them.
+and S_j prevent an exact fit of rows and columns with few values, so psi cannot collapse because of them.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _ROWS = 4096
 _MEAN_PRECISION = 1e-2
 """Prior precision of a column mean, which is near 0 in standard units."""
 _NOISE_PRIOR = 2.0
-"""Observations that the noise common to all columns counts for in each of them."""
+"""Weight of the noise common to all columns, in observations per column."""
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """A table in standard units, zero where a value is missing, grouped by the pattern of its gaps."""
+    """A table in standard units with zeros for missing values, grouped by missingness pattern."""
 
     values: Floats
     weights: Floats
     patterns: Floats
-    """Distinct rows of the indicator of values present, as floats."""
+    """Distinct rows of the indicator of observed values, as floats."""
     pattern: Integers
     """The pattern of each row."""
     floor: Floats
-    """Variance of the rounding errors in each column: noise cannot be seen below it."""
+    """Variance of the rounding errors in each column: noise below it cannot be detected."""
 
     @classmethod
     def of(cls, standard: np.ndarray, weights: np.ndarray, floor: np.ndarray) -> Gaps:
@@ -80,7 +80,7 @@ class Factors:
 
 @dataclass(frozen=True)
 class Inverses:
-    """(data + diag(prior))^-1 for a stack of positive semi-definite matrices, and the same without what data leave out.
+    """(data + diag(prior))^-1 for a stack of positive semi-definite matrices, with and without the null space of data.
 
     Without noise, data is so large that the prior is lost in the sum. Directions U that data leave out have the
     covariance U (U^T diag(prior) U)^-1 U^T all the same. In `gain` they are absent: a right-hand side has rounding
@@ -123,7 +123,7 @@ class Inverses:
 
 
 def score_inverses(patterns: np.ndarray, f: Factors) -> Inverses:
-    """Sigma = (I + sum over columns present of w w^T / psi)^-1 for each pattern."""
+    """Sigma = (I + sum over observed columns of w w^T / psi)^-1 for each pattern."""
     k = f.k
     here = f.loadings[:, 1:]
     second = here[:, :, None] * here[:, None, :] / f.weighing[:, None, None]
@@ -149,7 +149,7 @@ def no_factors(gaps: Gaps) -> Factors:
 
 
 def residuals(gaps: Gaps, f: Factors) -> np.ndarray:
-    """Values present less their fit, zero elsewhere."""
+    """Observed values minus their fit, zero elsewhere."""
     gain = score_inverses(gaps.patterns, f).gain
     rest = np.empty_like(gaps.values)
     for block in gaps.blocks():
@@ -160,7 +160,10 @@ def residuals(gaps: Gaps, f: Factors) -> np.ndarray:
 
 
 def grown(gaps: Gaps, f: Factors) -> Factors | None:
-    """One more component, along the leading one of the residuals; None where they are rounding errors."""
+    """The factors with one more component, along the leading one of the residuals.
+
+    None if these are rounding errors.
+    """
     rest = residuals(gaps, f) * np.sqrt(gaps.weights)[:, None]
     count = np.maximum(gaps.weights @ gaps.seen, 1.0)
     squares = np.einsum("ij,ij->j", rest, rest) / count
@@ -183,9 +186,9 @@ def grown(gaps: Gaps, f: Factors) -> Factors | None:
 
 
 def fit(gaps: Gaps, f: Factors, *, tolerance: float, most_steps: int, held: float | None = None) -> Factors:
-    """Update until a step changes the fit of the gaps by less than `tolerance` of their standard errors.
+    """Update until a step changes the fit of the missing values by less than `tolerance` of their standard errors.
 
-    `held` is a noise variance for all columns that is not updated.
+    `held` is a fixed noise variance for all columns.
     """
     hidden = 1.0 - gaps.patterns
     before = np.full(gaps.values.shape, 1e100)
@@ -206,7 +209,7 @@ def fit(gaps: Gaps, f: Factors, *, tolerance: float, most_steps: int, held: floa
 
 
 def step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarray, np.ndarray]:
-    """Scores, noise and loadings in turn, then a rotation of both; also the fit and Sigma before it."""
+    """Update scores, noise and loadings in turn, then rotate both; also returns the previous fit and Sigma."""
     columns, size = f.loadings.shape
     inverses = score_inverses(gaps.patterns, f)
     spread = inverses.covariance
@@ -227,7 +230,7 @@ def step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarra
         squares += weights @ rest**2
         moments += np.tensordot(weights, second, 1)
     second = products.reshape(columns, size, size)
-    # sum of w^T Sigma w = w^T (sum of Sigma) w: the scores' own part of the second moments.
+    # sum of w^T Sigma w = w^T (sum of Sigma) w: the part of the second moments due to the scores.
     counts = gaps.weights @ gaps.seen
     by_pattern = np.bincount(gaps.pattern, gaps.weights, len(gaps.patterns))
     flat = (gaps.patterns * by_pattern[:, None]).T @ spread.reshape(len(spread), (size - 1) ** 2)
@@ -236,7 +239,7 @@ def step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarra
     expected = squares + np.einsum("jk,jkl,jl->j", here, spreads, here) + np.einsum("jkl,jkl->j", f.covariance, second)
     noise = moderated(expected, counts, gaps.floor) if held is None else np.maximum(held, gaps.floor)
     found = Inverses.of(second / noise[:, None, None], f.precision)
-    # The gradient at the present loadings: its rounding errors are those of the residuals, not of the values.
+    # The gradient at the current loadings: its rounding errors are those of the residuals, not of the values.
     gradient = cross / noise[:, None] - f.loadings * f.precision
     gradient[:, 1:] -= np.einsum("jkl,jl->jk", spreads, here) / noise[:, None]
     loadings = f.loadings + np.einsum("jkl,jl->jk", found.gain, gradient)
@@ -246,7 +249,7 @@ def step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarra
 
 
 def moderated(squares: np.ndarray, counts: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """Noise variances of the columns, each drawn a little towards the one common to all."""
+    """Noise variances of the columns, each shrunk slightly towards the common one."""
     common = squares.sum() / max(float(counts.sum()), 1.0)
     noise: np.ndarray = np.maximum((squares + _NOISE_PRIOR * common) / (counts + _NOISE_PRIOR), floor)
     return noise
@@ -255,7 +258,7 @@ def moderated(squares: np.ndarray, counts: np.ndarray, floor: np.ndarray) -> np.
 def _rotated(f: Factors, moments: np.ndarray) -> Factors:
     """The same fit with scores of mean 0 and covariance I, and orthogonal loadings, with new prior precisions.
 
-    Without it, scale and rotation drift slowly between scores and loadings (Liu, Rubin and Wu's PX-EM, 1998).
+    Without it, scale and rotation drift slowly between scores and loadings (PX-EM of Liu, Rubin and Wu, 1998).
     """
     if not f.k:
         return f

@@ -29,11 +29,11 @@ _MOST_COMPONENTS = 15
 _ALL_COMPONENTS = 300
 """Up to this many columns, imputation by all components is tried as well."""
 _BETTER = 0.97
-"""All components are used where the mean squared error of hidden values falls below this share of that of few."""
+"""All components are used if the mean squared error of hidden values is below this share of that of few."""
 _SEARCH_CELLS = 1_000_000
-"""Cross-validation uses no more cells than this: a sample of the rows."""
+"""Maximum number of cells for cross-validation: a sample of the rows."""
 LEAST_DIFFERENCE = 0.0005
-"""Explained shares of the filled table that exceed the expected ones by less are not commented on."""
+"""Excess of the explained share of the filled table, below which there is no note."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def fill_missing(
 def fill(
     opened: Opened, how: str, *, weights: np.ndarray | None, rng: np.random.Generator, k: int | None = None
 ) -> Filled:
-    """Fill the gaps of an opened matrix; `table` is in the library, dtype and units of the data."""
+    """Impute the missing values of an opened matrix; `table` is in the library, dtype and units of the data."""
     refuse_blocks(opened)
     matrix = opened.matrix.matrix
     if is_sparse(matrix):
@@ -190,7 +190,7 @@ def fill(
 
 
 def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
-    """New rows with their gaps filled by the model of the fit; unchanged if the fit had none."""
+    """New rows imputed by the model of the fit; unchanged if the fit had none."""
     known = imputation_of(d)
     if known is None or not opened.matrix.resident or opened.matrix.sparse:
         return opened
@@ -221,7 +221,7 @@ def imputation_of(d: Decomposition) -> Imputation | None:
 
 
 def as_imputation(filled: Filled) -> Imputation:
-    """What a decomposition remembers of the gaps."""
+    """The record of the imputation in a decomposition."""
     model = filled.model
     return Imputation(
         how=filled.how, k=filled.k, shrink=filled.shrink, steps=filled.steps, converged=filled.converged,
@@ -234,7 +234,7 @@ def as_imputation(filled: Filled) -> Imputation:
 def with_imputation(
     d: Decomposition[SVDDetails], filled: Filled, weights: np.ndarray | None
 ) -> Decomposition[SVDDetails]:
-    """The decomposition of a filled table with what it needs to know of the gaps, and shares that allow for them."""
+    """The decomposition of a filled table with a record of the imputation, and shares that allow for it."""
     notes, missing = filled.notes, as_imputation(filled)
     if filled.how == "em" and len(filled.values):
         unit = np.ones(d.columns) if d.scale is None else to_numpy(d.scale).astype(np.float64)
@@ -261,7 +261,7 @@ def _shares_note(of_filled: float, expected: float, k: int) -> Note:
 
 
 def unmasked(data: object) -> Any:
-    """A masked array with NaN where it is masked; anything else as it is."""
+    """A masked array with NaN for masked entries; anything else unchanged."""
     if not isinstance(data, np.ma.MaskedArray):
         return data
     kind = data.dtype if data.dtype.kind == "f" else np.float64
@@ -270,7 +270,7 @@ def unmasked(data: object) -> Any:
 
 @dataclass(frozen=True)
 class _Search:
-    """What cross-validation found: a share of noise for all components (0: few components), mean squared errors."""
+    """Result of cross-validation: a share of noise for all components (0: few components), and mean squared errors."""
 
     shrink: float
     error: float
@@ -280,7 +280,7 @@ class _Search:
 def _completed(
     table: np.ndarray, gone: np.ndarray, how: str, weights: np.ndarray, rng: np.random.Generator, k: int | None
 ) -> tuple[Completed, _Search | None]:
-    """The filled table, and what cross-validation found where it chose."""
+    """The filled table, and the result of cross-validation if it was used."""
     if how == "mean" or not gone.any():
         return _by_means(table, gone, weights), None
     by_factors = complete_by_factors(table, _MOST_COMPONENTS if k is None else k, weights=weights)
@@ -300,7 +300,7 @@ def _completed(
 
 
 def _by_means(table: np.ndarray, gone: np.ndarray, weights: np.ndarray) -> Completed:
-    """Column means; a gap is off by the standard deviation, and the mean by its own standard error."""
+    """Impute column means; the error is the standard deviation plus the standard error of the mean."""
     mean, count = means_present(table, gone, weights), weights @ ~gone
     squares = weights @ np.where(gone, 0.0, table - mean) ** 2
     model = GapModel(mean, np.sqrt(squares / count), np.zeros((table.shape[1], 0)), np.ones(table.shape[1]))
@@ -310,7 +310,7 @@ def _by_means(table: np.ndarray, gone: np.ndarray, weights: np.ndarray) -> Compl
 
 
 def _held_out(table: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> HeldOut:
-    """Cross-validation on the table, or on rows drawn at random where it is large."""
+    """Cross-validation on the table, or on a random sample of the rows if it is large."""
     rows, columns = table.shape
     if table.size > _SEARCH_CELLS:
         chosen = np.sort(rng.choice(rows, max(_SEARCH_CELLS // columns, min(rows, 20)), replace=False))
@@ -320,7 +320,7 @@ def _held_out(table: np.ndarray, weights: np.ndarray, rng: np.random.Generator) 
 
 
 def _with_values(table: np.ndarray) -> np.ndarray:
-    """Two rows for each column, so that none is empty in a sample of the rows."""
+    """Two rows for each column, so that no column is empty in a sample of the rows."""
     seen = ~np.isnan(table)
     first = seen.argmax(axis=0)
     last = len(table) - 1 - seen[::-1].argmax(axis=0)
@@ -328,14 +328,14 @@ def _with_values(table: np.ndarray) -> np.ndarray:
 
 
 def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled:
-    """Stored NaN are gaps; what is not stored is zero, and present."""
+    """Stored NaN are missing values; entries that are not stored are observed zeros."""
     matrix = opened.matrix.matrix
     entries = matrix.tocoo()
     gone = np.isnan(entries.data)
     if how == "em" and gone.any():
         raise InputError(
             f"{int(gone.sum()):,} stored values of the sparse matrix are missing; imputing them by components needs a "
-            "dense table. Use missing='mean', or convert the matrix with .toarray() where it fits into memory."
+            "dense table. Use missing='mean', or convert the matrix with .toarray() if it fits into memory."
         )
     weights = np.ones(matrix.shape[0]) if weights is None else weights
     size = matrix.shape[1]

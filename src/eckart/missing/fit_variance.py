@@ -1,16 +1,16 @@
-"""How far the fit of a factor model may be off, cell by cell, because scores, means and loadings are estimates.
+"""Uncertainty of the fit of a factor model, cell by cell, because scores, means and loadings are estimates.
 
-The posterior of all scores and loadings together is approximated by a Gaussian at its centre. With the scores
-eliminated, the precision of the loadings is (Schur complement; Wiberg 1976 for the least-squares problem)
+The joint posterior of all scores and loadings is approximated by a Gaussian at its centre. With the scores eliminated,
+the precision of the loadings is (Schur complement; Wiberg 1976 for the least-squares problem)
 
-    L = diag(alpha) (x) I + sum over rows of P_i (x) z_i z_i^T,   P_i = (W W^T + Psi)^-1 over the columns present,
+    L = diag(alpha) (x) I + sum over rows of P_i (x) z_i z_i^T, P_i = (W W^T + Psi)^-1 over the observed columns,
 
 and the fit of cell (i, j) has the variance
 
-    w_j^T Sigma_i w_j + h^T L^-1 h,   h = c (x) z_i,   c = e_j - w_j^T Sigma_i W^T Psi^-1 (over the columns present).
+    w_j^T Sigma_i w_j + h^T L^-1 h, h = c (x) z_i, c = e_j - w_j^T Sigma_i W^T Psi^-1 (over the observed columns).
 
-The second term is what the loadings add. It is as large as the prior where the values present leave a cell open: a
-row or column with too few of them, or rows and columns that only determine each other.
+The second term is the contribution of the loadings. It is as large as the prior if the observed values do not determine
+a cell: a row or column with too few of them, or rows and columns that only determine each other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy.special import digamma, polygamma
 from eckart.missing.factor_model import Factors, Gaps, score_inverses, scores
 
 _JOINT = 800
-"""Up to this many loadings their joint covariance is computed; beyond, one covariance for each column."""
+"""Up to this many loadings their joint covariance is computed; beyond, one covariance per column."""
 _WORK = 4e9
 _BLOCK = 2**22
 
@@ -35,7 +35,7 @@ def fit_variances(gaps: Gaps, f: Factors) -> tuple[np.ndarray, np.ndarray]:
     size = f.k + 1
     here = f.loadings[:, 1:]
     own_scores = np.einsum("jk,ukl,jl->uj", here, spread, here, optimize=True)
-    # Rounding errors of the prior's variance, 1, may exceed what a row without noise leaves open.
+    # Rounding errors of the prior's variance, 1, may exceed the uncertainty of a row without noise.
     variances = np.maximum(own_scores + _second_order(spread, f.covariance), 0.0)[gaps.pattern]
     joint = columns * size <= _JOINT and rows * columns**3 <= _WORK
     if not joint:
@@ -60,16 +60,16 @@ def _blocks(rows: int, columns: int) -> list[np.ndarray]:
 
 
 def _second_order(spread: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """tr(S_j Sigma): both the scores and the loadings are off."""
+    """tr(S_j Sigma): the product of the errors of scores and loadings."""
     k = spread.shape[1]
     flat: np.ndarray = spread.reshape(len(spread), k * k) @ covariance[:, 1:, 1:].reshape(len(covariance), k * k).T
     return flat
 
 
 def information(gaps: Gaps, f: Factors, z: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(values, vectors) with L^-1 = vectors diag(1 / (1 + values)) vectors^T: what the data say of the loadings.
+    """(values, vectors) with L^-1 = vectors diag(1 / (1 + values)) vectors^T: the information on the loadings.
 
-    In units of the prior L is I + data. A direction that the data do not see has the value 0: the prior's variance.
+    In units of the prior, L is I + data. A direction without information has the value 0: the prior's variance.
     """
     columns, size = f.loadings.shape
     outer = (z[:, :, None] * z[:, None, :]).reshape(len(z), size * size) * gaps.weights[:, None]
@@ -88,10 +88,10 @@ def information(gaps: Gaps, f: Factors, z: np.ndarray, gain: np.ndarray) -> tupl
 
 
 def _loading_covariance(gaps: Gaps, f: Factors, z: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, ...]:
-    """L^-1 as columns x (1 + k) x columns x (1 + k), less its directions of large variance, and these with theirs.
+    """L^-1 as columns x (1 + k) x columns x (1 + k), and separately its directions of large variance.
 
-    Turning the scores changes no fit, and in that direction the loadings are as free as their prior lets them be.
-    Such directions are kept apart, for in the sum their zero effect would be lost to rounding errors.
+    Rotating the scores changes no fit, and in that direction only the prior restricts the loadings. Such directions are
+    kept separate, because in the sum their zero effect would be lost in rounding errors.
     """
     columns, size = f.loadings.shape
     values, vectors = information(gaps, f, z, gain)
@@ -102,10 +102,10 @@ def _loading_covariance(gaps: Gaps, f: Factors, z: np.ndarray, gain: np.ndarray)
 
 
 def noise_variances(squares: np.ndarray, freedom: np.ndarray, floor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(noise variance, degrees of freedom) of each column from its residual sum of squares and degrees of freedom.
+    """(noise variance, degrees of freedom) of each column, from its residual sum of squares and degrees of freedom.
 
-    Columns with few values borrow from the others: psi_j ~ scaled inverse chi-square(d0, s0), with d0 and s0 from the
-    spread of log(squares / freedom) beyond that of chance (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
+    Columns with few values borrow from the others: psi_j ~ scaled inverse chi-square(d0, s0). d0 and s0 come from the
+    excess spread of log(squares / freedom) over chance (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
     """
     usable = (freedom > 0.5) & (squares > floor * freedom)
     if usable.sum() < 2:

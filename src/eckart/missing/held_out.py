@@ -16,7 +16,7 @@ from eckart.missing.fit_variance import noise_variances
 
 SHRINKS = (0.4, 0.2, 0.1, 0.05, 0.025, 0.0125)
 _PARTS = 20
-"""Values are hidden in this many parts: with many more gaps than the table has, a simpler model would win."""
+"""Number of parts in which values are hidden: hiding many more values than are missing would favour a simpler model."""
 _TRIED = 10
 """Number of these parts that are hidden, one at a time."""
 
@@ -25,7 +25,7 @@ _TRIED = 10
 class Shrunk:
     """All components with a share of noise: the mean squared error of hidden values, and the errors of each column.
 
-    `calibration` is the error of hidden values over the standard error that the model states for them, by column.
+    `calibration` is the error of hidden values divided by the standard error that the model states, by column.
     """
 
     shrink: float
@@ -34,7 +34,7 @@ class Shrunk:
 
 
 class HeldOut:
-    """A table whose values are hidden in turn, part by part; each is filled from the rest."""
+    """A table whose values are hidden in turn, part by part; each part is imputed from the rest."""
 
     table: np.ndarray
     standard: bool
@@ -66,7 +66,7 @@ class HeldOut:
     def by_part(self, most: int) -> np.ndarray:
         """Mean squared errors of 0, 1, ..., `most` components (rows) on each part (columns).
 
-        Components that the values do not support change nothing, and so do not change the error.
+        Components that the values do not support do not change the error.
         """
         found = np.zeros((most + 1, len(self.hidden)))
         for one in range(len(self.hidden)):
@@ -80,7 +80,7 @@ class HeldOut:
         return found
 
     def shrunk(self) -> Shrunk:
-        """The share of noise with the smallest error; less and less is tried until the error rises."""
+        """The share of noise with the smallest error; smaller shares are tried until the error rises."""
         best: Shrunk | None = None
         starts: list[Correlations | None] = [None] * len(self.hidden)
         for shrink in SHRINKS:
@@ -110,7 +110,7 @@ class HeldOut:
         return Shrunk(shrink, total / max(float(counts.sum()), 1.0), np.sqrt(variances) * inflated)
 
     def _visible(self, one: int) -> tuple[np.ndarray, np.ndarray]:
-        """The table without a part, and the cells of the part that have others in their column."""
+        """The table without a part, and the cells of the part that have other values in their column."""
         indices = self.hidden[one]
         visible = self.table.copy()
         visible.ravel()[indices] = np.nan

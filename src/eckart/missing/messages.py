@@ -45,7 +45,7 @@ def refuse_columns(empty: np.ndarray, opened: Opened) -> None:
 
 
 def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | None) -> tuple[Note, ...]:
-    """What was filled, how, and how sure that is."""
+    """Notes on what was imputed, how, and how accurate it is."""
     count = len(filled.values)
     if not count:
         return ()

@@ -1,11 +1,11 @@
 """Explained shares that do not count imputed values as data.
 
-An imputed value is an expectation: it lacks the noise that the true value has, so a filled table looks simpler than
-the whole one. Given the values present, the expected sum of squares along a component v is
+An imputed value is an expectation: it lacks the noise of a true value, so a filled table looks simpler than the
+complete one. Given the observed values, the expected sum of squares along a component v is
 
     v^T A^T A v + sum over rows of weight_i v_m^T C_i v_m
 
-with A the filled table and C_i the covariance of the gaps m of row i under the model that filled them.
+with A the filled table and C_i the covariance of the missing values m of row i under the imputation model.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def expected_variance_ratios(
     """Share of the expected total sum of squares on each component.
 
     `values`, `right` and `norm` are those of the filled table, whose columns were divided by `unit`; `gone` (rows x
-    columns) tells where it had gaps. Means and loadings of the model are taken as known.
+    columns) marks missing values. Means and loadings of the model are treated as known.
     """
     if norm == 0.0:
         return values * 0.0
@@ -38,7 +38,7 @@ def expected_variance_ratios(
 def _gap_squares(
     right: np.ndarray, model: GapModel, gone: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Expected squares of the gaps about their expectations: along each direction, and in each column."""
+    """Expected squares of the missing values about their expectations: along each direction, and in each column."""
     columns, k = model.loadings.shape
     along, within = np.zeros(right.shape[1]), np.zeros(columns)
     if 2 * k > columns:

@@ -1,4 +1,4 @@
-"""What a factorisation explains, and what none with as many parts can exceed: from the certified SVD."""
+"""The share that a factorisation explains, and the most that any with as many parts can: from the certified SVD."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from eckart.result import Certificate
 
 
 def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) -> Certificate | None:
-    """Squares: what was explained, and what no factorisation with k parts can exceed. Other losses: none."""
+    """For squares, the explained share and its upper limit for k parts; None for other losses."""
     if not settings.squares or table.squared_norm == 0.0:
         return None
-    # |A|^2 itself is a sum of as many squares as there are entries, in blocks.
+    # |A|^2 itself is a sum over all entries, in blocks.
     captured = max(0.0, 1.0 - 2.0 * (fitted.loss + fitted.rounding) / table.squared_norm - 1e-13)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
     svd = fitted.svd
@@ -23,15 +23,18 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
     if svd is not None and known is not None:
         k = min(settings.k, svd.k)
         lower, upper, chance = known.lower[:k], known.upper[:k], known.failure_probability
-        # What svd.k >= k components can explain bounds k of them as well.
+        # What svd.k >= k components can explain also bounds k of them.
         best = min(1.0, known.explained[1], float(upper @ upper) / table.squared_norm * (1.0 + 1e-13))
-        # The components are those of the scaled table; outward by one unit, because subnormal numbers are rounded.
+        # The components are those of the scaled table; rounded outwards by one unit, because subnormal numbers are
+        # rounded.
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
         upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
     best = max(best, captured)
     summary = f"{percent(captured, 2)} of the sum of squares is explained by {counted(settings.k, 'component')}"
     summary += (
-        f"; no factorisation with as many can explain more than {percent(best, 2)}." if known is not None else "."
+        (f"; no factorisation with as many components can explain more than {percent(best, 2)}.")
+        if known is not None
+        else "."
     )
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),

@@ -1,4 +1,4 @@
-"""How many parts of a non-negative factorisation: bi-cross-validation with non-negative factors (Owen and Perry, 2009).
+"""Number of parts of an NMF: bi-cross-validation with non-negative factors (Owen and Perry, 2009).
 
 A = [[A11, A12], [A21, A22]]: with A22 ~ W H of k parts, A12 ~ W' H and A21 ~ W H' by non-negative least squares, and
 A11 is predicted by W' H'. Factorisations of different k have nothing in common, so each k is fitted independently.

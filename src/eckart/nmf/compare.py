@@ -1,4 +1,4 @@
-"""Are two runs the same? Parts are paired so that the sum of their cosines is largest."""
+"""Compare two runs: parts are paired to maximise the sum of their cosines."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Least squares with non-negative coefficients, row by row: coordinate descent on 1/2 w G w^T - q w^T, w >= 0.
 
-Rows go together in groups that stay in cache: the rest q - G w of the whole group is corrected coordinate by
-coordinate, one row of the group in each lane of the processor. All functions release the GIL and work on rows
-start..stop only.
+Rows are processed in groups that stay in cache. The residual q - G w of the whole group is updated coordinate by
+coordinate, with one row of the group in each SIMD lane. All functions release the GIL and process only rows
+start..stop.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import numpy as np
 
 from eckart.engine.compiled.waiting import njit
 
-# Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined, and so compiled once.
+# Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined, so they are compiled once.
 _FAST = {"contract", "reassoc", "nsz"}
 _GROUP = 64
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # type: ignore[no-untyped-def]
-    """Sweeps over the coordinates of a group of rows until a sweep brings less than `share` of the first.
+    """Sweep over the coordinates of a group of rows until a sweep gains less than `share` of the first.
 
-    Returns the sum of the projected gradients that were met in the first sweep. On return rest = target - G own.
+    Returns the sum of the projected gradients in the first sweep. On return rest = target - G own.
     """
     k = gram.shape[0]
-    for s in range(k):  # in loops: assigning a slice to a slice takes two seconds to compile
+    for s in range(k):  # in loops, because slice assignment takes two seconds to compile
         for r in range(size):
             rest[s, r] = target[s, r]
     for t in range(k):
@@ -61,7 +61,7 @@ def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # ty
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _finish(i, size, target, own, rest, old, extrapolation, new, ahead):  # type: ignore[no-untyped-def]
-    """Write rows and how far they would go, max(0, new + extrapolation (new - old)); returns their objective."""
+    """Write rows and their extrapolation, max(0, new + extrapolation (new - old)); returns their objective."""
     value = 0.0
     for r in range(size):
         for t in range(new.shape[1]):

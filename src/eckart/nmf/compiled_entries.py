@@ -1,10 +1,9 @@
 """Row by row over given entries: min over w >= 0 of sum_j d(x_j, w . h_j) + costs . w + ridge/2 |w|^2.
 
-d is the Kullback-Leibler divergence or half the square. One pass over the entries of a row gives the slope of every
-coordinate; those that can move (weight above zero, or slope downhill) are gathered, coordinate by coordinate in memory,
-and swept several times while they are in cache. Nothing of size entries x k is ever formed. All functions release the
-GIL and work on rows start..stop only. Values are assigned in loops: a slice assigned to a slice takes two seconds to
-compile.
+d is the Kullback-Leibler divergence or half the square. One pass over the entries of a row gives the gradient of every
+coordinate. Those that can move (weight above zero, or gradient downhill) are gathered contiguously and swept several
+times while they are in cache. Nothing of size entries x k is ever formed. All functions release the GIL and process
+only rows start..stop. Values are assigned in loops, because slice assignment takes two seconds to compile.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 from eckart.engine.compiled.waiting import njit
 
 # Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined before that, so that the
-# grouping is the same whether they were compiled a moment ago or loaded from the cache.
+# grouping is the same for fresh and cached compilations.
 _FAST = {"contract", "reassoc", "nsz"}
 _SAFE = 0.683802
 """Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021)."""
@@ -22,7 +21,7 @@ _SAFE = 0.683802
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: ignore[no-untyped-def]
-    """(downhill slope, step of Newton's method, damped where it leads down so far that it could overshoot)."""
+    """(downhill gradient, Newton step, damped if it could overshoot)."""
     numerator = curve = 0.0
     for q in range(x.shape[0]):
         ratio = part[q] * inverse[q]
@@ -36,7 +35,7 @@ def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: i
     move = slope / curve
     decrement = concord * abs(move) * np.sqrt(curve)
     if move < 0.0 and decrement > _SAFE:
-        # A multiplicative update never raises the objective either: the longer of the two safe steps.
+        # A multiplicative update never raises the objective either, so take the longer of the two safe steps.
         multiplicative = weight * (numerator / (cost + ridge * weight) - 1.0)
         damped = -1.0 / (1.0 / abs(move) + concord * np.sqrt(curve))
         move = min(damped, multiplicative)
@@ -45,7 +44,7 @@ def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: i
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _squares_step(x, part, model, weight, cost, ridge):  # type: ignore[no-untyped-def]
-    """(downhill slope, step to the minimum of the parabola)."""
+    """(downhill gradient, step to the minimum of the parabola)."""
     slope = -cost - ridge * weight
     curve = ridge
     for q in range(x.shape[0]):
@@ -56,7 +55,7 @@ def _squares_step(x, part, model, weight, cost, ridge):  # type: ignore[no-untyp
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _descend(divergence, x, parts, model, inverse, active, own, costs, ridge, floor, concord, sweeps, share):  # type: ignore[no-untyped-def]
-    """Sweeps over the active coordinates of one row until one brings less than `share` of the first."""
+    """Sweep over the active coordinates of one row until a sweep gains less than `share` of the first."""
     first = 0.0
     for sweep in range(sweeps):
         change = 0.0
@@ -129,9 +128,9 @@ def rows(  # type: ignore[no-untyped-def]
     divergence, observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, sweeps, share, old,
     extrapolation, score, start, stop, offset, new, ahead
 ):  # fmt: skip
-    """Rows start..stop of a CSR matrix, which are rows offset + start.. of the factors.
+    """Rows start..stop of a CSR matrix, which are rows offset + start, ... of the factors.
 
-    `observed`: entries that are not stored are unknown; otherwise they are zero, and `sums` has what they cost.
+    With `observed`, entries that are not stored are unknown; otherwise they are zero, and `sums` contains their cost.
     Returns (objective if `score`, projected gradients before the first step).
     """
     k = other.shape[1]

@@ -1,11 +1,11 @@
 """Newton steps of Kullback-Leibler over the stored entries of each row; `eckart.nmf.divergence` has the formulas.
 
-One pass over the entries of a row gives the slope of every coordinate. Those that can move (weight above zero, or slope
-downhill) are gathered, coordinate by coordinate in memory, and have the Hessian to themselves. Nothing of size
-entries x k is ever formed. The function releases the GIL and works on rows start..stop only.
+One pass over the entries of a row gives the gradient of every coordinate. Those that can move (weight above zero, or
+gradient downhill) are gathered contiguously and form the Hessian. Nothing of size entries x k is ever formed. The
+function releases the GIL and processes only rows start..stop.
 
-Values are assigned in loops: a slice assigned to a slice takes two seconds to compile. Divisions follow NumPy's rules:
-a test for zero would keep the loops from becoming vector instructions.
+Values are assigned in loops, because slice assignment takes two seconds to compile. Divisions follow NumPy's rules: a
+test for zero would prevent vectorisation.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy as np
 from eckart.engine.compiled.waiting import njit
 
 # Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined before that, so that the
-# grouping is the same whether they were compiled a moment ago or loaded from the cache.
+# grouping is the same for fresh and cached compilations.
 _FAST = {"contract", "reassoc", "nsz"}
 _LANES = 16
 """Gathered rows are padded to a multiple of this, so that loops along entries have no remainder."""
 _SWEEPS = 4
 """Sweeps over one quadratic program: those of `eckart.nmf.divergence`."""
 _MORE_SWEEPS, _SHARE = 20, 1e-2
-"""Most sweeps where rows are solved to their end, and the share of the first at which they end."""
+"""Maximum number of sweeps for rows solved to convergence, and the share of the first sweep at which they end."""
 _ATTEMPTS = 4
-"""How often coordinates that were left out may come in again, where rows are solved to their end."""
+"""How often coordinates that were left out may be added again, for rows solved to convergence."""
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _program(hessian, rest, own, active, count, step, sweeps, share):  # type: ignore[no-untyped-def]
-    """min over d >= -w of 1/2 d Q d + g d by coordinate descent; rest is g when called and g + Q d on return."""
+    """min over d >= -w of 1/2 d Q d + g d by coordinate descent; rest is g on entry and g + Q d on return."""
     first = 0.0
     for a in range(count):
         step[a] = 0.0
@@ -75,7 +75,7 @@ def _derivatives(x, parts, count, inverse, active, own, costs, ridge, hessian, r
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _advance(x, parts, count, model, inverse, active, own, costs, floor, hessian, rest, step, weight):  # type: ignore[no-untyped-def]
-    """Take the longest safe step; gives (s = -g d, what the row's sum is made of)."""
+    """Take the longest safe step; returns (s = -g d, the scale of the row's sum)."""
     size = x.shape[0]
     descent = curvature = 0.0
     for a in range(count):
@@ -105,7 +105,7 @@ def _advance(x, parts, count, model, inverse, active, own, costs, floor, hessian
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _model_and_numerators(observed, x, columns, other, own, floor, model, inverse, numerators, totals):  # type: ignore[no-untyped-def]
-    """One pass: model = other own + floor, and for each coordinate the pull of the entries and the sum of its part."""
+    """One pass: model = other own + floor, and for each coordinate its numerator and the sum of its part."""
     k = own.shape[0]
     for t in range(k):
         numerators[t] = 0.0
@@ -137,7 +137,7 @@ def _gather(other, columns, active, count, parts):  # type: ignore[no-untyped-de
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _add_objective(value, own, costs, ridge, x, model):  # type: ignore[no-untyped-def]
-    """`value` and the objective of one row."""
+    """`value` plus the objective of one row."""
     for t in range(own.shape[0]):
         value += own[t] * (costs[t] + 0.5 * ridge * own[t])
     for q in range(x.shape[0]):
@@ -151,11 +151,11 @@ def newton_rows(  # type: ignore[no-untyped-def]
     observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, steps, tol, old, extrapolation, score,
     start, stop, offset, new, ahead
 ):  # fmt: skip
-    """Rows start..stop of a CSR matrix, which are rows offset + start.. of the factors, by at most `steps` steps.
+    """At most `steps` Newton steps on rows start..stop of a CSR matrix (rows offset + start, ... of the factors).
 
-    `observed`: entries that are not stored are unknown; otherwise they are zero, and `sums` has what they cost.
-    With more than one step, a row ends when errors of its coordinates are about the share `tol` of them.
-    Returns (objective if `score`, without the part of x alone; projected gradients before the first step).
+    With `observed`, entries that are not stored are unknown; otherwise they are zero, and `sums` contains their cost.
+    With more than one step, a row ends when the relative errors of its coordinates are about `tol`. Returns (objective
+    if `score`, without the term of x alone; projected gradients before the first step).
     """
     k = other.shape[1]
     longest = 1

@@ -9,14 +9,14 @@ from eckart.engine.compiled.waiting import njit
 # Sums may be regrouped for SIMD; NaN and infinity keep their meaning.
 _FAST = {"contract", "reassoc", "nsz"}
 _GROUP = 256
-"""Rows that are swept together, one in each lane of the processor: their Hessians stay in cache."""
+"""Number of rows swept together, one in each SIMD lane: their Hessians stay in cache."""
 
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def descend(triangles, rest, begin, inverse, step, sweeps):  # type: ignore[no-untyped-def]
-    """min over d >= -begin of 1/2 d Q d + g d; rest is g when called and g + Q d on return, step is d.
+    """min over d >= -begin of 1/2 d Q d + g d; rest is g on entry and g + Q d on return, step is d.
 
-    Loops run over views: a sum as an index, which could be negative, keeps them from becoming vector instructions.
+    Loops run over views: a sum as an index, which could be negative, would prevent vectorisation.
     """
     k, rows = begin.shape
     moves = np.empty(_GROUP, begin.dtype)

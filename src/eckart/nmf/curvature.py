@@ -1,18 +1,18 @@
-"""The step of the parts that their second derivatives allow (`eckart.nmf.statistics` has the sums over rows)."""
+"""The Newton step of the parts (`eckart.nmf.statistics` computes the sums over rows)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 MOST_PARTS = 32
-"""Beyond, the Hessians of all columns would take more room and time than the steps they save."""
+"""Beyond this size, the Hessians of all columns would cost more room and time than the steps save."""
 _SWEEPS = 12
 _SHRINK = 1e-3
-"""A step shrinks an entry at most to this share of itself: from zero it could not grow again."""
+"""A step shrinks an entry at most to this share of itself, because it could not grow again from zero."""
 
 
 def newton_step(begin: np.ndarray, gradient: np.ndarray, triangles: np.ndarray, ridge: float) -> np.ndarray:
-    """H (turned, columns x k) that makes the second-order model smallest, entry by entry, nothing negative."""
+    """The non-negative H (transposed, columns x k) that minimises the second-order model, entry by entry."""
     columns, k = begin.shape
     first, second = np.triu_indices(k)
     hessian = np.empty((columns, k, k))

@@ -1,4 +1,4 @@
-"""What a factorisation knows in addition to its factors: losses, runs, and what coordinates of new rows need."""
+"""Details of a factorisation beyond its factors: losses, runs, and options for coordinates of new rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class NMFDetails(Details):
     """Losses and runs of A ~ W H."""
 
     lengths: np.ndarray
-    """Of the rows of H; the rows of `right` have unit length."""
+    """Lengths of the rows of H; the rows of `right` have unit length."""
     options: CoordinateOptions
     history: np.ndarray
     """Loss after each iteration of the best run."""
@@ -23,7 +23,7 @@ class NMFDetails(Details):
     """sqrt(2 loss); for the squared error the Frobenius norm of A - W H."""
     iterations: int
     compressed_iterations: int
-    """Iterations that came first: on a compressed table, or for the squared error before Kullback-Leibler."""
+    """Preliminary iterations: on a compressed table, or for the squared error before Kullback-Leibler."""
     converged: bool
     why: str
     """Why the iteration stopped."""

@@ -1,6 +1,6 @@
 """The steps of NMF on a GPU: those of `eckart.nmf.squares` and of `eckart.nmf.entries` (CSR rows) by their kernels.
 
-A step of small factors is a few dozen launches that take the host ten times as long as the GPU: it is recorded.
+A step on small factors is a few dozen launches that take the host ten times as long as the GPU, so it is recorded.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of
 from eckart.nmf.squares import END, Product, Squares, gram_of, inverse_diagonal
 
 _END = {4: 1e-10, 8: END}
-"""Rows are at their end where a sweep brings this share of what the first did, by the bytes of a number."""
+"""A row has converged when a sweep gains this share of the first, by the bytes of a number."""
 _PIECE = 2**26
 
 
 _RECORDED = 2**24
-"""Numbers in both factors up to which a step is recorded; copying larger ones costs more than launching."""
+"""Maximum number of values in both factors for which a step is recorded; copying larger ones costs more than launching.
+"""
 _SUMMED = 2**16
-"""Rows of a factor up to which its columns are added up by the library."""
+"""Maximum number of rows of a factor for which the library sums its columns."""
 
 
 def _worth(begin: Array, other: Array) -> bool:
@@ -41,7 +42,7 @@ def _half(found: tuple[Array, ...]) -> FactorUpdate:
 
 
 class DeviceSquares(Squares):
-    """The squared error of a matrix that is known by its products."""
+    """The squared error of a matrix given by its products."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -109,9 +110,9 @@ class DeviceEntries(Entries):
 
 
 def _sums(factor: Array) -> Array:
-    """Of the columns, in float64.
+    """Column sums in float64.
 
-    CuPy cannot record a product, and its own sum takes longer than the whole step where a factor is tall.
+    CuPy cannot record a product, and its own sum takes longer than the whole step if a factor is tall.
     """
     xp = namespace(factor)
     if factor.shape[0] <= _SUMMED:

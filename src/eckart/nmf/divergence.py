@@ -1,15 +1,15 @@
-"""Kullback-Leibler by Newton steps whose Hessians for all rows are one matrix product.
+"""Kullback-Leibler by Newton steps, with the Hessians of all rows computed as one matrix product.
 
 For a row w of W, with m = w H and x the row of A, the objective sum_j m_j - x_j log m_j has
 
     gradient g = sums of H - H (x / m)      and      Hessian Q = H diag(x / m^2) H^T,
 
-and the upper triangles of all Q together are (A / M^2) P, with P the products of two rows of H. d minimises
-1/2 d Q d + g d over w + d >= 0. With u = (d H) / m, a = -min(u, 0), s = -g d and c = d Q d, the inequality
--log(1 + z) <= -z + z^2 / (2 (1 + min z)) bounds the objective at w + t d by f - t s + t^2 c / (2 (1 - a t)): it does
-not rise for t <= 2 s / (c + 2 a s), however exactly the quadratic program was solved.
+and the upper triangles of all Q together are (A / M^2) P, with P the products of two rows of H. d minimises 1/2 d Q d +
+g d over w + d >= 0. With u = (d H) / m, a = -min(u, 0), s = -g d and c = d Q d, the inequality -log(1 + z) <= -z + z^2
+/ (2 (1 + min z)) bounds the objective at w + t d by f - t s + t^2 c / (2 (1 - a t)). It does not rise for t <= 2 s / (c
++ 2 a s), however accurately the quadratic program was solved.
 
-The code serves NumPy, and CuPy for dense matrices: on a GPU a tile is larger, and the quadratic programs have a kernel.
+The code serves NumPy, and CuPy for dense matrices. On a GPU a tile is larger, and the quadratic programs have a kernel.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ MOST_PARTS = 64
 _TILE = {"host": 2**15, "device": 2**25}
 """Entries of a tile."""
 _DEVICE_BYTES = 2**30
-"""Most bytes of the Hessians of a tile on a GPU."""
+"""Maximum size of the Hessians of a tile on a GPU, in bytes."""
 _POOL_FROM = 2**18
 """From this many entries on, several threads are worthwhile."""
 _KEPT = 2**22
-"""Entries of W H that are kept between the two passes of a step of H."""
+"""Number of entries of W H kept between the two passes of a step of H."""
 SWEEPS = 4
-"""Over the coordinates of one quadratic program: a fixed number, so that every back end takes the same step."""
+"""Sweeps over the coordinates of one quadratic program: a fixed number, so that every backend takes the same step."""
 _UPDATES = 3
-"""Multiplicative updates before the Newton steps of rows that are solved to their tolerance."""
+"""Multiplicative updates before the Newton steps of rows solved to their tolerance."""
 _EXACT_FROM = 5
-"""Newton steps of such a row after which its quadratic programs are solved exactly."""
+"""Number of Newton steps of such a row after which its quadratic programs are solved exactly."""
 _END_STEPS = 50
-"""Newton steps of a row that is solved to its tolerance: from the floor of W H, an entry doubles with each."""
+"""Maximum number of Newton steps of a row: from the floor of W H, an entry doubles with each."""
 
 
 _LEAST = 1e-37
@@ -77,7 +77,10 @@ class Divergence:
 
     @cached_property
     def constant(self) -> float:
-        """Sum of x log x - x: what the objective has of the data alone. Solving rows for a given H does not need it."""
+        """Sum of x log x - x: the term of the objective that depends only on the data.
+
+        Solving rows for a given H does not need it.
+        """
         return _of_data_alone(self._values)
 
     @cached_property
@@ -100,7 +103,7 @@ class Divergence:
     def rows(
         self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
     ) -> FactorUpdate:
-        """One Newton step; with `sweeps` as many as each row needs, up to that number, and no objective."""
+        """One Newton step, or with `sweeps` as many as each row needs, up to that number and without the objective."""
         prototype = begin
         begin, other, old = (self._here(factor) for factor in (begin, other, old))
         xp, penalty = module_of(begin), self.penalties.rows
@@ -112,7 +115,7 @@ class Divergence:
             part, tile = place
             moved, violation = self._steps(tile, begin[part], right, pairs, sweeps)
             new[part] = moved
-            if sweeps:  # rows that are solved to convergence, as in transform
+            if sweeps:  # rows solved to convergence, as in transform
                 return np.array([0.0, violation])
             model = tile.model(moved, right)
             value = summed(model) if tile.observed else _total(moved, right)
@@ -145,7 +148,7 @@ class Divergence:
         return result, first
 
     def _updated(self, tile: Tile, own: Numbers, right: Numbers) -> Numbers:
-        """Rows after a few multiplicative updates: from afar they go further than Newton steps, and cost a fifth."""
+        """Rows after a few multiplicative updates, which at first beat Newton steps at a fifth of the cost."""
         xp, penalty = module_of(own), self.penalties.rows
         begin = xp.ascontiguousarray(own.T)
         for _ in range(_UPDATES):
@@ -158,9 +161,9 @@ class Divergence:
     def _newton(
         self, tile: Tile, own: Numbers, right: Numbers, pairs: Numbers, *, exact: bool
     ) -> tuple[Numbers, Numbers, Numbers]:
-        """(rows of W after one step, gradients before it, which rows still move).
+        """(rows of W after one step, gradients before it, mask of rows that still move).
 
-        An error of the share e in a row costs about e^2 times the sum of the row, and s predicts what is left to gain.
+        A relative error e in a row costs about e^2 times the sum of the row, and s predicts the remaining gain.
         """
         xp, penalty = module_of(own), self.penalties.rows
         begin = xp.ascontiguousarray(own.T)
@@ -220,7 +223,7 @@ class Divergence:
         return quadratic.solve(triangles, gradient, begin, sweeps=SWEEPS, exact=exact, compiled=self._compiled)
 
     def _here(self, factor: Array) -> Numbers:
-        """A factor as NumPy or CuPy sees it."""
+        """A factor as a NumPy or CuPy array."""
         if self._on_host:
             return to_numpy(factor)
         from eckart.nmf.cuda.kernels import contiguous

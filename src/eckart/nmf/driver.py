@@ -1,7 +1,7 @@
-"""A ~ W H, nothing negative: one factor after the other, each a convex problem while the other is held.
+"""A ~ W H with non-negative factors, updated in turn: each is a convex problem while the other is fixed.
 
-`accelerate` takes both factors a little further in the direction they moved (Ang and Gillis, 2019) and goes back where
-that raised the objective; `alternate` is the plain loop of the textbooks.
+`accelerate` extrapolates both factors in the direction of their last move (Ang and Gillis, 2019) and steps back if that
+raised the objective. `alternate` is the plain loop of the textbooks.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from eckart.arrays import Array
 from eckart.nmf.problem import Problem
 
 _WINDOW, _SHARE = 5, 0.15
-"""It ends when this many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
+"""The iteration ends when this many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
 _NEWTON_WINDOW, _NEWTON_SHARE = 3, 3.0
-"""The same for Newton steps, each of which does as much as 20 to 40 multiplicative updates."""
+"""The same for Newton steps, each of which is worth 20 to 40 multiplicative updates."""
 _LEAST_EXPLAINED = 1e-3
-"""What the parts explain counts as at least this share of what they do not."""
+"""The explained part counts as at least this share of the unexplained one."""
 _TO_THE_END = 2000
-"""Most sweeps over a row that is solved to convergence."""
+"""Maximum number of sweeps over a row solved to convergence."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Factors, both as rows, and how they came about."""
+    """Both factors, as rows, and the history of the run."""
 
     left: Array
     """W, rows x k."""
@@ -43,7 +43,7 @@ class Outcome:
 
 @dataclass
 class _Pace:
-    """How far to go on: shorter after a step that raised the objective, longer after one that did not."""
+    """Length of the extrapolation: shorter after a step that raised the objective, longer otherwise."""
 
     extrapolation: float
     limit: float = 1.0
@@ -61,10 +61,11 @@ def accelerate(
     problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, extrapolation: float,
     callback: Callable[[int, float], bool | None] | None = None, newton: bool = False, plain: int = 0,
 ) -> Outcome:  # fmt: skip
-    """Descent with extrapolation, after `plain` iterations without; every accepted pair is better than the last.
+    """Descent with extrapolation, after `plain` iterations without it; every accepted pair is better than the last.
 
     W's step is made at the extrapolated H, so the objective of that pair comes with the step. If it has risen, the last
-    accepted pair is taken up again, with a plain step. `callback(iteration, objective)` may end it by returning True.
+    accepted pair is restored and a plain step follows. `callback(iteration, objective)` may end the run by returning
+    True.
     """
     pace = _Pace(extrapolation)
     accepted = (left, right)
@@ -110,7 +111,7 @@ def alternate(
     problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, by_loss: bool,
     callback: Callable[[int, float], bool | None] | None = None,
 ) -> Outcome:  # fmt: skip
-    """W, then H, then W again; ends by the projected gradients, or by the loss of ten iterations (`by_loss`)."""
+    """Alternate W and H until the projected gradients, or the loss over ten iterations (`by_loss`), are small."""
     history: list[float] = []
     first = violation = last = np.inf
     done = False
@@ -137,17 +138,17 @@ def alternate(
 
 
 def finish_rows(problem: Problem, left: Array, right: Array) -> Array:
-    """W for a fixed H, to the end: each row is a convex problem of its own, so `left` does not change the answer."""
+    """W for a fixed H, to convergence: each row is a separate convex problem, so `left` does not change the result."""
     return problem.rows(left, right, left, 0.0, sweeps=_TO_THE_END).new
 
 
 def _settled(
     history: list[float], violation: float, first: float, tol: float, problem: Problem, *, newton: bool
 ) -> str:
-    """Why it may end here, or nothing.
+    """Why the iteration may end, or an empty string.
 
     The objective is compared with that of a model without parts (`problem.reference`). The difference is what W H
-    explains: for the squared error |W H|^2 / 2, where W is the best for its H.
+    explains: for the squared error |W H|^2 / 2 if W is the best for its H.
     """
     if violation <= tol * first:
         return "projected gradients below the tolerance"
@@ -165,7 +166,7 @@ def _settled(
 
 
 def _root(loss: float) -> float:
-    """The loss as a length, which is what scikit-learn compares."""
+    """The loss as a length, which scikit-learn compares."""
     return float(np.sqrt(2.0 * max(loss, 0.0)))
 
 

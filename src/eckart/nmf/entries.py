@@ -1,4 +1,4 @@
-"""Losses that are added up entry by entry: Kullback-Leibler, and either loss where some entries are unknown.
+"""Losses summed entry by entry: Kullback-Leibler, and either loss if some entries are unknown.
 
 Kullback-Leibler: sum over stored entries of x log(x / wh) - x, plus sum_k (sum_i w_ik) (sum_j h_kj) for all the rest.
 """
@@ -17,16 +17,16 @@ from eckart.nmf.squares import END
 
 SHARE = 0.05
 FLOOR = 1e-12
-"""W H is kept above this share of the mean entry: the logarithm of nothing is not a number."""
+"""W H is kept above this share of the mean entry, because the logarithm of zero is not finite."""
 _PIECES, _PIECE = 16, 2**14
-"""Pieces that threads share, and entries that are worth a piece."""
+"""Number of pieces shared by threads, and minimum number of entries per piece."""
 _MOST_STEPS = 50
-"""Newton steps of a row that is solved to its end."""
+"""Maximum number of Newton steps of a row solved to convergence."""
 _BLOCK_BYTES = 2_000_000
 
 
 class Entries:
-    """Steps over the given entries of a dense (NaN: unknown) or CSR matrix (`observed`: not stored is unknown)."""
+    """Steps over the known entries of a dense (NaN: unknown) or CSR matrix (`observed`: not stored is unknown)."""
 
     divergence: bool
     observed: bool
@@ -81,7 +81,7 @@ class Entries:
         return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *found)
 
     def _kernel(self, sweeps: int | None) -> tuple[Callable[..., tuple[float, float]], tuple[int, float]]:
-        """The compiled loop, and its effort: most sweeps, and the share of the first at which they end."""
+        """The compiled loop and its effort: maximum sweeps, and the share of the first at which they end."""
         from eckart.nmf.compiled_entries import rows
 
         return partial(rows, self.divergence), (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
@@ -106,7 +106,7 @@ def transposed(matrix: Matrix) -> Matrix:
 
 
 def pieces_of(matrix: Matrix) -> list[tuple[int, int]]:
-    """Rows of about equally many entries, fewer pieces where there are few of them."""
+    """Rows in pieces of about equally many entries; fewer pieces for few entries."""
     dense = isinstance(matrix, np.ndarray)
     count = min(_PIECES, 1 + int(matrix.size if dense else matrix.nnz) // _PIECE)
     return segments(matrix.shape[0], count) if dense else entry_segments(matrix, count)
@@ -115,7 +115,7 @@ def pieces_of(matrix: Matrix) -> list[tuple[int, int]]:
 def entry_blocks(
     matrix: Matrix, piece: tuple[int, int], *, observed: bool
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, int, int, int]]:
-    """(indptr, indices, data, start, stop, offset): rows of CSR as they are, dense rows a few at a time."""
+    """(indptr, indices, data, start, stop, offset): CSR rows unchanged, dense rows a few at a time."""
     start, stop = piece
     if not isinstance(matrix, np.ndarray):
         yield matrix.indptr, matrix.indices, matrix.data, start, stop, 0

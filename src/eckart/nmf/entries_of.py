@@ -1,4 +1,4 @@
-"""A table as stored entries in CSR format, in NumPy or CuPy: what steps over given entries take."""
+"""A table as stored entries in CSR format, in NumPy or CuPy, for steps over known entries."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _PIECE = 2**26
 
 
 def dense_entries(table: NonnegativeTable) -> Numbers:
-    """A dense table as NumPy or CuPy sees it."""
+    """A dense table as a NumPy or CuPy array."""
     return to_numpy(table.matrix) if is_host(table.matrix) else seen_by_cupy(table.matrix)
 
 
 def stored_entries(table: NonnegativeTable) -> Stored:
-    """Of dense data, what is not zero, or not NaN where unknown entries are left out."""
+    """The non-zero entries of dense data, or the non-NaN ones if unknown entries are left out."""
     matrix = table.matrix
     if is_array(matrix):
         return _of_dense(dense_entries(table), observed=table.observed)
@@ -28,7 +28,7 @@ def stored_entries(table: NonnegativeTable) -> Stored:
 
 
 def both_ways(table: NonnegativeTable) -> tuple[Stored, Stored]:
-    """(A, A^T) on a GPU, with the int64 row pointers that the row kernels take."""
+    """(A, A^T) on a GPU, with int64 row pointers for the row kernels."""
     matrix = table.matrix
     if isinstance(matrix, DeviceCsr):
         transposed = device_rows.transposed(matrix)

@@ -1,4 +1,4 @@
-"""NMF: X ~ W components_, nothing negative, with the gap to the best that is possible."""
+"""NMF: X ~ W components_ with non-negative factors, and the gap to the optimum."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SETTINGS = ("init", "solver", "beta_loss", "tol", "max_iter", "alpha_W", "alpha
 
 
 def _streams(estimator: Any) -> bool:
-    """Whether sums over rows can stand for the rows."""
+    """Whether sums over rows are enough to update the components."""
     loss = LOSSES.get(estimator.beta_loss, estimator.beta_loss)
     penalties = estimator.alpha_W or (estimator.alpha_H != "same" and estimator.alpha_H)
     if loss not in (1, 2) or penalties or estimator.missing == "mask":

@@ -1,4 +1,4 @@
-"""A fitted scikit-learn NMF with our numbers."""
+"""A fitted scikit-learn NMF with Eckart's numbers."""
 
 from __future__ import annotations
 

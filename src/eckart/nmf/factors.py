@@ -1,4 +1,4 @@
-"""Factors as arrays: where they live, how they are stored, which of their rows are empty."""
+"""Factors as arrays: device, memory layout, and empty rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eckart.nmf.table import NonnegativeTable
 
 
 def transposed(factor: Array) -> Array:
-    """The transpose, stored row by row."""
+    """The transpose in row-major order."""
     if is_numpy(factor):
         return np.ascontiguousarray(factor.T)
     xp = namespace(factor)
@@ -17,12 +17,12 @@ def transposed(factor: Array) -> Array:
 
 
 def row_by_row(factor: Array) -> Array:
-    """Rows stored one after the other: compiled loops are slow, and compiled once more, for any other order."""
+    """The array in row-major order: compiled loops are slow for other orders, and compiled again for them."""
     return np.ascontiguousarray(factor) if is_numpy(factor) else factor
 
 
 def on_device_of_table(table: NonnegativeTable, factor: Array) -> Array:
-    """A factor from the host, or from where the data are, in the library of the data and their precision."""
+    """A factor from the host or from the device of the data, in the library and precision of the data."""
     return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.working)
 
 
@@ -35,5 +35,5 @@ def mean(factor: Array) -> float:
 
 
 def without_empty_rows(table: NonnegativeTable, left: Array) -> Array:
-    """Rows without any positive entry have no parts."""
+    """Set rows without a positive entry to zero."""
     return namespace(left).where(table.without_parts()[:, None], 0.0, left)

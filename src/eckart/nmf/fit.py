@@ -1,4 +1,4 @@
-"""From a table and settings to factors: singular vectors, start, descent, several runs, the loss without rounding."""
+"""From a table and settings to factors: singular vectors, start, descent, several runs, exact loss."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ from eckart.nmf.start import FILLED, from_singular_vectors, random_start
 from eckart.nmf.table import NonnegativeTable
 
 _LANES = 16
-"""Numbers that compiled loops take at once: four vectors of four."""
+"""Numbers that compiled loops process at once: four vectors of four."""
 _EXTRAPOLATION = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
 _ROWS_SHARE = 0.1
-"""Rows for given parts are found to this share of the tolerance; by Newton steps, which square errors, to all of it."""
+"""Share of the tolerance to which rows for given parts are solved; Newton steps, which square errors, use all of it."""
 _UNFINISHED_SWEEPS = 8
 _PLAIN = 2
-"""Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
+"""The first Newton steps say little about the next direction, so they are not extrapolated."""
 FIRST_TOLERANCE = 1e-4
 """Tolerance of the first iterations, which only provide a good start."""
 SQUARES_FIRST = 20
-"""Iterations for the squared error before those for Kullback-Leibler."""
+"""Number of iterations for the squared error before those for Kullback-Leibler."""
 _FILL = 0.01
 """Replaces zeros after that, as a share of the mean of the column."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
-"""Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
+"""Below this relative squared error, the short form has lost digits, and the loss is summed entry by entry."""
 
 IterationCallback = Callable[[int, float], bool | None]
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Factors of a table (2^exponent of what was given), best of all runs."""
+    """Factors of a table (2^exponent times the given one), the best of all runs."""
 
     outcome: Outcome
     loss: float
     """Divergence without penalties."""
     rounding: float
-    """Bound of the error of that."""
+    """Bound of the error of the loss."""
     svd: SingularVectors | None
     compressed: int
-    """Iterations that came first, on a cheaper problem."""
+    """Preliminary iterations on a cheaper problem."""
     losses: tuple[float, ...]
     """Of every run."""
     agreement: np.ndarray
@@ -94,27 +94,27 @@ def fit(
 
 
 def _as_returned(table: NonnegativeTable, outcome: Outcome) -> Outcome:
-    """The factors rounded to the dtype in which they are returned: all statements refer to these."""
+    """The factors rounded to the returned dtype: all statements refer to these."""
     factors = _balanced(outcome.left, outcome.right)
     left, right = (astype(astype(f, table.dtype), f.dtype) for f in factors)
     return replace(outcome, left=left, right=right)
 
 
 _EXTREME = 1e12
-"""Entries beyond this, or below its inverse: their squares come near the range of float32."""
+"""Squares of entries beyond this, or below its inverse, approach the range of float32."""
 
 
 def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
-    """Parts whose factors are extreme, one huge and one tiny, with both of about the same size; the product is equal.
+    """Parts with one huge and one tiny factor, rescaled to similar size; the product is unchanged.
 
-    A part that the data do not need shrinks in W and grows in H without changing W H. Where one factor has vanished,
-    the other has any size, and gets size 1.
+    A part that the data do not need shrinks in W and grows in H without changing W H. If one factor has vanished, the
+    other is set to size 1.
     """
     if not is_numpy(left):
         return left, right
     wide, long = np.abs(left).max(axis=0, initial=0.0), np.abs(right).max(axis=0, initial=0.0)
     lost = ~(np.isfinite(wide) & np.isfinite(long))
-    if lost.any():  # a factor has overflowed while the other vanished: the part is empty
+    if lost.any():  # one factor overflowed while the other vanished: the part is empty
         left, right = np.where(lost, 0.0, left), np.where(lost, 0.0, right)
         wide, long = np.where(lost, 0.0, wide), np.where(lost, 0.0, long)
     used = (wide > 0.0) & (long > 0.0)
@@ -129,7 +129,7 @@ def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
 
 
 def _host_only(settings: Settings) -> bool:
-    """Whether there is no text for other libraries: updates as multiplicative, but for the squared error."""
+    """Whether only NumPy is supported: multiplicative updates for losses other than the squared error."""
     return (
         settings.beta not in (1.0, 2.0)
         or (settings.solver == "mu" and not settings.squares)
@@ -138,9 +138,7 @@ def _host_only(settings: Settings) -> bool:
 
 
 def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array:
-    """W for a given H: every row independently, to convergence; multiplicative updates where there is nothing
-    better.
-    """
+    """W for a given H, each row solved to convergence; by multiplicative updates if there is no better solver."""
     if settings.beta not in (1.0, 2.0):
         table, right = table.on_host(), to_numpy(right)
     right = astype(right, table.working)
@@ -166,7 +164,7 @@ def _expanded_loss(
     left, right = outcome.left, outcome.right
     half = problem.rows(left, right, left, 0.0, sweeps=0)
     loss = problem.constant + half.value - problem.penalties.rows.of(left)
-    # |A|^2 - 2 <A H^T, W> + <W^T W, H H^T>: sums of products without a sign, in any order.
+    # |A|^2 - 2 <A H^T, W> + <W^T W, H H^T>: sums of non-negative products, in any order.
     size = abs(problem.constant) + abs(half.value) + (table.squared_norm if settings.squares else 0.0)
     unit = float(np.finfo(_steps(table)).eps)
     return loss, (sum(table.matrix.shape) + 2 * int(right.shape[1]) + 16) * unit * size
@@ -175,7 +173,7 @@ def _expanded_loss(
 def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
     """(divergence of the fit without penalties, bound of its rounding).
 
-    Entry by entry where that costs no more than an iteration, or where the short form has lost too many digits.
+    Computed entry by entry if that costs no more than an iteration, or if the short form has lost too many digits.
     """
     left, right = outcome.left, outcome.right
     if settings.beta == 1.0 and not table.observed and is_numpy(left):
@@ -231,7 +229,7 @@ def _first_iterations(
     table: NonnegativeTable, settings: Settings, penalties: Penalties, svd: SingularVectors | None, left: Array,
     right: Array,
 ) -> tuple[Array, Array, int]:  # fmt: skip
-    """(W, H, iterations) of a cheaper problem whose solution is near, where there is one.
+    """(W, H, iterations) of a cheaper problem with a similar solution, if there is one.
 
     Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
     costs a fifth or less.
@@ -250,14 +248,14 @@ def _first_iterations(
 
 
 def without_zeros(factor: Array, mean: float) -> Array:
-    """Small numbers for zeros, which Newton steps would leave late or never."""
+    """Replace zeros with small numbers: Newton steps would leave them late or never."""
     xp, k = namespace(factor), int(factor.shape[1])
     least = _FILL * xp.mean(factor, axis=0) + 0.1 * _FILL * float(np.sqrt(mean / k))
     return xp.maximum(factor, least)
 
 
 def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
-    """W for the H that was found: to the tolerance, or only a little further where H itself has not converged."""
+    """W for the final H: solved to the tolerance, or only a little further if H itself has not converged."""
     left, right = outcome.left, outcome.right
     if not outcome.converged:
         return problem.rows(left, right, left, 0.0, sweeps=1 if newton else _UNFINISHED_SWEEPS).new
@@ -265,7 +263,7 @@ def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
 
 
 def _padded(problem: Problem, table: NonnegativeTable, factor: Array) -> Array:
-    """Empty parts, so that compiled loops along the parts of sparse data have no remainder; they stay empty."""
+    """Factors padded with empty parts, so that compiled loops over sparse data have no remainder; they stay empty."""
     short = factor.shape[1] % _LANES
     compiled = isinstance(problem, Entries) or (isinstance(problem, Squares) and problem.compiled)
     if table.dense or not is_numpy(factor) or short <= _LANES // 4 or not compiled:

@@ -1,4 +1,4 @@
-"""The loss of a table in the form that its data, its solver and its device call for."""
+"""The loss of a table in the form that suits its data, solver and device."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from eckart.nmf.squares import END, Product, Squares, compiles
 from eckart.nmf.table import NonnegativeTable
 
 _COMPILE_ENTRIES = 4_000_000
-"""The same for stored entries times k^2, where Newton steps need a Hessian for every row."""
+"""The same for stored entries times k^2, if Newton steps need a Hessian for every row."""
 _POOL_FROM = 2**18
 """From this many entries on, threads are worthwhile."""
 _CELLS, _DENSER = 2**20, 20
-"""Most entries of a sparse matrix, and most for each stored one, for which a dense copy multiplies faster."""
+"""Maximum size of a sparse matrix, in total and per stored entry, for which a dense copy multiplies faster."""
 _SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
-"""Sweeps over the coordinates per product: more where a product costs more than a sweep."""
+"""Number of sweeps over the coordinates per product: more if a product costs more than a sweep."""
 _NEWTON_ROWS = 1e-4, 1e-7
-"""Largest and smallest tolerance of rows that Newton steps solve to the end."""
+"""Largest and smallest tolerance of rows that Newton steps solve to convergence."""
 
 
 def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalties) -> Problem:
-    """The loss, in the form that its data and its solver call for."""
+    """The loss in the form that suits its data and solver."""
     multiplicative = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
     if settings.squares and not table.observed:
         return _squares(table, settings, penalties, multiplicative=multiplicative)
@@ -44,7 +44,7 @@ def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalti
 
 
 def _products(table: NonnegativeTable, *, small: bool) -> tuple[Product, Product]:
-    """A and A^T times a factor: NumPy's own products where starting threads costs more than it saves."""
+    """A and A^T times a factor: plain NumPy products if threads would cost more than they save."""
     if is_numpy(table.matrix) and table.matrix.size < _POOL_FROM:
         matrix = astype(table.matrix, np.float64)
         transposed = matrix.T
@@ -78,8 +78,8 @@ def _small(table: NonnegativeTable, settings: Settings) -> bool:
 
 
 def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: Keywords) -> Problem:
-    """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
-    # Newton steps square the error: the digits that flat directions need cost a step more.
+    """Losses that need W H at every entry: by matrix products if they pay, otherwise row by row, compiled."""
+    # Newton steps square the error, so the extra digits for flat directions cost only one more step.
     row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS[0]), _NEWTON_ROWS[1])
     on_host, full = is_host(table.prototype), table.dense and not table.observed
     newton = by_newton(table, settings)
@@ -98,9 +98,9 @@ def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
 
 
 def by_newton(table: NonnegativeTable, settings: Settings) -> bool:
-    """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call.
+    """Whether Kullback-Leibler uses Newton steps, which solve a row to convergence in one call.
 
-    On a GPU only where all entries are dense, and a matrix product forms the Hessians: the kernel that sweeps over the
+    On a GPU only if all entries are dense and a matrix product forms the Hessians: the kernel that sweeps over the
     coordinates of stored entries takes a thirtieth of the time.
     """
     stored = table.observed or not table.dense
@@ -108,14 +108,14 @@ def by_newton(table: NonnegativeTable, settings: Settings) -> bool:
 
 
 def squares_class(prototype: Array) -> type[Squares]:
-    """The squared error where the data are."""
+    """The squared error on the device of the data."""
     return Squares if is_host(prototype) else DeviceSquares
 
 
 def compressed_problem(
     table: NonnegativeTable, settings: Settings, penalties: Penalties, axes: tuple[Array, np.ndarray, Array]
 ) -> Squares:
-    """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
+    """The same loss for U S V^T instead of A: a product costs (rows + columns) k instead of rows x columns."""
     left, values, right = axes
     scaled = right * astype(from_numpy(values, right), right.dtype)
     return squares_class(left)(
@@ -131,5 +131,5 @@ def compressed_problem(
 
 def _finish_tolerance(table: NonnegativeTable, settings: Settings) -> float:
     wanted = max(settings.tol, 1e-9)
-    # Factors in float32 tremble in their last digits.
+    # float32 factors fluctuate in their last digits.
     return wanted if is_host(table.prototype) or table.precision == "float64" else max(wanted, 1e-5)

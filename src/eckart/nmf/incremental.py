@@ -1,4 +1,4 @@
-"""Parts of a stream of rows: sums that stand for every row seen, in memory of the size of the parts.
+"""Parts of a stream of rows: sums that summarise every row seen, in memory of the size of the parts.
 
 Squared error: H minimises 1/2 tr(H^T B H) - <C, H> with B = sum of W^T W and C = sum of W^T X over all blocks seen.
 Kullback-Leibler: H <- N / D with N = sum of H * (W^T (X / W H)) and D = sum of the columns of W (Neal and Hinton's
@@ -27,7 +27,7 @@ class Stream:
         self.seen: SufficientStatistics | None = None
 
     def take(self, data: object, rows: np.ndarray) -> np.ndarray:
-        """Parts (k x columns) after the rows of `data`, whose coordinates are `rows`."""
+        """Parts (k x columns) after adding the rows of `data`, whose coordinates are `rows`."""
         new = statistics_of(data, np.asarray(rows, dtype=np.float64), self.parts, self.beta)
         self.seen = new if self.seen is None else self.seen + new
         check_squares(self.seen.norm, zeros=not np.any(rows))
@@ -35,7 +35,7 @@ class Stream:
         return self.parts.astype(rows.dtype)
 
     def decomposition(self, d: Decomposition[NMFDetails], parts: np.ndarray) -> Decomposition[NMFDetails]:
-        """The decomposition with the new parts; bounds of earlier rows are no bounds of all."""
+        """The decomposition with the new parts; bounds of earlier rows do not hold for all."""
         assert self.seen is not None
         lengths = np.linalg.norm(parts, axis=1)
         widths = np.sqrt(self.seen.squares)

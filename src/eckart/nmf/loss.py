@@ -1,8 +1,8 @@
-"""Losses of A ~ W H, entry by entry, without the cancellation of their short forms: a tile at a time.
+"""Losses of A ~ W H, entry by entry and tile by tile, without the cancellation of their short forms.
 
-u = 2^-53. An entry of W H is a sum of k products without a sign: it errs by (k + 1) u of itself. So the root of the
-squared error is off by (k + 2) u (|A| + |W H|), and the divergence, a sum of terms that are not negative, by
-(k + 8) u (sum of A + sum of W H), plus what adding up costs: at most 64 u and the number of tiles u of the sum.
+u = 2^-53. An entry of W H is a sum of k non-negative products, so its relative error is (k + 1) u. The root of the
+squared error is therefore off by (k + 2) u (|A| + |W H|). The divergence, a sum of non-negative terms, is off by (k +
+8) u (sum of A + sum of W H), plus the rounding of the summation: at most 64 u plus u per tile, relative to the sum.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def exact_squares(matrix: object, left: Array, right: Array, squared_norm: float
 
 
 def stored_squares(matrix: Matrix, left: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """(|A - W H|^2 / 2, bound of its rounding) of a CSR matrix: |WH|^2 and the stored entries, (x - wh)^2 - (wh)^2."""
+    """(|A - W H|^2 / 2, bound of its rounding) of a CSR matrix: |WH|^2 plus (x - wh)^2 - (wh)^2 over stored entries."""
     whole = float(np.sum((left.T @ left) * (right.T @ right)))
 
     def step(piece: tuple[int, int]) -> np.ndarray:
@@ -58,7 +58,7 @@ def _stored(
 
 
 def exact_divergence(matrix: Matrix, left: np.ndarray, right: np.ndarray, floor: float) -> tuple[float, float]:
-    """(sum of x log(x / wh) - x + wh, bound of its rounding) of a dense or CSR matrix; wh counts as `floor` or more."""
+    """(sum of x log(x / wh) - x + wh, bound of its rounding) of a dense or CSR matrix; wh is at least `floor`."""
     whole = float(left.sum(axis=0) @ right.sum(axis=0))
 
     def step(piece: tuple[int, int]) -> np.ndarray:
@@ -78,7 +78,7 @@ def exact_divergence(matrix: Matrix, left: np.ndarray, right: np.ndarray, floor:
     inside, outside, covered, data, lifted = fold(step, pieces, operator.add)
     k = int(right.shape[1])
     if not isinstance(matrix, np.ndarray):
-        outside = max(whole - covered, 0.0)  # of all entries of W H, those that are stored
+        outside = max(whole - covered, 0.0)  # the stored ones among all entries of W H
     rounding = (k + 72 + len(pieces) + sum(matrix.shape)) * _UNIT * (2.0 * data + 2.0 * whole + lifted)
     return max(float(inside + outside), 0.0), float(rounding)
 
@@ -98,7 +98,7 @@ def squared_error(matrix: Array, left: Array, right: Array) -> float:
 
 
 def _elsewhere(matrix: Array, left: Array, right: Array) -> float:
-    """The same in other libraries, a tile after the other; CSR rows have `dense`."""
+    """The same in other libraries, tile by tile; CSR rows have `dense`."""
     xp = namespace(left)
     left, right = (astype(factor, xp.float64) for factor in (left, right))
     total = 0.0

@@ -1,4 +1,4 @@
-"""Multiplicative updates as taught: W <- W * (numerator / denominator)^gamma, which can neither change a sign nor rise.
+"""Textbook multiplicative updates W <- W * (numerator / denominator)^gamma: no sign changes, and the loss never rises.
 
 For the beta-divergence the numerator is ((W H)^(beta-2) * A) H^T and the denominator (W H)^(beta-1) H^T; beta 2 is
 half the squared error, 1 Kullback-Leibler, 0 Itakura-Saito. gamma makes the step short enough outside 1 <= beta <= 2.
@@ -77,7 +77,7 @@ class MultiplicativeEntries(Entries):
 
 
 class MultiplicativeBeta:
-    """Any beta: W H is formed a tile at a time, since every entry of it counts, stored or not."""
+    """Any beta: W H is formed tile by tile, because all of its entries count, stored or not."""
 
     penalties: Penalties
     beta: float
@@ -139,7 +139,7 @@ class MultiplicativeBeta:
 
 
 def multiplied(begin: Array, numerator: Array, denominator: Array, penalty: Penalty, gamma: float) -> Array:
-    """begin (numerator / denominator)^gamma; a denominator of zero means that nothing pulls at all."""
+    """begin (numerator / denominator)^gamma; a zero denominator means a zero gradient."""
     denominator = denominator + penalty.lasso + penalty.ridge * begin
     xp = namespace(begin)
     some = denominator > 0.0
@@ -150,7 +150,7 @@ def multiplied(begin: Array, numerator: Array, denominator: Array, penalty: Pena
 def beta_divergence(x: np.ndarray, model: np.ndarray, beta: float, least: float) -> float:
     """sum of d_beta(x, model); beta = 2 is half the squared error, 1 Kullback-Leibler, 0 Itakura-Saito.
 
-    `least` stands for smaller entries of the model where a logarithm or a negative power is taken of them.
+    `least` replaces smaller entries of the model in logarithms and negative powers.
     """
     if beta == 2.0:
         return float(0.5 * np.sum((x - model) ** 2))
@@ -167,7 +167,7 @@ def beta_divergence(x: np.ndarray, model: np.ndarray, beta: float, least: float)
 
 
 def rows_by_updates(problem: Problem, table: NonnegativeTable, settings: Settings, right: np.ndarray) -> np.ndarray:
-    """W for a given H, by updates until they move no more."""
+    """W for a given H, by updates until nothing changes."""
     shape = (table.matrix.shape[0], right.shape[1])
     left = np.full(shape, np.sqrt(table.mean / shape[1]))
     for _ in range(max(settings.max_iter, 200)):

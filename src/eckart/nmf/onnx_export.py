@@ -1,4 +1,4 @@
-"""The non-negative coordinates of rows, as an ONNX graph: coordinate descent until nothing moves.
+"""The non-negative coordinates of rows, as an ONNX graph: coordinate descent to convergence.
 
 min_W 1/2 ||X - W H||^2 + l1 sum W + l2/2 ||W||^2, W >= 0. With G = H H^T and P = X H^T, one step on column j is
 w_j <- max(0, w_j + (P_j - W G_j - l1 - l2 w_j) / (G_jj + l2)) (Hsieh and Dhillon, 2011).
@@ -15,7 +15,7 @@ from eckart.estimators.onnx_graph import ROWS, Graph
 
 _SWEEPS = 20_000
 _TOLERANCE = 1e-12
-"""A sweep that moves no coordinate by more than this share of the largest ends the iteration."""
+"""The iteration ends when a sweep moves no coordinate by more than this share of the largest."""
 
 
 def parts_onnx(H: np.ndarray, lasso: float, ridge: float, dtype: str) -> Any:

@@ -1,4 +1,4 @@
-"""The arguments of NMF, checked once."""
+"""The checked arguments of NMF."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from eckart.engine.blocks.reading import ProgressCallback
 
 _LARGEST_POWER = 400.0
-"""A penalty of 2^400, on data of size 1, leaves nothing but zeros; products with it stay in range."""
+"""A penalty of 2^400 on data of size 1 leaves only zeros, and products with it stay in range."""
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 STARTS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom")
 
@@ -105,9 +105,9 @@ class Settings(CoordinateOptions):
         return CoordinateOptions(*(getattr(self, field.name) for field in fields(CoordinateOptions)))
 
     def penalties(self, shape: tuple[int, int], exponent: int = 0, share: float = 0.5) -> Penalties:
-        """Scaled by the other side's length, as in scikit-learn.
+        """Penalties scaled by the length of the other side, as in scikit-learn.
 
-        The data are 2^exponent times what was given, of which the `share` of the exponent goes into W.
+        The data are 2^exponent times the given ones; `share` of the exponent goes into W.
         """
         rows, columns = shape
         lasso = _power_of_two(exponent * (self.beta - share)) * self.l1_ratio
@@ -123,12 +123,12 @@ class Settings(CoordinateOptions):
 
 
 def _power_of_two(exponent: float) -> float:
-    """2^exponent as a factor of penalties: infinity times a penalty of 0 would not be a number."""
+    """2^exponent as a finite factor of penalties: infinity times a penalty of 0 would be NaN."""
     return float(np.exp2(min(exponent, _LARGEST_POWER)))
 
 
 def check_settings(shape: tuple[int, int], options: NMFOptions) -> Settings:
-    """Refuse what is out of range; without a k there are as many parts as columns."""
+    """Refuse arguments out of range; without k there are as many parts as columns."""
     beta_loss, solver, missing = options.beta_loss, options.solver, options.missing
     beta = LOSSES.get(beta_loss, beta_loss) if isinstance(beta_loss, str) else beta_loss
     if not is_number(beta) or not np.isfinite(beta):
@@ -188,7 +188,7 @@ def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str, 
 
 
 def check_factor(name: str, factor: Array | None, shape: tuple[int, int]) -> Array:
-    """A start given by the user: right shape, finite, nothing negative, not all zero."""
+    """Check a start given by the user: right shape, finite, non-negative, not all zero."""
     if factor is None:
         raise ParameterError(f"init='custom' needs both W and H; {name} is missing.")
     if is_array(factor) and not is_host(factor):

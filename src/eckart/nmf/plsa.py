@@ -81,7 +81,7 @@ class Plsa:
 
 
 def plsa(sums: np.ndarray, H: np.ndarray) -> Plsa:
-    """The reading of parts H (k x columns), given the sums of the columns of W.
+    """The probabilities of parts H (k x columns), given the column sums of W.
 
     >>> import numpy as np
     >>> reading = plsa(np.array([2.0, 1.0]), np.array([[1.0, 1.0], [0.0, 2.0]]))

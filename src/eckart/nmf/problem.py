@@ -1,7 +1,7 @@
-"""What a solver of A ~ W H may ask of a loss: improve the rows of one factor while the other is held.
+"""The protocol between solvers of A ~ W H and losses: improve the rows of one factor while the other is fixed.
 
-Both factors are kept as rows: W is rows x k, and H is held turned, columns x k, so that one text serves both sides.
-The objective is loss(A, W H) + sum over both factors F of lasso |F|_1 + ridge/2 |F|^2.
+Both factors are stored as rows: W is rows x k, and H is transposed, columns x k, so that the same code serves both. The
+objective is loss(A, W H) + sum over both factors F of lasso |F|_1 + ridge/2 |F|^2.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class FactorUpdate:
 
     new: Array
     ahead: Array
-    """max(0, new + extrapolation (new - old)): where the factor would be if it continued like this."""
+    """max(0, new + extrapolation (new - old)): the extrapolated factor."""
     value: float
-    """Objective with the new factor, without what depends on the data and the other factor alone."""
+    """Objective with the new factor, without terms that depend only on the data and the other factor."""
     violation: float
-    """Sum of the projected gradients that were met: zero at a stationary point."""
+    """Sum of the projected gradients: zero at a stationary point."""
 
 
 class Problem(Protocol):
@@ -57,7 +57,7 @@ class Problem(Protocol):
 
     @property
     def constant(self) -> float:
-        """What the objective has in addition to `FactorUpdate.value` and the penalty of the other factor."""
+        """Terms of the objective beyond `FactorUpdate.value` and the penalty of the other factor."""
         ...
 
     @property
@@ -73,16 +73,16 @@ class Problem(Protocol):
     def rows(
         self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
     ) -> FactorUpdate:
-        """W from `begin`, with H given; a number of `sweeps` means to go on to the end of every row."""
+        """W from `begin` for a given H; with `sweeps`, every row is solved to convergence."""
         ...
 
     def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
-        """H from `begin`, with W given."""
+        """H from `begin` for a given W."""
         ...
 
 
 def segments(rows: int, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
-    """Rows in equal pieces, from the shape alone."""
+    """Rows in equal pieces that depend only on the shape."""
     pieces = max(1, min(pieces, rows))
     return list(itertools.pairwise(rows * i // pieces for i in range(pieces + 1)))
 
@@ -95,12 +95,12 @@ def entry_segments(matrix: Matrix, pieces: int = _SEGMENTS) -> list[tuple[int, i
 
 
 def total(parts: list[tuple[float, float]]) -> tuple[float, float]:
-    """(values, violations) added up in the order of the segments."""
+    """(values, violations) summed in the order of the segments."""
     return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
 
 
 def dot(first: Array, second: Array) -> float:
-    """<F, G>, added up in float64."""
+    """<F, G>, summed in float64."""
     return float(np.vdot(first, second)) if is_numpy(first) else _sum(first * second)
 
 
@@ -110,9 +110,9 @@ def length(factor: Array) -> float:
 
 
 def rounding_of(prototype: Array) -> float:
-    """Errors of an objective in the arithmetic of steps on factors like this one, relative to its terms.
+    """Rounding errors of an objective in the arithmetic of steps on such factors, relative to its terms.
 
-    Products in float32 err by 6e-8 each, and by far less when millions of them are added up.
+    float32 products err by 6e-8 each, and sums of millions of them by far less.
     """
     return 2.0**-29 if str(prototype.dtype).endswith("float32") else float(np.finfo(np.float64).eps)
 

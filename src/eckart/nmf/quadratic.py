@@ -1,8 +1,8 @@
-"""Quadratic programs of all rows at once: min over d >= -w of 1/2 d Q d + g d, with a Hessian Q of its own per row.
+"""Quadratic programs of all rows at once: min over d >= -w of 1/2 d Q d + g d, with a separate Hessian Q per row.
 
 Coordinate descent with the same steps in NumPy (one coordinate of all rows per statement), in a compiled loop that
 keeps a few rows in cache, and in a kernel for GPUs. Arrays have one column per row of the factor. Q is stored as its
-upper triangle, row after row.
+upper triangle, row by row.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 from eckart.nmf.tiles import Numbers, module_of
 
 _COMPILE_FROM = 300_000
-"""Fewest rows of both factors times k^2 for which compiled loops are worth their compilation time."""
+"""Minimum number of rows of both factors times k^2 for which compiled loops are worth their compilation time."""
 _LEAST_CURVATURE = 1e-14
 _FACES = 4
-"""Steps of the active set method."""
+"""Maximum number of steps of the active set method."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """d, and what a search along it needs; arrays of NumPy or CuPy."""
+    """d and the quantities for a search along it; NumPy or CuPy arrays."""
 
     step: Numbers
     """k x rows."""
@@ -40,7 +40,7 @@ def compiles(rows: int, k: int) -> bool:
 
 
 def pairwise_products(factor: Numbers) -> Numbers:
-    """k(k+1)/2 x rows of a factor given as k x rows: all products of two coordinates, in the order of the triangle."""
+    """k(k+1)/2 x rows for a factor given as k x rows: all products of two coordinates, in the order of the triangle."""
     k, rows = factor.shape
     xp = module_of(factor)
     result = xp.empty((k * (k + 1) // 2, rows), factor.dtype)
@@ -53,7 +53,7 @@ def pairwise_products(factor: Numbers) -> Numbers:
 
 @lru_cache(maxsize=64)
 def diagonal(k: int) -> np.ndarray:
-    """Where the diagonal is in a triangle."""
+    """Positions of the diagonal in a triangle."""
     a = np.arange(k)
     return a * k - a * (a - 1) // 2
 
@@ -61,20 +61,20 @@ def diagonal(k: int) -> np.ndarray:
 def solve(
     triangles: Numbers, slope: Numbers, begin: Numbers, *, sweeps: int, exact: bool, compiled: bool
 ) -> Steps:  # fmt: skip
-    """A number of sweeps over the coordinates that can move, and if `exact` on to the minimum over all of them.
+    """Sweep over the coordinates that can move; if `exact`, continue to the minimum over all of them.
 
-    Unless `exact`, coordinates at zero whose slope leads outwards stay there. Any number of sweeps gives a direction of
-    descent: each lowers 1/2 d Q d + g d, which begins at zero.
+    Unless `exact`, coordinates at zero with an outward gradient stay there. Any number of sweeps gives a descent
+    direction: each lowers 1/2 d Q d + g d, which starts at zero.
     """
     xp = module_of(begin)
     rest, step = slope.copy(order="C"), xp.zeros_like(begin)
     curves = triangles[xp.asarray(diagonal(begin.shape[0]))]
-    flat = curves < np.finfo(begin.dtype).tiny  # its inverse would not be a number
+    flat = curves < np.finfo(begin.dtype).tiny  # its inverse would not be finite
     some = bool(flat.any())
     inverse = (1.0 / (xp.where(flat, 1.0, curves) if some else curves)).astype(begin.dtype, copy=False)
     fixed = flat if exact else (begin <= 0.0) & (slope >= 0.0)
     inverse[fixed] = 0.0
-    if some:  # without curvature the minimum of a rising line is at its end
+    if some:  # without curvature the minimum of an increasing line is at its end
         inverse[flat] = 0.0
         step = xp.where(flat & (slope > 0.0), -begin, step)
     _descender(begin, compiled=compiled)(triangles, rest, begin, inverse, step, sweeps)
@@ -100,12 +100,12 @@ def _descender(begin: Numbers, *, compiled: bool) -> Callable[..., None]:
 def _descend(
     triangles: np.ndarray, rest: np.ndarray, begin: np.ndarray, inverse: np.ndarray, step: np.ndarray, sweeps: int
 ) -> None:
-    """The compiled loop of the same name, in NumPy, with few calls per coordinate.
+    """The compiled loop of the same name in NumPy, with few calls per coordinate.
 
     For x = begin + d the minimum over x_t alone is b_t - sum over s != t of Q_ts x_s / Q_tt: one product with (x, 1).
     """
     k, rows = begin.shape
-    # In float64 even for float32 data: at the end the slopes are differences of numbers that agree.
+    # In float64 even for float32 data: near the solution, gradients are differences of nearly equal numbers.
     x, products = np.empty((k + 1, rows)), np.empty((k + 1, rows))
     np.add(begin, step, out=x[:k])
     x[k] = 1.0
@@ -127,7 +127,7 @@ def _descend(
 
 
 def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Numbers) -> None:
-    """On to the minimum, for all rows at once."""
+    """Continue to the minimum, for all rows at once."""
     k = begin.shape[0]
     xp = module_of(begin)
     hessians = xp.ascontiguousarray(triangles[xp.asarray(_pairs(k))].T).astype(np.float64)
@@ -135,14 +135,14 @@ def _to_the_minimum(triangles: Numbers, rest: Numbers, begin: Numbers, step: Num
 
 
 def to_the_minimum(hessians: Numbers, rest: Numbers, begin: Numbers, step: Numbers) -> None:
-    """A primal active set method for all rows at once (Nocedal and Wright, 2006, section 16.5), a few steps of it.
+    """A few steps of a primal active set method for all rows at once (Nocedal and Wright, 2006, section 16.5).
 
-    Coordinates at their bound stay there, and the others go to the minimum over them, or as far as the first bound.
-    `hessians` is rows x k x k, or 1 x k x k if all rows share one; `rest` is g + Q d, also on return.
+    Coordinates at their bound stay there; the others move to their joint minimum, or to the first bound. `hessians` is
+    rows x k x k, or 1 x k x k if all rows share one; `rest` is g + Q d, also on return.
     """
     xp, k = module_of(begin), begin.shape[0]
     eye = xp.eye(k)
-    # Rounding may have made a singular Hessian indefinite: adding a share of its trace corrects that.
+    # Rounding may make a singular Hessian indefinite: adding a share of its trace corrects that.
     curved = hessians + _LEAST_CURVATURE * xp.trace(hessians, axis1=1, axis2=2)[:, None, None] * eye
     for _ in range(_FACES):
         free = (begin + step > 0.0).T
@@ -166,6 +166,6 @@ def to_the_minimum(hessians: Numbers, rest: Numbers, begin: Numbers, step: Numbe
 
 @lru_cache(maxsize=64)
 def _pairs(k: int) -> np.ndarray:
-    """Where entry (a, b) of a symmetric matrix is in its triangle."""
+    """Position of entry (a, b) of a symmetric matrix in its triangle."""
     a = np.arange(k)
     return diagonal(k)[np.minimum.outer(a, a)] + np.abs(np.subtract.outer(a, a))

@@ -1,4 +1,4 @@
-"""Non-negative matrix factorisation: A ~ W H with nothing negative, so that parts are only ever added.
+"""Non-negative matrix factorisation: A ~ W H with non-negative factors, so that parts only add.
 
 As a Decomposition: left diag(values) right^T = W H with columns of unit length in `left` and `right`; the coordinates
 of a row are left * values, and the lengths of the rows of H are in `details.lengths`.
@@ -33,10 +33,10 @@ from eckart.result import Decomposition, Plan, SolveInfo, details_of
 
 
 def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDetails]:
-    """Parts of a table: W H nearest to A, nothing negative; the options are those of `eckart.NMF`.
+    """Non-negative parts of a table: W H closest to A; the options are those of `eckart.NMF`.
 
-    A table too large for `memory` is read in blocks, once per iteration; `stream`, `checkpoint`, `callback` and
-    `executor` are those of `eckart.decompose` for the others.
+    A table too large for `memory` is read in blocks, once per iteration. `stream`, `checkpoint`, `callback` and
+    `executor` are as in `eckart.decompose`.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDe
 
 
 def factorise(data: Matrix, options: NMFOptions) -> tuple[Decomposition[NMFDetails], Array, Array]:
-    """(decomposition, W, H) in the dtype of the data, their library and where they are."""
+    """(decomposition, W, H) in the dtype, the library and on the device of the data."""
     table = open_nonnegative(data, missing=options.missing)
     settings = check_settings(table.matrix.shape, options)
     seed, random = generator(options.rng)
@@ -76,7 +76,7 @@ def factorise(data: Matrix, options: NMFOptions) -> tuple[Decomposition[NMFDetai
 
 
 def project(d: Decomposition, data: object) -> Array:
-    """Coordinates of rows: the non-negative combination of the parts that comes nearest, each row independently."""
+    """Coordinates of rows: the closest non-negative combination of the parts, for each row independently."""
     details = details_of(d, NMFDetails)
     lengths = from_numpy(to_numpy(details.lengths), d.right)
     found = coordinates(data, (astype(d.right, lengths.dtype) * lengths).T, details.options)
@@ -84,7 +84,7 @@ def project(d: Decomposition, data: object) -> Array:
 
 
 def coordinates(data: object, H: Array, options: CoordinateOptions) -> Array:
-    """W for given parts H (k x columns), in the library of the data and where they are."""
+    """W for given parts H (k x columns), in the library and on the device of the data."""
     table = open_nonnegative(data, missing=options.missing)
     k, columns = H.shape
     if table.matrix.shape[1] != columns:
@@ -94,7 +94,7 @@ def coordinates(data: object, H: Array, options: CoordinateOptions) -> Array:
         )
     settings = check_settings(table.matrix.shape, NMFOptions(k=k, init="random", **asdict(options)))
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
-        # H stays as it is, so all of the scale of the data goes to W, and so do the penalties.
+        # H is fixed, so the whole scale of the data goes to W, and so do the penalties.
         left = rows_for(table, settings, transposed(_like(H, table.prototype, table.working)))
         return _given_back(times_power_of_two(left, -table.exponent) if table.exponent else left, table)
 
@@ -110,25 +110,23 @@ def reconstruct(d: Decomposition, scores: Array) -> Array:
 
 
 def _there(table: NonnegativeTable) -> AbstractContextManager[None]:
-    """On the device of the data and on the stream of their library."""
+    """Run on the device of the data and on the stream of their library."""
     return nullcontext() if is_host(table.prototype) else on_device_of(table.prototype)
 
 
 def _given_back(factor: Array, table: NonnegativeTable) -> Array:
-    """A factor in the precision of the data, on their device even if it was computed by NumPy."""
+    """A factor in the precision and on the device of the data, even if NumPy computed it."""
     return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.dtype)
 
 
 def _like(array: Array, prototype: Array, dtype: object = None) -> Array:
-    """An array of the host on the device of `prototype`, in its dtype; those that are already there stay what they
-    are.
-    """
+    """A host array on the device of `prototype`, in its dtype; arrays already there are unchanged."""
     array = array if type(array) is type(prototype) else from_numpy(to_numpy(array), prototype)
     return astype(array, prototype.dtype if dtype is None else dtype)
 
 
 def _lengths(factor: Array) -> np.ndarray:
-    """Of the columns, on the host."""
+    """Lengths of the columns, on the host."""
     if is_numpy(factor):
         return np.asarray(np.linalg.norm(factor, axis=0))
     xp = namespace(factor)
@@ -155,7 +153,7 @@ def _assemble(
     keep_left: bool,
 ) -> Decomposition[NMFDetails]:
     shape, outcome = table.matrix.shape, fitted.outcome
-    # Of the scaled table: squares of entries of about 1e154 are beyond the range of numbers.
+    # For the scaled table: squares of entries of about 1e154 overflow.
     widths, lengths = _lengths(outcome.left), _lengths(outcome.right)
     norm = float(np.ldexp(np.sqrt(table.squared_norm), -table.exponent))
     values = np.ldexp(widths * lengths, -table.exponent)
@@ -182,7 +180,7 @@ def _assemble(
             options=settings.for_coordinates,
             history=_as_given(np.array(outcome.history), table, settings),
             error=error,
-            # In units of the data, numbers may be subnormal: rounded, not merely scaled.
+            # In units of the data, numbers may be subnormal, and thus rounded.
             error_rounding=float(_as_given(_root_error(fitted), table, settings, root=0.5) + np.spacing(error)),
             iterations=outcome.iterations,
             compressed_iterations=fitted.compressed,
@@ -196,14 +194,14 @@ def _assemble(
 
 
 def _root_error(fitted: Fitted) -> float:
-    """How far sqrt(2 loss) may be off, given how far the loss may be."""
+    """Error of sqrt(2 loss), given the error of the loss."""
     high, low = fitted.loss + fitted.rounding, max(fitted.loss - fitted.rounding, 0.0)
     root = np.sqrt(2.0 * fitted.loss)
     return float(max(np.sqrt(2.0 * high) - root, root - np.sqrt(2.0 * low)))
 
 
 def _as_given(losses: object, table: NonnegativeTable, settings: Settings, root: float = 1.0) -> Array:
-    """Losses (or their roots) of the data as they were given; infinite where they are beyond the range of numbers."""
+    """Losses (or their roots) in the units of the data; infinite if they overflow."""
     factor = np.exp2(-table.exponent * settings.beta * root)
     return np.where(losses == 0.0, 0.0, losses * factor)
 

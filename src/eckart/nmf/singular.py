@@ -1,4 +1,4 @@
-"""The leading singular vectors of a table: a start, a shorter problem, and the bound that no factorisation can beat."""
+"""The leading singular vectors of a table: a start, a compressed problem, and a bound for all factorisations."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from eckart.nmf.table import NonnegativeTable
 from eckart.result import Certificate, Decomposition, SVDDetails
 
 EXTRA = 20
-"""Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
+"""Number of singular vectors beyond k to which a dense matrix is compressed for the first iterations."""
 _COMPRESSED_GAIN = 8
 """How much less a product must cost for the compressed matrix to pay for its singular vectors."""
 _TOLERANCE = 1e-4
 _PASSES = 8
 _GRAM_UP_TO, _LANCZOS_FROM = 256, 600
-"""Length of the short side up to which the start comes from the Gram matrix, and above which from Lanczos."""
+"""Length of the short side up to which the start comes from the Gram matrix; above it, from Lanczos."""
 _SMALL_DENSE = 2**17
-"""Entries of a sparse matrix up to which it is worked on as a dense one."""
+"""Maximum number of entries for which a sparse matrix is processed as dense."""
 
 
 @dataclass(frozen=True)
 class SingularVectors:
-    """A ~ left diag(values) right^T, with the bounds that were proved, if requested."""
+    """A ~ left diag(values) right^T, with proved bounds if requested."""
 
     left: Array
     values: Array
@@ -54,7 +54,7 @@ class SingularVectors:
 
 
 def _count(table: NonnegativeTable, settings: Settings) -> int:
-    """As many as components, and some more where the compressed problem is so much smaller that it pays."""
+    """Number of singular vectors: as many as components, and more if the compressed problem is much smaller."""
     rows, columns = table.matrix.shape
     k = int(min(settings.k, rows, columns))
     if not (table.dense and settings.squares and settings.solver == "auto"):
@@ -73,13 +73,13 @@ def _is_on_host(given: Matrix) -> bool:
 
 def _quiet_svd(given: Matrix, k: int, solver: Solver, *, left: bool) -> Decomposition[SVDDetails]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
+        warnings.simplefilter("ignore", AccuracyWarning)  # the certificate states what was reached
         warnings.simplefilter("ignore", DataWarning)
         return find_components(given, "svd", k=k, left=left, solver=solver, tol=_TOLERANCE, max_passes=_PASSES)
 
 
 def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVectors | None:
-    """As many as the start, the bound and the compressed problem need; None if none of them is wanted."""
+    """The singular vectors for the start, the bound and the compressed problem; None if none of them is needed."""
     bound = _bounds_wanted(table, settings)
     if not bound and not settings.init.startswith("nndsvd"):
         return None
@@ -98,7 +98,7 @@ def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVec
 
 
 def _solver(table: NonnegativeTable) -> Solver:
-    """A start needs few digits: the Gram matrix for few columns, and a few passes for many."""
+    """The solver for a start, which needs few digits: the Gram matrix for few columns, a few passes for many."""
     if not table.dense or not is_host(table.prototype):
         return "auto"
     short = min(table.matrix.shape)
@@ -106,7 +106,7 @@ def _solver(table: NonnegativeTable) -> Solver:
 
 
 def _from_gram(matrix: Matrix, k: int) -> SingularVectors:
-    """Without bounds, for a start alone: eigenvectors of A^T A or A A^T, whichever is smaller."""
+    """Without bounds, only for a start: eigenvectors of A^T A or A A^T, whichever is smaller."""
     dense = np.asarray(matrix if is_numpy(matrix) else matrix.toarray(), dtype=np.float64)
     wide = dense.shape[0] < dense.shape[1]
     squares, vectors = np.linalg.eigh(dense @ dense.T if wide else dense.T @ dense)
@@ -117,7 +117,7 @@ def _from_gram(matrix: Matrix, k: int) -> SingularVectors:
 def _with_other_side(
     matrix: Matrix, values: Array, vectors: Array, certificate: Certificate | None, *, transposed: bool
 ) -> SingularVectors:
-    """A V / values for the vectors V of A, or of A^T: without them the decomposition takes its shortest way."""
+    """A V / values for the vectors V of A, or of A^T; computing them here makes the decomposition cheaper."""
     values, vectors = np.asarray(values, np.float64), np.asarray(vectors, np.float64)
     others = np.asarray((matrix.T if transposed else matrix) @ vectors) / np.where(values > 0.0, values, 1.0)
     left, right = (vectors, others) if transposed else (others, vectors)

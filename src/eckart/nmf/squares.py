@@ -1,4 +1,4 @@
-"""1/2 |A - W H|^2: only A H^T and H H^T are needed for a step of W, and the loss comes with it for nothing.
+"""1/2 |A - W H|^2: a step of W needs only A H^T and H H^T, which also give the loss.
 
 |A - W H|^2 = |A|^2 - 2 <A H^T, W> + <W^T W, H H^T>.
 """
@@ -17,22 +17,22 @@ from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of, se
 from eckart.nmf.quadratic import to_the_minimum
 
 SHARE = 0.0
-"""While both factors move, the number of sweeps is fixed: every back end takes the same steps."""
+"""While both factors move, the number of sweeps is fixed, so that every backend takes the same steps."""
 END = 1e-14
-"""A row that is solved to the end is there when a sweep brings this share of what the first did."""
+"""A row has converged when a sweep gains this share of the first."""
 
 _COMPILE_FROM = 500_000
-"""Fewest rows of both factors times k^2, the work of a sweep, for which compiling a loop is worthwhile."""
+"""Minimum number of rows of both factors times k^2 (the work of a sweep) for which compiling a loop pays."""
 _HEIGHT = 512
-"""Rows that are solved to their end together."""
+"""Number of rows solved to convergence together."""
 _SWEEPS = 8
-"""Sweeps over the coordinates between two eliminations."""
+"""Number of sweeps over the coordinates between two eliminations."""
 
 Product = Callable[[Array], Array]
 
 
 class Squares:
-    """For a matrix that is known by its products: dense, or compressed to a few singular vectors."""
+    """The squared error of a matrix given by its products: dense, or compressed to a few singular vectors."""
 
     compiled: bool
     end: float
@@ -68,7 +68,7 @@ class Squares:
         return solve_given(product(other), gram, penalty, begin, old, extrapolation, *effort, compiled=self.compiled)
 
     def _effort(self, sweeps: int | None) -> tuple[int, float]:
-        """Most sweeps, and the share of the first at which they end."""
+        """Maximum number of sweeps, and the share of the first at which they end."""
         return (self.sweeps, SHARE) if sweeps is None else (sweeps, self.end)
 
 
@@ -76,9 +76,9 @@ def solve_given(
     products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, extrapolation: float, sweeps: int,
     share: float, *, compiled: bool | None = None,
 ) -> FactorUpdate:  # fmt: skip
-    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F separately.
+    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, for each row of F separately.
 
-    `compiled` chooses the loop; None means by the size of F.
+    `compiled` chooses the loop; None decides by the size of F.
     """
     prototype = begin
     compiled = compiles(begin.shape[0], begin.shape[1]) if compiled is None else compiled
@@ -109,10 +109,10 @@ def compiles(rows: int, k: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _sweep() -> Callable[..., float] | None:
-    """scikit-learn's sweep over the coordinates of all rows, compiled when that was built; None if it has none."""
+    """scikit-learn's compiled sweep over the coordinates of all rows; None if it has none."""
     try:
         from sklearn.decomposition._cdnmf_fast import _update_cdnmf_fast
-    except ImportError:  # a private name, without a promise
+    except ImportError:  # a private name, which may change
         return None
     return _update_cdnmf_fast  # type: ignore[no-any-return]
 
@@ -126,10 +126,10 @@ def _solve_small(
     products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, extrapolation: float,
     sweeps: int, share: float,
 ) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
-    """The same descent in a loop that need not be compiled: (new, ahead, objective, projected gradients).
+    """The same descent in a loop without compilation: (new, ahead, objective, projected gradients).
 
-    Groups of rows end by their projected gradients, the length of a move where the compiled loop has its square: a
-    tenth of that length is for the slowest rows.
+    Groups of rows end by their projected gradients, which are lengths, while the compiled loop uses squares. A tenth of
+    that length accounts for the slowest rows.
     """
     sweep = _sweep()
     assert sweep is not None
@@ -139,7 +139,8 @@ def _solve_small(
     height = _HEIGHT if share else max(len(new), 1)
     for start in range(0, len(new), height):
         own, goal = new[start : start + height], target[start : start + height]
-        # From nothing the gradients are the target: near the end, the first of them say little about the size of rows.
+        # From zero the gradients are the target: near the solution, the first gradients say little about the size of
+        # rows.
         end = 0.1 * share**0.5 * float(np.maximum(goal, 0.0).sum()) if share else 0.0
         before, slow = np.inf, False
         for index in range(sweeps):
@@ -168,17 +169,17 @@ def _solve_small(
 
 
 def _solve_faces(own: np.ndarray, gram: np.ndarray, goal: np.ndarray) -> None:
-    """The minimum over the coordinates that are not zero, by elimination, where that is lower.
+    """The minimum over the nonzero coordinates, by elimination, if it is lower.
 
-    Sweeps find out soon which coordinates are zero, but near the minimum over the others each of them brings little if
-    parts overlap: some hundred sweeps are spent on what a k x k system gives at once.
+    Sweeps soon find the zero coordinates. If parts overlap, they then converge slowly to the minimum over the others:
+    hundreds of sweeps replace one k x k system.
     """
     before = own @ gram - goal
     rest, step = np.ascontiguousarray(before.T), np.zeros((gram.shape[0], len(own)))
     try:
         to_the_minimum(gram[None], rest, np.ascontiguousarray(own.T), step)
     except np.linalg.LinAlgError:
-        return  # parts of H that are combinations of each other: sweeps need no inverse
+        return  # parts of H that are linearly dependent: sweeps need no inverse
     move = step.T
     # f(w + d) - f(w) = d (2 g + G d) / 2 of each row, with G as it is: `to_the_minimum` adds to a singular one.
     lower = np.einsum("ij,ij->i", move, 2.0 * before + move @ gram) < 0.0
@@ -198,7 +199,7 @@ def gram_of(other: Array, penalty: Penalty) -> Array:
 
 
 def inverse_diagonal(gram: Array) -> Array:
-    """1 / g_tt, or nothing where that is nothing."""
+    """1 / g_tt, or 0 if g_tt is 0."""
     xp = namespace(gram)
     diagonal = xp.linalg.diagonal(gram)
     some = diagonal > 0.0

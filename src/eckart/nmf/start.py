@@ -1,4 +1,4 @@
-"""Where to start: parts of singular vectors (NNDSVD, Boutsidis and Gallopoulos 2008) or random numbers."""
+"""The start: parts of singular vectors (NNDSVD, Boutsidis and Gallopoulos 2008) or random numbers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _FILL = 0.1
 def from_singular_vectors(
     left: Array, values: np.ndarray, right: Array, *, fill: str, mean: float, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """W and turned H from u_i s_i v_i^T: of each pair the positive or the negative halves, whichever are longer.
+    """W and transposed H from u_i s_i v_i^T: the positive or the negative parts of each pair, whichever are longer.
 
-    `fill` is what becomes of zeros: "nndsvd" keeps them, "nndsvda" takes the mean of the matrix, "nndsvdar" small
-    random numbers, and `FILLED` a share of the size that entries of the factors have.
+    `fill` replaces zeros: "nndsvd" keeps them, "nndsvda" uses the mean of the matrix, "nndsvdar" small random numbers,
+    and `FILLED` a share of the typical size of the factors.
     """
     xp = namespace(left)
     rows, columns = xp.empty_like(left), xp.empty_like(right)

@@ -1,4 +1,4 @@
-"""What a block of rows contributes to the parts, once its coordinates are known: sums that add up over blocks."""
+"""Contribution of a block of rows to the parts, given its coordinates: sums over blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eckart.nmf.tiles import Stored, tiles_of
 
 _SWEEPS = 10
 _LEAST_SQUARES = 1e-250
-"""Sums of squares between this and its inverse: products of them with few more numbers stay in range."""
+"""Range of sums of squares whose products with a few more numbers do not overflow."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SufficientStatistics:
     own: float
     """Sum of x log x - x."""
     fitted: float
-    """Kullback-Leibler: sum of x log(w h), with the parts that each block met."""
+    """Kullback-Leibler: sum of x log(w h), with the parts at the time of each block."""
 
     def __add__(self, other: SufficientStatistics) -> SufficientStatistics:
         names = ("gram", "cross", "sums", "rows", "norm", "own", "fitted")
@@ -46,7 +46,7 @@ class SufficientStatistics:
         return np.diag(self.gram)
 
     def loss(self, parts: np.ndarray, beta: float) -> float:
-        """Squares: of all rows seen, with the new parts. Kullback-Leibler: each block with the parts that it met."""
+        """Squares: of all rows seen, with the new parts. Kullback-Leibler: each block with the parts at that time."""
         if beta == 2.0:
             return float(0.5 * self.norm - np.vdot(self.cross, parts) + 0.5 * np.vdot(self.gram @ parts, parts))
         return float(self.own - self.fitted + self.sums @ parts.sum(axis=1))
@@ -60,16 +60,16 @@ def statistics_of(data: object, rows: np.ndarray, parts: np.ndarray, beta: float
 def statistics_of_table(
     table: NonnegativeTable, rows: np.ndarray, parts: np.ndarray, beta: float
 ) -> SufficientStatistics:
-    """The sums of one block that is open."""
+    """The sums of one opened block."""
     return derivatives_of_table(table, rows, parts, beta, hessians=False)[0]
 
 
 def derivatives_of_table(
     table: NonnegativeTable, rows: np.ndarray, parts: np.ndarray, beta: float, *, hessians: bool
 ) -> tuple[SufficientStatistics, np.ndarray | None]:
-    """(the sums of one block, columns x k(k+1)/2 upper triangles of the Hessians of Kullback-Leibler by the parts).
+    """(the sums of one block, columns x k(k+1)/2 upper triangles of the Kullback-Leibler Hessians of the parts).
 
-    With W held, the divergence of column j has the Hessian sum_i (x_ij / (W H)_ij^2) w_i w_i^T: a sum over rows.
+    For fixed W, the divergence of column j has the Hessian sum_i (x_ij / (W H)_ij^2) w_i w_i^T: a sum over rows.
     """
     norm = squares_of(table)
     matrix = table.matrix if not table.exponent else table.matrix * 2.0**-table.exponent
@@ -89,10 +89,10 @@ def squares_of(table: NonnegativeTable) -> float:
 
 
 def check_squares(squares: float, *, zeros: bool) -> None:
-    """Refuse rows whose sums of squares have left the range of float64; `zeros`: all entries are zero."""
+    """Refuse rows whose sums of squares leave the range of float64; `zeros` if all entries are zero."""
     if not zeros and not _LEAST_SQUARES < squares < 1.0 / _LEAST_SQUARES:
         raise InputError(
-            "NMF in blocks adds up squares in the units of the data, and those of these rows are "
+            "NMF in blocks sums the squares of the data, which are "
             f"{'below' if squares <= _LEAST_SQUARES else 'beyond'} the range of float64. Multiply the data by a "
             "constant first, or fit all rows in memory."
         )

@@ -1,8 +1,7 @@
-"""NMF of rows that are read in blocks: one read per iteration, W found block by block and not kept.
+"""NMF of rows read in blocks: one pass per iteration; W is computed block by block and not kept.
 
-With H given, the best W is a convex problem for each row independently, so a block gives its part of the sums that
-the step of H needs (W^T W and W^T A, or their like for Kullback-Leibler) and is forgotten. Only H and these sums are
-kept.
+For a given H, the best W is a separate convex problem for each row. A block contributes to the sums that the step of H
+needs (W^T W and W^T A, or their Kullback-Leibler equivalents) and is then discarded. Only H and these sums are kept.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ _EXTRAPOLATION = 0.5
 _EXACT_BELOW = 1e-6
 _SVD_TOLERANCE, _SVD_PASSES = 1e-4, 8
 _LEAST = 1e-3
-"""Going on never takes an entry of the parts to nothing, from where it could not come back."""
+"""Extrapolation never reduces an entry of the parts to zero, from which it could not return."""
 _NAMES = ("gram", "cross", "sums", "rows", "norm", "own", "fitted")
 
 
 @dataclass(frozen=True)
 class PartsTask:
-    """What a block says of the parts H (k x columns): "sums" for the next H, "rows" of W, or the squared "error"."""
+    """Contribution of a block for parts H (k x columns): "sums" for the next H, "rows" of W, or the squared "error"."""
 
     parts: np.ndarray
     settings: Settings
@@ -52,8 +51,8 @@ class PartsTask:
     def __call__(self, block: object, start: int, stop: int) -> list[np.ndarray]:
         table = _table(block, self.name, start, stop)
         with np.errstate(under="ignore", over="ignore"):
-            # Sums over W err by the square of its errors: a tolerance ten times as large is enough for them. For
-            # squares, which are cheap, the error stated is exactly that of the rows returned.
+            # The error of sums over W is the square of that of W, so a tenfold tolerance is enough. For squares, which
+            # are cheap, the stated error is exactly that of the returned rows.
             loose = self.kind == "sums" and not self.settings.squares
             settings = replace(self.settings, tol=10.0 * self.settings.tol) if loose else self.settings
             left = rows_for(table, settings, np.ascontiguousarray(self.parts.T))
@@ -96,7 +95,7 @@ class TotalsTask:
 
 
 class StreamedParts:
-    """A loss whose W is found again in every pass: what stands for it is an empty array, whose sums are known."""
+    """A loss whose W is recomputed in every pass: an empty array stands for it, and its sums are known."""
 
     matrix: Matrix
     settings: Settings
@@ -119,7 +118,7 @@ class StreamedParts:
     def rows(
         self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float, *, sweeps: int | None = None
     ) -> FactorUpdate:
-        """One pass: W for the parts `other`, to the end, and the sums over it."""
+        """One pass: solve W for the parts `other` to convergence, and sum over it."""
         parts = np.ascontiguousarray(other.T)
         found = self.matrix.total(PartsTask(parts, self.settings, self.matrix.source.metadata.name))
         arrays = dict(zip((*_NAMES, "hessian"), found, strict=False))
@@ -144,7 +143,7 @@ class StreamedParts:
         return self._divergence(begin, other, old, extrapolation)
 
     def _divergence(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
-        """Newton's step, or after one that went up (`extrapolation` is 0) that of Lee and Seung, which never does."""
+        """A Newton step, or a Lee-Seung step after one that raised the loss (`extrapolation` is 0)."""
         seen, penalty = self.seen(other), self.penalties.columns
         hessian = next(hessian for known, _, hessian in self._known if known is other)
         numerator, slope = seen.cross.T, seen.sums + penalty.lasso
@@ -159,7 +158,7 @@ class StreamedParts:
 
 
 def _divergence_step(numerator: np.ndarray, slope: np.ndarray, ridge: float, begin: np.ndarray) -> np.ndarray:
-    """The h that makes -pull log h + slope h + ridge/2 h^2 smallest."""
+    """The h that minimises -pull log h + slope h + ridge/2 h^2."""
     if ridge:
         return np.asarray((np.sqrt(slope * slope + 4.0 * ridge * numerator) - slope) / (2.0 * ridge))
     return np.where(slope > 0.0, numerator / np.where(slope > 0.0, slope, 1.0), begin)
@@ -167,7 +166,7 @@ def _divergence_step(numerator: np.ndarray, slope: np.ndarray, ridge: float, beg
 
 @dataclass(frozen=True)
 class Streamed:
-    """The parts, the sums over the W that belongs to them, and what is known of the best."""
+    """The parts, the sums over their W, and the bounds."""
 
     outcome: Outcome
     seen: SufficientStatistics
@@ -179,7 +178,7 @@ class Streamed:
 def fit_blocks(
     matrix: Any, settings: Settings, rng: np.random.Generator, *, H: Array | None = None, executor: object = None
 ) -> Streamed:
-    """The best of `n_runs` runs; each reads the rows once per iteration."""
+    """The best of `n_runs` runs; each makes one pass per iteration."""
     _refuse(settings)
     svd = _singular_vectors(matrix, settings, executor)
     right = np.zeros((matrix.shape[1], 1)) if svd is None else svd[1]
@@ -227,13 +226,13 @@ def rows_of(matrix: Any, settings: Settings, right: np.ndarray) -> np.ndarray:
 
 
 def _rounding(streamed: Streamed) -> float:
-    """Of |A|^2 - 2 <W^T A, H> + <W^T W H, H>, relative to |A|^2: sums of products without a sign, in any order."""
+    """Relative rounding of |A|^2 - 2 <W^T A, H> + <W^T W H, H>: sums of non-negative products, in any order."""
     right = streamed.outcome.right
     return float(4 * (streamed.seen.rows + sum(right.shape) + 16) * np.finfo(np.float64).eps)
 
 
 def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: float) -> Certificate | None:
-    """Squares: what was explained, and what no factorisation with k parts can exceed.
+    """For squares, the explained share and its upper limit for k parts.
 
     `moved` bounds how far rounding to the dtype of the data moves W H, relative to the data.
     """
@@ -246,7 +245,7 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: f
     if streamed.svd is not None:
         _, _, lower, upper, (_, high, chance) = streamed.svd
         best = max(captured, min(1.0, float(upper @ upper) / norm, float(high)))
-        summary += f"; no factorisation with as many can explain more than {percent(best, 2)}"
+        summary += f"; no factorisation with as many components can explain more than {percent(best, 2)}"
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([streamed.outcome.violation]),
         angle=1.0, failure_probability=float(chance), tolerance=settings.tol, proved=streamed.outcome.converged,
@@ -263,7 +262,7 @@ def _refuse(settings: Settings) -> None:
 
 
 def _singular_vectors(matrix: Any, settings: Settings, executor: object) -> list[np.ndarray] | None:
-    """[values, right, lower, upper, (explained, chance)] of the certified SVD, from the journal where it has them."""
+    """[values, right, lower, upper, (explained, chance)] of the certified SVD, from the journal if available."""
     k = min(settings.k, *matrix.shape)
     if not settings.init.startswith("nndsvd") and not settings.squares:
         return None
@@ -271,7 +270,7 @@ def _singular_vectors(matrix: Any, settings: Settings, executor: object) -> list
     known = None if journal is None else journal.result(0, f"svd {k}")
     if known is None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached
+            warnings.simplefilter("ignore", AccuracyWarning)  # the certificate states what was reached
             warnings.simplefilter("ignore", DataWarning)
             d = find_components(
                 matrix.source, "svd", k=k, tol=_SVD_TOLERANCE, max_passes=_SVD_PASSES, stream=True,
@@ -290,7 +289,7 @@ def _start(
     settings: Settings, svd: list[np.ndarray] | None, halves: list[np.ndarray], mean: float, columns: int,
     rng: np.random.Generator, H: object,
 ) -> np.ndarray:  # fmt: skip
-    """H turned. Of the left singular vectors only the lengths of their halves matter: two rows stand for them."""
+    """Transposed H. Only the lengths of the halves of the left singular vectors matter, so two rows represent them."""
     if settings.init == "custom":
         parts: np.ndarray = check_factor("H", H, (settings.k, columns))
         return np.ascontiguousarray(parts.T)

@@ -1,4 +1,4 @@
-"""NMF of rows that are read in blocks, as a Decomposition."""
+"""NMF of rows read in blocks, as a Decomposition."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _EXPECTED = 40
 
 
 def blocks_of(data: object, memory: str | int | None, *, stream: bool | None) -> Opened | None:
-    """The data where their rows are read in blocks; None where they are, or fit, in memory."""
+    """The data if their rows are read in blocks; None if they are in memory, or fit."""
     elsewhere = isinstance(data, str | os.PathLike | RowSource) or is_dask(data)
     if stream is False or not (stream or elsewhere):
         return None
     opened = open_matrix(data, memory=memory_bytes(memory), stream=stream)
-    # Blocks bring their own powers of two.
+    # Each block has its own powers of two.
     return None if opened.matrix.resident else replace(opened, matrix=replace(opened.matrix, exponent=0), exponent=0)
 
 
@@ -68,7 +68,7 @@ def _assembled(
     dtype = matrix.dtype
     passes = matrix.passes
     values = widths * lengths
-    # Three factors are rounded, each by half a unit: |W H| moves by no more than 3/2 units of the sum of the lengths.
+    # Three factors are rounded by half a unit each: |W H| moves by at most 3/2 units of the sum of the lengths.
     moved = 2.0 * float(np.finfo(dtype).eps) * float(values.sum()) / max(float(np.sqrt(seen.norm)), 1e-300)
     return Decomposition(
         method="nmf", values=values.astype(dtype),
@@ -91,8 +91,8 @@ def _plan(matrix: Any, settings: Settings) -> Plan:
     rows, columns = matrix.shape
     block = int(np.diff(matrix.edges).max()) * columns * 8
     why = (
-        "The rows are read in blocks, once per iteration: the best W of each block, and sums for the next H. "
-        f"Blocks of up to {say_bytes(block)}."
+        f"Each iteration reads the rows once, in blocks of up to {say_bytes(block)}. It computes the best W of each "
+        "block and sums for the next H."
     )
     return Plan(
         method="nmf", solver="auto", rows=rows, columns=columns, k=settings.k, passes=settings.max_iter,

@@ -1,4 +1,4 @@
-"""Data as users hold them -> a table without negative entries, ready for the solvers of NMF."""
+"""From user data to a non-negative table for the solvers of NMF."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from eckart.arrays import Matrix
 
 _PIECE = 2**25
-"""Entries that are added up at once in other libraries than NumPy."""
+"""Number of entries summed at once in libraries other than NumPy."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class NonnegativeTable:
     observed: bool
     """Unknown entries are left out: NaN in dense data, entries that are not stored in sparse data."""
     known: int
-    """Entries that are given: for sparse data those that are stored."""
+    """Number of known entries: the stored ones for sparse data."""
     mean: float
     smallest: float
-    """Smallest known entry; zero where a sparse matrix has entries that are not stored."""
+    """Smallest known entry; zero if a sparse matrix has entries that are not stored."""
 
     @cached_property
     def squared_norm(self) -> float:
@@ -68,14 +68,14 @@ class NonnegativeTable:
 
     @property
     def prototype(self) -> Array:
-        """An empty array of the library and on the device of the data."""
+        """An empty array in the library and on the device of the data."""
         if self.dense:
             return self.matrix[:0, :0]
         return self.matrix.prototype if isinstance(self.matrix, DeviceCsr) else np.empty(0)
 
     @property
     def precision(self) -> str:
-        """Of the data, and so of the answer."""
+        """Precision of the data, and so of the result."""
         return dtype_name(self.matrix)
 
     @property
@@ -85,13 +85,13 @@ class NonnegativeTable:
 
     @property
     def working(self) -> Matrix:
-        """Of the factors while they are sought: float64 on the host, as the data are on a GPU."""
+        """dtype of the factors during the iteration: float64 on the host, that of the data on a GPU."""
         return getattr(namespace(self.prototype), "float64" if is_host(self.prototype) else self.precision)
 
     def operator(self) -> RowBlocks:
-        """Products in float64, whatever the data: differences of losses need the digits.
+        """Products in float64 for all data, because differences of losses need the digits.
 
-        On a GPU, where reading the data is all the time that it takes, in the precision of the data.
+        On a GPU, where memory bandwidth determines the time, in the precision of the data.
         """
         if not is_host(self.prototype):
             return RowBlocks(self.matrix, precision=self.precision)
@@ -99,7 +99,7 @@ class NonnegativeTable:
         return RowBlocks(self.matrix, precision="float64", steps=steps)
 
     def on_host(self) -> NonnegativeTable:
-        """The same for NumPy; refused for data on a GPU."""
+        """The same for NumPy; raises for data on a GPU."""
         if not is_host(self.prototype):
             raise InputError(
                 "On a GPU, NMF supports the squared error with every solver, and the Kullback-Leibler divergence with "
@@ -108,7 +108,7 @@ class NonnegativeTable:
         return replace(self, matrix=to_numpy(self.matrix)) if self.dense else self
 
     def without_parts(self) -> Array:
-        """Which rows have no positive entry (dense) or no stored one (CSR)."""
+        """Mask of rows without a positive entry (dense) or without a stored one (CSR)."""
         if is_numpy(self.matrix) and not self.observed:
             return self.matrix.max(axis=1) <= 0
         if self.dense:
@@ -127,7 +127,7 @@ class NonnegativeTable:
 
 
 def open_nonnegative(data: object, *, missing: str) -> NonnegativeTable:
-    """Take `data` as it is where possible; refuse negative, missing and infinite entries, with their number."""
+    """Use `data` unchanged if possible; refuse negative, missing and infinite entries, with their number."""
     masked = missing == "mask"
     opened = open_matrix(_unknown_as_nan(data) if masked else data, stream=False)
     inside = isinstance(opened.matrix, RowBlocks)
@@ -155,7 +155,7 @@ def open_nonnegative(data: object, *, missing: str) -> NonnegativeTable:
 
 
 def _dense(matrix: Array, exponent: int) -> Array:
-    """In float32 or float64, times 2^exponent."""
+    """As float32 or float64, times 2^exponent."""
     if hasattr(matrix, "detach"):
         matrix = matrix.detach()
     if dtype_name(matrix) not in ("float32", "float64"):
@@ -177,7 +177,7 @@ def _sums(matrix: Matrix, *, masked: bool) -> tuple[int, float]:
 
 
 def _sums_elsewhere(matrix: Array, *, squares: bool) -> tuple[int, float]:
-    """(number, sum of the known entries or of their squares) in other libraries, a piece at a time."""
+    """(number, sum of the known entries or of their squares) in other libraries, piece by piece."""
     values = matrix.data if isinstance(matrix, DeviceCsr) else matrix
     xp = namespace(values)
     known, sums = 0, 0.0
@@ -192,7 +192,7 @@ def _sums_elsewhere(matrix: Array, *, squares: bool) -> tuple[int, float]:
 
 
 def _unknown_as_nan(data: Matrix) -> Matrix:
-    """Masked arrays with NaN where they are masked; sparse data that are nearly full as dense ones with NaN."""
+    """Masked arrays with NaN for masked entries; nearly full sparse data as dense arrays with NaN."""
     if isinstance(data, np.ma.MaskedArray):
         return np.ma.filled(data.astype(np.result_type(data.dtype, np.float32)), np.nan)
     if is_sparse(data) and data.ndim == 2 and data.nnz > data.shape[0] * data.shape[1] / 2:
@@ -204,7 +204,7 @@ def _unknown_as_nan(data: Matrix) -> Matrix:
 
 
 def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
-    """The smallest entry, once it is sure that none is negative, infinite or (unless masked) missing."""
+    """The smallest entry, after checking that none is negative, infinite or (unless masked) missing."""
     dense = is_array(matrix)
     values = matrix if dense else matrix.data
     if 0 in values.shape:
@@ -231,7 +231,7 @@ def _without_gaps(matrix: Array) -> Array:
 
 
 def _range(values: Array, *, masked: bool) -> tuple[float, float]:
-    """(smallest, largest); entries that are NaN count unless they are masked, and they do if all are."""
+    """(smallest, largest); NaN entries are ignored if masked, unless all are."""
     xp = namespace(values)
     gaps = xp.isnan(values) if masked else None
     if gaps is None or bool(xp.all(gaps)):

@@ -1,8 +1,8 @@
-"""A few rows of a matrix with the products that a Newton step of Kullback-Leibler needs, dense or of stored entries.
+"""A few rows of a matrix with the products for a Newton step of Kullback-Leibler, dense or of stored entries.
 
-Arrays of entries (`model`, `ratio`, `change`) have the shape of the rows where they are dense, and are flat, one number
-for each stored entry, where they are sparse: entries that are zero have no part in them but the model itself. Dense
-tiles serve NumPy and CuPy, whose functions have the same names.
+Arrays of entries (`model`, `ratio`, `change`) have the shape of the rows if dense. If sparse they are flat, with one
+number per stored entry; zero entries contribute only to the model itself. Dense tiles serve NumPy and CuPy, whose
+functions have the same names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 Numbers = Any
 """An array of NumPy or CuPy."""
 _CELLS, _DENSER = 2**20, 50
-"""Most entries of W H that are formed for the stored ones among them, and most for each of these."""
+"""Maximum number of entries of W H computed for the stored ones among them, in total and per stored entry."""
 
 
 def module_of(array: Numbers) -> Any:
@@ -34,7 +34,7 @@ def summed(array: Numbers) -> float:
 
 
 class DenseTile:
-    """Rows of an array, read where they are."""
+    """Rows of an array, as a view."""
 
     observed: bool = False
     values: Numbers
@@ -65,7 +65,7 @@ class DenseTile:
         return own @ entries
 
     def lowest(self, step: Numbers, right: Numbers, model: Numbers, *, axis: int) -> Numbers:
-        """min over the entries with x > 0 of (step right) / model, of each row (axis 1) or column, at most zero."""
+        """min over the entries with x > 0 of (step right) / model, for each row (axis 1) or column, at most zero."""
         change = step @ right
         change /= model
         if self._zeros:
@@ -83,7 +83,7 @@ class DenseTile:
 
 @dataclass(frozen=True)
 class Stored:
-    """Rows in CSR format; the arrays are NumPy's, or CuPy's for the kernels of a GPU."""
+    """Rows in CSR format; NumPy arrays, or CuPy arrays for the GPU kernels."""
 
     data: Numbers
     indices: Numbers
@@ -112,21 +112,21 @@ class Stored:
 
     @cached_property
     def transposed(self) -> tuple[Stored, Numbers]:
-        """The columns as rows, and where their entries are in the rows."""
+        """The columns as rows, and the positions of their entries in the rows."""
         order = np.argsort(self.indices, kind="stable")
         edges = np.searchsorted(self.indices[order], np.arange(self.shape[1] + 1))
         owner = self.owner[order].astype(self.indices.dtype)
         return Stored(self.data[order], owner, edges.astype(self.indptr.dtype), self.shape[::-1]), order
 
     def product(self, entries: Numbers, other: Numbers) -> Numbers:
-        """A B for the pattern with other `entries`, and B of columns x q."""
+        """A B for the pattern with the given `entries`, with B of columns x q."""
         from scipy import sparse
 
         return np.asarray(sparse.csr_array((entries, self.indices, self.indptr), shape=self.shape) @ other)
 
 
 class StoredTile:
-    """Rows in CSR format; `observed`: entries that are not stored are unknown, otherwise they are zero."""
+    """Rows in CSR format; with `observed`, entries that are not stored are unknown, otherwise they are zero."""
 
     rows: Stored
     floor: float
@@ -165,10 +165,9 @@ class StoredTile:
         return summed(logs)
 
     def _product(self, own: Numbers, right: Numbers) -> Numbers:
-        """W H at the stored entries: all of it where that is small, otherwise one part at a time.
+        """W H at the stored entries: the whole product if that is small, otherwise one part at a time.
 
-        A matrix product takes a hundredth of the time that gathering factors does; nothing of size entries x k is
-        formed.
+        A matrix product takes a hundredth of the time of gathering factors; nothing of size entries x k is formed.
         """
         count, cells = self.rows.data.shape[0], self.rows.shape[0] * self.rows.shape[1]
         if cells <= min(_CELLS, _DENSER * count):
@@ -185,7 +184,7 @@ Tile = DenseTile | StoredTile
 def tiles_of(
     matrix: Numbers | Stored, pieces: list[tuple[int, int]], floor: float, *, observed: bool = False
 ) -> list[tuple[slice, Tile]]:
-    """Consecutive rows, with where they are."""
+    """Consecutive rows, with their range."""
     if isinstance(matrix, Stored):
         return [(slice(*piece), StoredTile(matrix.rows(*piece), floor, observed=observed)) for piece in pieces]
     return [(slice(*piece), DenseTile(matrix[slice(*piece)], floor)) for piece in pieces]

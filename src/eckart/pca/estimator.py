@@ -261,11 +261,11 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         self.mean_ = zeros_like_mean(d)
         self.scale_ = d.scale
         if isinstance(self.n_components, str | float):
-            self.n_components_ = cast(int, np.intp(d.k))  # found from the data: a NumPy integer, as in scikit-learn
+            self.n_components_ = cast(int, np.intp(d.k))  # derived from the data: a NumPy integer, as in scikit-learn
 
 
 def _axes(k: int | None, shape: tuple[int, int], weights: object) -> int | None:
-    """How many components rows with integer weights have: as many as the same rows repeated."""
+    """Maximum number of components of rows with integer weights: as for the same rows repeated."""
     if weights is None or k is not None:
         return k
     weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (shape[0],))

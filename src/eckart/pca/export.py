@@ -1,4 +1,4 @@
-"""Fitted scikit-learn objects with our numbers, for tools that know only those: ONNX converters, skops, and others."""
+"""Fitted scikit-learn objects with Eckart's numbers, for tools that need those: ONNX converters, skops and others."""
 
 from __future__ import annotations
 

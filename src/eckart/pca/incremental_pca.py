@@ -1,4 +1,4 @@
-"""IncrementalPCA: the components of rows that come in batches; any split into batches gives the same components."""
+"""IncrementalPCA: the components of rows that arrive in batches; any split gives the same components."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         InputError
             If `sample_weight` is given for a batch that is read from a file.
         """
-        # scikit-learn checks them once only, and they may have been set since.
+        # scikit-learn checks them only once, and they may have been set since.
         self._validate_params()
         before: Running | None = getattr(self, "_running", None)
         opened = open_matrix(self._there(take(self, X, reset=before is None)))
@@ -284,7 +284,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         return noise_variance(self.decomposition_)
 
     def _there(self, data: object) -> Any:
-        """The batch where it is added up."""
+        """The batch on the device where it is accumulated."""
         return data if self.device is None else taken_to(data, self.device)[0]
 
     def _count(self, seen: float, columns: int) -> int:
@@ -320,7 +320,7 @@ def _running(opened: Opened, k: int, before: Running | None, weights: np.ndarray
         scatter = merge(before.scatter, scatter, k)
         precision = precision if precision == before.precision else "float64"
     if scatter.factor is not None and not scatter.exact:
-        # Directions that were dropped cannot be requested.
+        # Dropped directions cannot be requested.
         k = min(k, int(scatter.factor.shape[0]))
     return replace(_beginning(opened, k, scatter), precision=precision)
 

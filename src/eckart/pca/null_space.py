@@ -1,7 +1,8 @@
-"""Components without variance are any orthonormal ones; these are the same ones for the same data, however it came.
+"""Components without variance are arbitrary; here they are the same for the same data, whatever the route.
 
-P = I - V V^T projects on what the components V with variance leave. Its pivoted Cholesky factor repeatedly takes the
-coordinate of largest remaining length; it depends on the span of V alone, not on solver, row order, weights or batches.
+P = I - V V^T projects onto the complement of the components V with variance. Its pivoted Cholesky factor repeatedly
+takes the coordinate of largest remaining length. It depends only on the span of V, not on solver, row order, weights or
+batches.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from eckart.result import Certificate, Decomposition, K
 
 _UNIT = float(np.finfo(np.float64).eps)
 _TIE = 1e-9
-"""Lengths closer than this are equal, and the first coordinate is taken."""
+"""Lengths closer than this count as equal, and the first coordinate is taken."""
 
 
 def settle(d: Decomposition[K], count: int | None = None) -> Decomposition[K]:
-    """d with canonical components in place of those without variance, `count` components in total."""
+    """d with canonical components instead of those without variance, `count` components in total."""
     values = to_numpy(d.values).astype(np.float64)
     count = d.k if count is None else max(count, d.k)
     varying = values > 4 * _UNIT * max(d.rows, d.columns) ** 0.5 * d.norm
@@ -64,10 +65,10 @@ def _unit(array: Array) -> float:
 
 
 def _widened(c: Certificate, varying: np.ndarray, count: int, unit: float) -> Certificate:
-    """The bounds of the components there were, and those of the ones in the complement.
+    """The bounds of the original components and of those in the complement.
 
-    With G V = V L + R, a unit vector x orthogonal to V has V^T G x = R^T x: its residual is at most ||R||_F, but for
-    what no component explains and the rounding of x.
+    With G V = V L + R, a unit vector x orthogonal to V has V^T G x = R^T x. Its residual is at most ||R||_F, plus what
+    no component explains and the rounding of x.
     """
     more = max(count - len(c.lower), 0)
     zeros = np.zeros(more)

@@ -1,8 +1,8 @@
 """Probabilistic PCA (Tipping and Bishop, 1999): x ~ N(mean, V diag(l - s) V^T + s I).
 
-Here l are the variances on the components V, and s is the mean variance of the columns - k directions left out, those
-without variance included, so that the trace of the covariance is the total variance. V has orthonormal columns, so
-inverse and determinant are read off: directions in V have variance l, all others s.
+Here l are the variances on the components V, and s is the mean variance of the columns - k directions left out,
+including those without variance. The trace of the covariance is therefore the total variance. V has orthonormal
+columns, so inverse and determinant are immediate: directions in V have variance l, all others s.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _variances(d: Decomposition, noise: float) -> Array:
 
 
 def _invertible(d: Decomposition, noise: float) -> tuple[Array, float]:
-    """(l, s), both at least at the level of rounding: a direction without variance has no density."""
+    """(l, s), both at least at the level of rounding, because a direction without variance has no density."""
     xp = namespace(d.values)
     variances, floor = _variances(d, noise), null_level(d) ** 2
     least = min(float(xp.min(variances)), noise if d.k < d.columns else float("inf"))
@@ -155,7 +155,7 @@ def _rotated(d: Decomposition, values: Array, rest: float, scale: Array | None) 
 
 
 def _squared_distances(d: Decomposition, block: Array, variances: Array, noise: float) -> Array:
-    """(x - mean)^T C^-1 (x - mean) of each row, from its scores and from what they leave."""
+    """(x - mean)^T C^-1 (x - mean) of each row, from its scores and its residual."""
     xp = namespace(d.right)
     block = astype(block, xp.float64)
     if d.mean is not None:
@@ -172,7 +172,7 @@ def _squared_distances(d: Decomposition, block: Array, variances: Array, noise: 
 
 
 def _dense(opened: Opened, start: int, stop: int) -> Array:
-    """Some rows as they were given; sparse ones of extreme size were scaled when they were opened."""
+    """Some rows as given; sparse rows of extreme magnitude were scaled when they were opened."""
     matrix = opened.matrix
     if not matrix.resident:
         block = matrix.source.read(start, stop)

@@ -1,4 +1,4 @@
-"""What PCA, IncrementalPCA and TruncatedSVD share: scores, rows from scores, and the noise of the model."""
+"""Shared by PCA, IncrementalPCA and TruncatedSVD: scores, rows from scores, and the noise of the model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Projection(ToOnnx, InvertibleEstimator):
 
 
 class WeightedProjection(Projection):
-    """A projection whose rows may count several times."""
+    """A projection with weighted rows."""
 
     @document
     @validated
@@ -72,48 +72,48 @@ def components_as_rows(d: Decomposition) -> Array:
 
 
 def explained_variance(d: Decomposition) -> Array:
-    """values^2 / (weight - 1); infinite where it is beyond the range of the dtype."""
+    """values^2 / (weight - 1); infinite if it overflows the dtype."""
     with np.errstate(over="ignore", under="ignore"):
         return d.explained_variance
 
 
 def explained_ratio(d: Decomposition) -> Array:
-    """values^2 / ||A||^2, and 0 where there is no variance at all."""
+    """values^2 / ||A||^2, or 0 if there is no variance."""
     with np.errstate(under="ignore"):
         return d.explained_variance_ratio
 
 
 def noise_variance(d: Decomposition) -> float:
-    """(total - kept) / (min(rows, columns) - k), the attribute as scikit-learn defines it; weights count as rows."""
+    """(total - kept) / (min(rows, columns) - k), as scikit-learn defines the attribute; weights count as rows."""
     return _left_over(d, min(max(d.weight, d.rows), d.columns) - d.k)
 
 
 def model_noise(d: Decomposition) -> float:
     """(total - kept) / (columns - k): the maximum-likelihood noise of probabilistic PCA (Tipping and Bishop, 1999).
 
-    With fewer rows than columns scikit-learn divides by rows - k, and its model has more variance than the data.
+    With fewer rows than columns, scikit-learn divides by rows - k, and its model has more variance than the data.
     """
     return _left_over(d, d.columns - d.k)
 
 
 def _left_over(d: Decomposition, directions: float) -> float:
-    """Variance left over per direction.
+    """Residual variance per direction.
 
-    The share that was kept comes from the certificate, which is float64 whatever the dtype of the data.
+    The kept share comes from the certificate, which is float64 for any dtype of the data.
     """
     if directions <= 0 or d.norm == 0.0 or d.certificate is None:
         return 0.0
-    # The lower bound of the share is short of the share itself by the rounding of k values.
+    # The lower bound of the share is below the share itself by the rounding of k values.
     rounding = d.certificate.rounding * d.k
     dropped = 1.0 - (d.certificate.explained[0] + rounding)
     if dropped <= rounding + 4 * _UNIT * d.k**0.5:
         return 0.0
     deviation = float(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5
-    return float(deviation * deviation)  # Python's numbers overflow to infinity without a warning
+    return float(deviation * deviation)  # Python numbers overflow to infinity without a warning
 
 
 def zeros_like_mean(d: Decomposition) -> Array:
-    """The mean that was subtracted: none is the same as zero."""
+    """The subtracted mean, with zeros if there was none."""
     if d.mean is not None:
         return d.mean
     return namespace(d.right).zeros_like(d.right[:, 0])

@@ -35,10 +35,10 @@ class Running:
     scatter: Scatter
     k: int
     prototype: Array
-    """An empty array that shows library and device."""
+    """An empty array that determines library and device."""
     precision: str
     given: Decomposition | None = None
-    """The answer, if it was computed from the whole data."""
+    """The result, if it was computed from the whole data."""
 
     @cached_property
     def decomposition(self) -> Decomposition:
@@ -69,7 +69,7 @@ class Running:
         every = d.k >= d.columns
         with np.errstate(over="ignore", under="ignore"):
             lower, upper = np.ldexp(c.lower, exponent), np.ldexp(c.upper, exponent)
-            if exponent:  # outward by one unit: a power of two may lead to subnormal numbers, which are rounded
+            if exponent:  # outwards by one unit: a power of two may lead to subnormal numbers, which are rounded
                 lower, upper = np.maximum(np.nextafter(lower, -np.inf), 0.0), np.nextafter(upper, np.inf)
         if not np.isfinite(upper).all():
             raise NotFiniteError("The singular values overflow float64. Scale the rows or their weights down first.")
@@ -99,7 +99,7 @@ class Running:
 
 
 def _from_factor(scatter: Scatter, k: int) -> Decomposition:
-    """Singular values of F; those of S are larger by at most what was lost, up to rounding."""
+    """Singular values of F; those of S are larger by at most the lost part, up to rounding."""
     factor = scatter.factor
     assert factor is not None
     columns = int(factor.shape[1])
@@ -144,7 +144,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
 
 
 def _pairs(gram: Array, count: int) -> tuple[np.ndarray, Array]:
-    """Leading eigenvalues, falling, on the host, and their vectors on the device of S; on a GPU by its own library."""
+    """Leading eigenvalues, decreasing, on the host, and their vectors on the device of S, computed by its library."""
     if is_host(gram):
         values, vectors = leading_pairs(to_numpy(gram), count)
         return values, from_numpy(np.ascontiguousarray(vectors), gram)
@@ -154,7 +154,7 @@ def _pairs(gram: Array, count: int) -> tuple[np.ndarray, Array]:
 
 
 def _explained(lower: float, upper: float, total: float, error: float) -> tuple[float, float]:
-    """The share of a total that is known to within `error`, from bounds of what is explained."""
+    """The share of a total known to within `error`, from bounds of the explained part."""
     low = max(0.0, lower / (total + error)) if total + error > 0.0 else 0.0
     high = min(1.0, upper / (total - error)) if total > error else float(total > 0.0)
     return min(low, high), high
@@ -163,7 +163,7 @@ def _explained(lower: float, upper: float, total: float, error: float) -> tuple[
 def _certificate(
     lower: np.ndarray, upper: np.ndarray, scatter: Scatter, k: int, *, residuals: np.ndarray, every: bool
 ) -> Certificate:
-    """From bounds of the eigenvalues of the computed S: those of S are within its rounding (Weyl)."""
+    """The certificate from bounds of the eigenvalues of the computed S: those of S are within its rounding (Weyl)."""
     error, total = scatter.rounding, scatter.total
     half = float(np.max(upper - lower, initial=0.0)) / 2.0 + error
     lower, upper = np.maximum(lower - error, 0.0), upper + error

@@ -1,11 +1,11 @@
 """S = sum (x - mean)(x - mean)^T of all rows seen, merged batch by batch (Chan, Golub and LeVeque, 1979).
 
-S_ab = S_a + S_b + (n_a n_b / n)(mean_b - mean_a)(mean_b - mean_a)^T. While few rows were seen, S is kept as a factor,
-S = F^T F; once there are more rows than columns, as a matrix. With too many columns for that, the factor is cut to its
-leading directions, and what it lost is added up: S = F^T F + E, where E has only non-negative eigenvalues.
+S_ab = S_a + S_b + (n_a n_b / n)(mean_b - mean_a)(mean_b - mean_a)^T. While few rows were seen, S is kept as a factor, S
+= F^T F, and as a matrix once there are more rows than columns. With too many columns for that, the factor is cut to its
+leading directions and the lost part is accumulated: S = F^T F + E, where E has only non-negative eigenvalues.
 
-Rounding. A mean is kept as c + r, c a row near it and r the mean of the rows after c was subtracted, so that its error
-is relative to the spread of the rows, however far from zero they are. With d for ||c + r - mean||,
+Rounding. A mean is stored as c + r, where c is a row near it and r the mean of the rows after subtracting c. Its error
+is then relative to the spread of the rows, however far from zero they are. With d for ||c + r - mean||,
 
     d <= gamma ||X - 1 c^T||_F / sqrt(n),        d_ab <= (n_a d_a + n_b d_b) / n + u (||mean_b - mean_a|| + ||r||),
 
@@ -38,16 +38,16 @@ _FACTOR_BYTES = 2**28
 
 @dataclass(frozen=True)
 class Scatter:
-    """S, with mean and S in units of 2^-exponent of the data, in float64, where the data live."""
+    """S, with mean and S in units of 2^-exponent of the data, in float64, on the device of the data."""
 
     count: float
-    """Rows, or the sum of their weights; an int where weights are whole numbers."""
+    """Number of rows, or the sum of their weights; an int if weights are whole numbers."""
     center: Array
     """c of the mean c + r."""
     rest: Array
     """r."""
     squares: Array
-    """Diagonal of S, exact also where the factor has lost something."""
+    """Diagonal of S, exact even if the factor has lost something."""
     factor: Array | None = None
     gram: Array | None = None
     exponent: int = 0
@@ -75,7 +75,7 @@ class Scatter:
 
 
 def scatter_of(opened: Opened, k: int) -> Scatter:
-    """The scatter of one batch, in one pass; dense and sparse rows alike. Missing and infinite entries are refused."""
+    """The scatter of one batch in one pass, for dense and sparse rows. Missing and infinite entries are refused."""
     rows, columns = opened.matrix.shape
     with np.errstate(over="ignore", invalid="ignore"):
         if columns <= COLUMNS and rows >= columns:
@@ -94,7 +94,7 @@ def scatter_of(opened: Opened, k: int) -> Scatter:
 
 
 def weighted_scatter(opened: Opened, weights: np.ndarray, k: int) -> Scatter:
-    """The scatter of one batch in memory whose rows count as often as their weights say: rows sqrt(w) (x - mean)."""
+    """The scatter of one batch in memory with weighted rows sqrt(w) (x - mean)."""
     rows = _rows(opened.matrix.precise())
     xp = namespace(rows)
     total = math.fsum(weights.tolist())
@@ -117,13 +117,13 @@ def fits(rows: int, columns: int, k: int) -> bool:
 
 
 def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
-    """The leading part of S by a decomposition of the same rows: F = diag(values) right^T."""
+    """The leading part of S from a decomposition of the same rows: F = diag(values) right^T."""
     center, rest, squares = _column_moments(opened.matrix.precise())
     xp = namespace(d.values)
     values = times_power_of_two(astype(d.values, xp.float64), opened.exponent)
     lost = max(0.0, float(xp.sum(squares)) - float(xp.sum(values**2)))
     factor = values[:, None] * astype(d.right, xp.float64).T
-    # E is no larger than its trace. The vectors were rounded to the dtype of the data.
+    # E is at most its trace. The vectors were rounded to the dtype of the data.
     unit = float(np.finfo(opened.matrix.precision).eps)
     total = float(xp.sum(squares))
     return Scatter(
@@ -134,7 +134,7 @@ def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
 
 
 def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
-    """The scatter of the rows of both; k components are to stay reliable where something must be lost."""
+    """The scatter of the rows of both; if something must be dropped, k components stay reliable."""
     exponent = min(first.exponent, second.exponent)
     first, second = _rescaled(first, exponent), _rescaled(second, exponent)
     count = first.count + second.count
@@ -166,7 +166,7 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
             return _shortened(replace(base, factor=factor), k)
         if factor.shape[0] <= columns:
             return replace(base, factor=factor)
-    # The matrix of the second is added to in place where it was made for this.
+    # The matrix of the second is updated in place if it was created for this.
     total = _gram(second) if second.factor is not None else xp.asarray(second.gram, copy=True)
     total += row[:, None] * row[None, :]
     total += _gram(first)
@@ -175,7 +175,7 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
 
 
 def capacity(columns: int, k: int) -> int:
-    """Rows of the factor that are kept before it is cut: 256 MiB, and at least twice what k components need."""
+    """Maximum number of rows of the factor before it is cut: 256 MiB, and at least twice what k components need."""
     return max(_FACTOR_BYTES // (8 * columns), 2 * (k + 10))
 
 
@@ -187,7 +187,7 @@ def _gram(scatter: Scatter) -> Array:
 
 
 def _pieces(matrix: Any, step: int) -> Iterator[RowBlocks]:
-    """At most `step` rows at a time, of a matrix in memory or one that is read in blocks."""
+    """At most `step` rows at a time, of a matrix in memory or read in blocks."""
     for block in [matrix] if matrix.resident else (block for _, block in matrix.pieces()):
         for start in range(0, block.shape[0], step):
             yield _slice(block, start, start + step)
@@ -199,7 +199,7 @@ def _slice(matrix: RowBlocks, start: int, stop: int) -> RowBlocks:
 
 
 def _rows(matrix: RowBlocks) -> Array:
-    """All rows, prepared, dense, in float64, where they live."""
+    """All rows, prepared, dense, in float64, on their device."""
     if is_numpy(matrix.prototype):
         return matrix.dense()
     if matrix.sparse:
@@ -216,7 +216,7 @@ def _as_factor(matrix: RowBlocks) -> Scatter:
 
 @dataclass(frozen=True)
 class _Centred:
-    """Rows less c, and less their mean r."""
+    """Rows minus c, and minus their mean r."""
 
     center: Array
     rest: Array
@@ -225,7 +225,7 @@ class _Centred:
 
 
 def _centred(rows: Array, center: Array, mean: Callable[[Array], Array]) -> _Centred:
-    """Centred twice, so that nothing of the mean is left; columns without variance exactly."""
+    """Centred twice, so that nothing of the mean is left; exact for columns without variance."""
     xp = namespace(rows)
     constant = xp.max(rows, axis=0) == xp.min(rows, axis=0)
     center = xp.where(constant, rows[0, :], center)
@@ -235,7 +235,7 @@ def _centred(rows: Array, center: Array, mean: Callable[[Array], Array]) -> _Cen
 
 
 def _factor_of(centred: _Centred, roots: Array | None, count: float) -> Scatter:
-    """F, the centred rows, times the roots of their weights."""
+    """F: the centred rows, times the roots of their weights."""
     xp, rows = namespace(centred.once), int(centred.once.shape[0])
     factor = centred.twice if roots is None else centred.twice * roots
     once = _norm(centred.once if roots is None else centred.once * roots)
@@ -301,7 +301,7 @@ def _without(array: Array, indices: Array) -> Array:
 
 
 def near_mean(matrix: RowBlocks) -> tuple[RowBlocks, np.ndarray]:
-    """Dense rows shifted by a row near their mean, and that row; sparse rows need no shift."""
+    """Dense rows shifted by a row near their mean, and that row; sparse rows are not shifted."""
     if matrix.sparse:
         return matrix, np.zeros(matrix.shape[1])
     sample = matrix.sample()

@@ -1,7 +1,7 @@
-"""Variances about the mean, for a decomposition that subtracted none.
+"""Variances about the mean, for a decomposition without centring.
 
 With B = A - c, where c is near the column means b + c, and n rows: total = sum of squares of B / n - |b|^2. The scores
-t = A v have E t^2 = s^2 / n and the mean (b + c) v, hence variance s^2 / n - ((b + c) v)^2; where that cancels, they
+t = A v have E t^2 = s^2 / n and the mean (b + c) v, hence variance s^2 / n - ((b + c) v)^2. If that cancels, the scores
 are formed.
 """
 
@@ -27,7 +27,7 @@ def spread(d: Decomposition, data: object, weights: object = None) -> tuple[np.n
         weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (opened.matrix.shape[0],))
     mean, total = _moments(opened, weights)
     count = float(opened.matrix.shape[0]) if weights is None else float(np.sum(weights))
-    # In units of the matrix as it was opened, whose squares are in range.
+    # In units of the opened matrix, whose squares are in range.
     values = np.ldexp(to_numpy(d.values).astype(np.float64), opened.exponent) / count**0.5
     right = astype(d.right, namespace(d.right).float64)
     squares = values**2
@@ -47,7 +47,7 @@ def _moments(opened: Opened, weights: np.ndarray | None) -> tuple[np.ndarray, fl
     offset = to_numpy(first.sums) / first.weight
     variances = to_numpy(first.squares) / first.weight - offset**2
     mean = shift + offset
-    # A column is constant when its variance is no more than the rounding of its mean.
+    # A column is constant if its variance is at most the rounding of its mean.
     rounding = (np.finfo(opened.matrix.precision).eps * np.abs(mean)) ** 2
     return mean, float(np.sum(np.where(variances > rounding, variances, 0.0)))
 
@@ -60,7 +60,7 @@ def _of_scores(scores: Array, weights: np.ndarray | None, exponent: int) -> np.n
 
 
 def _average(columns: Array, weights: np.ndarray | None) -> Array:
-    """Of each column, one number."""
+    """Weighted average of each column."""
     xp = namespace(columns)
     if weights is None:
         return xp.mean(columns, axis=0)

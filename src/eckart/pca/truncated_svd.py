@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sklearn import decomposition
 
 _ENGINE: dict[str, allowed.EngineSolver] = {"randomized": "auto", "arpack": "lanczos"}
-"""The default algorithm is not an explicit choice, so the cheapest solver is used."""
+"""The default algorithm does not count as an explicit choice, so the cheapest solver is used."""
 
 
 class FittedTruncatedSVD:

@@ -1,1 +1,1 @@
-"""How many components: one file for each rule, and `choose_rank`, which asks them all."""
+"""How many components: one module for each rule, and `choose_rank`, which applies all of them."""

@@ -15,13 +15,13 @@ from eckart.rank.unequal import equalised
 from eckart.rank.verdict import ENOUGH, SPECTRAL_TESTS, TESTS, RankChoice
 
 SMALL = 1_000_000
-"""Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
+"""Up to this many cells, a second BLAS thread does not help with the small matrices that rules draw."""
 _MOST_COLUMNS = 200
-"""Columns up to which the correlation of neighbours is estimated: each of some 400 trials takes all eigenvalues."""
+"""Maximum number of columns for estimating the correlation of neighbours: some 400 trials compute all eigenvalues."""
 
 
 def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evidence]:
-    """The choice with what the table says of the noise, which decides between the tests; and the table to judge."""
+    """The choice with the properties of the noise, which decide between the tests, and the table to judge."""
     choice = replace(choice, trusted=_trusted(choice, e))
     correlation, k = _after_correlation(choice, e)
     if k is not None:
@@ -39,22 +39,23 @@ def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evide
 def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | None, int | None]:
     """The table with noise of equal variance, if its noise is unequal, and its number of components.
 
-    Asked where a rule finds components. More than `sign_flip` finds, which allows for this noise, are not accepted:
-    asking twice would double the error rate. `permutation` replaces it for unequal columns if it was not asked.
+    Used if a rule finds components. A number above that of the preferred test is not accepted: testing twice would
+    double the error rate. For unequal rows that test is `sign_flip`: `permutation` allows for unequal columns only.
     """
     said = {v.rule: v.k for v in choice.verdicts if v.rule in choice.trusted and v.k is not None}
-    if "sign_flip" in said:
+    if e.free_rows < e.columns and "sign_flip" in said:
         said = {"sign_flip": said["sign_flip"]}
     most = max([*said.values(), choice.apart or 0])
     if not most or not said or min(e.rows, e.columns) > _MOST_COLUMNS or e.rows * e.columns > SMALL:
         return None, None
     changed = equalised(e, most)
     k = None if changed is None else sequential(changed, flipped, e.rng(18), "tables with random signs")[0]
-    return changed, k if k is not None and k <= max(said.values()) else None
+    preferred = next(said[rule] for rule in choice.trusted if rule in said)
+    return changed, k if k is not None and k <= preferred else None
 
 
 def _trusted(choice: RankChoice, e: Evidence) -> tuple[str, ...]:
-    """The tests whose assumptions hold, the preferred one first; asked only where the tests differ.
+    """The tests whose assumptions hold, the preferred one first; checked only if the tests differ.
 
     `permutation` assumes rows of equal variance, and has more power then, unless components of similar size mask each
     other. With few directions left the rows may not show it, and the test that agrees with `gap` is preferred.
@@ -69,15 +70,15 @@ def _trusted(choice: RankChoice, e: Evidence) -> tuple[str, ...]:
     masked = fewest == 0 and said["sign_flip"] > 1
     if rows_are_exchangeable(e.remainder(fewest), rng):
         return TESTS if masked else TESTS[::-1]
-    # What the smaller number leaves may contain a component, which makes the rows unequal: without it they are not.
+    # The residual of the smaller number may contain a component, which makes the rows unequal: without it they are not.
     return TESTS if rows_are_exchangeable(e.remainder(fewest + 1), rng) else TESTS[:1]
 
 
 def _after_correlation(choice: RankChoice, e: Evidence) -> tuple[float, int | None]:
-    """The correlation of neighbouring columns, and the number of components if it is taken out; None if there is none.
+    """The correlation of neighbouring columns, and the number of components after removing it; None if there is none.
 
-    Asked where the tests find more components than stand apart, and where too few directions are left to see the
-    covariance of the noise.
+    Used if the tests find more components than stand apart, and if too few directions are left to see the covariance of
+    the noise.
     """
     most = max(choice.tested, default=0)
     if not most or not any(v.rule in TESTS for v in choice.verdicts) or choice.apart is None:
@@ -92,20 +93,20 @@ def _after_correlation(choice: RankChoice, e: Evidence) -> tuple[float, int | No
 
 
 def _correlated(choice: RankChoice, e: Evidence) -> bool:
-    """Whether fewer components stand apart than the tests find, and what is left has correlated neighbours."""
+    """Whether fewer components stand apart than the tests find, and the residual has correlated neighbours."""
     gap = choice.apart
     if gap is None or choice.k is None or gap >= choice.k or not _checked(choice, e):
         return False
     found = e.remainder(_most(choice))
-    # Unequal noise was preferred to noise of correlated neighbours: what is left must show the correlation clearly.
+    # Unequal noise is preferred to correlated neighbours: the residual must show the correlation clearly.
     apart = found if choice.equalised is not None else e.remainder(gap)
     return neighbours_are_correlated(found, apart, e.rng(12))
 
 
 def _related(choice: RankChoice, e: Evidence) -> bool:
-    """Whether the tests and `gap` differ, and what is left of the table is not independent noise.
+    """Whether the tests and `gap` differ, and the residual is not independent noise.
 
-    Nothing is left that could be noise if the tests find no end and `gap` finds it among the last directions.
+    There is no residual that could be noise if the tests find no end and `gap` finds it among the last directions.
     """
     if choice.apart is None or choice.k is None or not _checked(choice, e):
         return False
@@ -115,12 +116,12 @@ def _related(choice: RankChoice, e: Evidence) -> bool:
 
 
 def _checked(choice: RankChoice, e: Evidence) -> bool:
-    """Whether a test was asked whose residual is small enough to be checked."""
+    """Whether a test was applied whose residual is small enough to check."""
     tests = {*TESTS, *SPECTRAL_TESTS} if e.rows * e.columns <= SMALL else {*TESTS}
     return any(v.rule in tests for v in choice.verdicts)
 
 
 def _most(choice: RankChoice) -> int:
-    """The most that a test finds: a component that is left in would look like correlated noise."""
+    """The largest number that a test finds: a component left in would look like correlated noise."""
     assert choice.k is not None
     return choice.k if choice.equalised is not None else max([choice.k, *choice.tested])

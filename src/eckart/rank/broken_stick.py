@@ -1,4 +1,4 @@
-"""Broken stick: keep components while each holds more than the i-th longest piece of a stick broken at random.
+"""Broken stick: keep components while each explains more than the i-th longest piece of a stick broken at random.
 
 b_i = (1/m) sum_{j=i..m} 1/j for m pieces; keep i while share_i > b_i.
 """

@@ -1,8 +1,8 @@
 """Element-wise cross-validation: hide single entries, predict them from k components of the others, compare the errors.
 
-Entries are hidden part by part and predicted by regularised iterative PCA (Josse and Husson, 2012): the table with its
-gaps filled is approximated by k components whose singular values s_i are shrunk to (s_i^2 - v) / s_i, v the mean square
-that is left over per direction; the gaps take the values of the approximation, and so on. Each k starts from the means,
+Entries are hidden part by part and predicted by regularised iterative PCA (Josse and Husson, 2012). The filled table is
+approximated by k components whose singular values s_i are shrunk to (s_i^2 - v) / s_i, where v is the residual mean
+square per direction. The missing entries take the values of the approximation, and so on. Each k starts from the means,
 because a start from k - 1 components can stay there. k is the smallest number that is not worse than the best by more
 than the standard error of the difference.
 """

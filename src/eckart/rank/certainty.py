@@ -1,7 +1,7 @@
-"""Whether the table determines the number of components, or only under an assumption on the noise.
+"""Whether the table determines the number of components, or only with an assumption about the noise.
 
-The tests for independent noise and the rule for noise of any covariance (`gap`) differ if components are weak, and if
-noise is correlated. With at least 12 directions left, the spectrum and the neighbours of what is left tell which it is
+The tests for independent noise and the rule for noise of any covariance (`gap`) differ if components are weak or if
+noise is correlated. With at least 12 directions left, the spectrum and the neighbours of the residual show which it is
 (see `noise`). With fewer they do not: any covariance of so few directions can be that of noise. The number is then
 certain only if
 
@@ -12,12 +12,12 @@ certain only if
   and
 - a strong component more would be found: of few rows and columns, noise explains nearly as much.
 
-Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are reported too if
-the columns of what is left are related: real tables often have no noise that is independent.
+Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are also reported if
+the columns of the residual are related: real tables often have no independent noise.
 
-If nearly all components are strong, they make up the references of the tests, which then find none. Their distance from
-the eigenvalues that follow shows it (`noise.break_of_spectrum`). If there are as many as directions, nothing is left to
-compare with, and the table cannot be distinguished from noise.
+If nearly all components are strong, they dominate the references of the tests, which then find none. Their distance
+from the following eigenvalues shows it (`noise.break_of_spectrum`). If there are as many components as directions,
+nothing is left to compare with, and the table cannot be distinguished from noise.
 """
 
 from __future__ import annotations
@@ -34,25 +34,27 @@ from eckart.rank.verdict import ANY_NOISE, ENOUGH, TESTS, RankChoice
 from eckart.rank.white import white_spectra
 
 _FEWEST = 3
-"""Components that a test needs at least."""
+"""Minimum number of components for a test."""
 _ROUNDING = 1e-12
 """Residuals up to this share of the variance count as zero."""
 _SMALL = 200_000
 """Entries up to which the whole spectrum is compared with that of independent noise."""
 _WIDE = 2.0
-"""Standard deviations beyond which the spread of the eigenvalues leaves a doubt (`noise.spectrum_excess`)."""
+"""Number of standard deviations beyond which the spread of the eigenvalues makes the number uncertain
+(`noise.spectrum_excess`).
+"""
 _STRONG = 1.4**2
 """Eigenvalue of a strong component, as a multiple of the largest of the noise."""
 _ONE_COLUMN = 0.8
-"""Share of a component's squared loadings from which it counts as a single column."""
+"""Share of squared loadings from which a component counts as a single column."""
 _DRAWS = 199
 _WIDEST = 200
-"""Directions up to which the whole spectrum is compared."""
+"""Maximum number of directions for which the whole spectrum is compared."""
 
 
 @dataclass(frozen=True)
 class Certainty:
-    """The lowest and highest number of components that the rules allow, and why they differ; no reason if certain.
+    """The lowest and highest number of components that the rules allow, and why they differ; empty if certain.
 
     `highest` is None if nothing bounds the number.
     """
@@ -64,7 +66,7 @@ class Certainty:
 
 @dataclass(frozen=True)
 class _Answers:
-    """What the tests for independent noise and `gap` say, and how many directions the highest number leaves."""
+    """The answers of the tests for independent noise and of `gap`, and the directions left by the highest number."""
 
     k: int
     tests: list[int]
@@ -85,11 +87,11 @@ class _Answers:
 
     @property
     def few(self) -> str:
-        return f"{max(self.left, 0)} direction{'' if self.left == 1 else 's'} left"
+        return f"{max(self.left, 0) or 'no'} direction{'s' * (self.left > 1)} left"
 
 
 def certainty(choice: RankChoice, e: Evidence) -> Certainty:
-    """How certain `choice.k` is, given what the tests for independent noise and `gap` say."""
+    """How certain `choice.k` is, given the tests for independent noise and `gap`."""
     if choice.k is None:
         return Certainty(None, None, "No rule could answer.")
     answers = _Answers(choice.k, choice.tested, choice.apart, 0)
@@ -108,7 +110,7 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
 
 
 def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
-    """Without a test, only rules that agree say that there are no weaker components."""
+    """Without a test, only agreement of rules can show that there are no weaker components."""
     voted = [v.k for v in choice.verdicts if v.counts and v.votes and v.k is not None]
     agree = len(voted) >= 2 and set(voted) == {answers.k}
     if answers.tests or (answers.left >= ENOUGH and agree):
@@ -116,12 +118,12 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     if choice.horn is not None:
         reason = "All components that can be tested are above independent noise: the table has no visible noise."
     else:
-        reason = f"No test against independent noise gave an answer, with only {answers.few}."
+        reason = f"No test against independent noise gave an answer, with {'only ' * (answers.left > 0)}{answers.few}."
     return Certainty(min([answers.lowest, *voted]), None, reason)
 
 
 def _related_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
-    """What the components leave is not independent noise, and the order of the columns does not explain it."""
+    """Whether the residual is not independent noise, and the order of the columns does not explain it."""
     found, k = choice.above_noise, choice.k
     if choice.horn is None or found is None or k is None:
         return None
@@ -179,14 +181,14 @@ def _like_correlated_noise(e: Evidence, answers: _Answers) -> Certainty | None:
 
 
 def _undetected(e: Evidence, answers: _Answers) -> Certainty | None:
-    """Few rows and columns: the share that noise reaches is so large that a strong component would not exceed it."""
+    """Few rows and columns: noise reaches such a large share that a strong component would not exceed it."""
     k = answers.k
     if e.short - k < 2 or float(e.ratios[k:].sum()) <= _ROUNDING:
         return None
     values = white_spectra(e.free_rows - k, e.columns - k, _DRAWS, e.rng(19))
     shares = values[:, 0] / values.sum(axis=1)
     usual, limit = float(np.median(shares)), float(np.quantile(shares, e.options.level))
-    # The largest eigenvalue of the noise times c, and the others as they are, share c u / (1 + (c - 1) u).
+    # Share of the largest noise eigenvalue times c, with the others unchanged: c u / (1 + (c - 1) u).
     if _STRONG * usual / (1.0 + (_STRONG - 1.0) * usual) > limit:
         return None
     reason = (f"In so small a table, another component would have to explain {percent(limit, 0)} of the residual to "
@@ -217,7 +219,7 @@ def _wide_spectrum(choice: RankChoice, e: Evidence, answers: _Answers) -> Certai
 
 
 def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:
-    """The number of components before a break of the spectrum beyond component k, which the tests do not see; or 0."""
+    """The number of components before a break of the spectrum beyond component k, which the tests miss; or 0."""
     small = e.rows * e.columns <= _SMALL and e.short <= _WIDEST
     if choice.correlated or not choice.tested or not e.has_table or not small or k >= e.right.shape[1]:
         return 0
@@ -234,7 +236,7 @@ def _beyond_correlated(e: Evidence, most: int) -> int:
 
 
 def _correlated_ratio(e: Evidence, k: int) -> float:
-    """What l_1 / l_2 of correlated noise does not exceed at the level of the tests, in what k - 1 components leave."""
+    """Upper limit of l_1 / l_2 of correlated noise at the level of the tests, in the residual of k - 1 components."""
     return smooth_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level)
 
 
@@ -245,7 +247,7 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _ratio(e: Evidence, k: int) -> float:
-    """l_k / l_(k+1); infinite where nothing is left."""
+    """l_k / l_(k+1); infinite if there is no residual."""
     if k >= len(e.ratios):
         return float("inf")
     return float(e.ratios[k - 1] / max(float(e.ratios[k]), 1e-300))

@@ -1,4 +1,4 @@
-"""choose_rank: every rule asked, one table of answers, and a verdict with known error rates."""
+"""choose_rank: apply every rule, and give one table of answers and a verdict with known error rates."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Answer = tuple[int | None, str]
 
 @dataclass(frozen=True)
 class Rule:
-    """How a rule is called, what it assumes, and whether it needs the table itself."""
+    """Name of a rule, its assumptions, and whether it needs the table itself."""
 
     title: str
     ask: Callable[[Evidence], Answer]
@@ -119,7 +119,7 @@ RULES: dict[str, Rule] = {
 """Name -> rule, in the order of the table."""
 
 SPECTRAL = ("variance", "elbow", "broken_stick")
-"""Rules that need nothing but shares."""
+"""Rules that need only shares."""
 QUICK = tuple(name for name, rule in RULES.items() if not rule.data)
 
 
@@ -252,7 +252,7 @@ def _as_imputed(opened: Opened, d: Decomposition) -> Opened:
 
 
 def _method_with_rules(name: str) -> Method:
-    """The method of that name, if rules on data apply to it."""
+    """The method of this name, if rules on data apply to it."""
     method = get_method(name)
     if method.rank == "decomposition":
         raise ParameterError(
@@ -267,7 +267,7 @@ def _method_with_rules(name: str) -> Method:
 def _without_gaps(
     opened: Opened, missing: How, known: Decomposition | None, seed: int
 ) -> tuple[Opened, tuple[str, ...]]:
-    """The table with its missing values imputed, as in the decomposition that is known if it was imputed, and notes."""
+    """The table with imputed values, as in the given decomposition if that was imputed, and notes."""
     if missing == "error":
         return opened, ()
     if known is not None and imputation_of(known) is not None and not opened.matrix.sparse:
@@ -293,7 +293,7 @@ def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) 
 
 
 def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
-    """The rule that has a meaning for parts: they are not nested, and their strengths are no spectrum."""
+    """The rule that applies to parts: they are not nested, and their strengths are not a spectrum."""
     rows, columns = opened.matrix.shape
     rule = RULES["bicross"]
     if not opened.matrix.resident:
@@ -318,13 +318,13 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
     if evidence.has_table:
         choice, evidence = with_assumptions(choice, evidence)
     if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
-        return choice  # descriptive rules alone make no statement on noise
+        return choice  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     return replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
 
 
 def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:
-    """The rule's number and reason; a rule without what it needs abstains."""
+    """The number and reason of a rule; a rule without the data it needs abstains."""
     if not float(e.ratios.sum()):
         return 0, "There is no variance."
     if rule.data and e.opened is None:

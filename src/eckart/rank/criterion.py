@@ -12,7 +12,7 @@ import numpy as np
 
 
 def white_criteria(values: np.ndarray, rows: int, columns: int, most: int) -> np.ndarray:
-    """Of 0 to `most` components: the logarithm of the likelihood, less half log(rows) per parameter."""
+    """For 0 to `most` components: the log likelihood minus half log(rows) per parameter."""
     k = np.arange(most + 1)
     values = np.maximum(values, 1e-300)
     taken = np.concatenate([[0.0], np.cumsum(values[:most])])
@@ -22,5 +22,5 @@ def white_criteria(values: np.ndarray, rows: int, columns: int, most: int) -> np
 
 
 def loadings(k: int | np.ndarray, columns: int) -> int | np.ndarray:
-    """Free parameters of k components: p k loadings, less the rotations."""
+    """Free parameters of k components: p k loadings minus the rotations."""
     return k * columns - k * (k - 1) // 2

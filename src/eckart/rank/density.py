@@ -1,7 +1,8 @@
-"""All singular values, estimated: the distribution of the spectrum by stochastic Lanczos quadrature.
+"""Estimates of all singular values: the spectral distribution by stochastic Lanczos quadrature.
 
-For a random vector x of length 1, x^T f(B^T B) x has the mean (1/n) sum f(l_i), and Lanczos from x gives nodes, weights
-with x^T f(B^T B) x ~ sum w_j f(t_j). The mean over some vectors is a distribution whose quantiles stand for the values.
+For a random vector x of length 1, x^T f(B^T B) x has the mean (1/n) sum f(l_i), and Lanczos from x gives nodes and
+weights with x^T f(B^T B) x ~ sum w_j f(t_j). The mean over several vectors is a distribution whose quantiles estimate
+the values.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ _STEPS = 40
 def with_estimated(
     known: np.ndarray, operator: Operator, count: int, total: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """The leading eigenvalues of B^T B, which are known, and `count` in all; their sum is `total`.
+    """The known leading eigenvalues of B^T B, and estimates up to `count` in total; their sum is `total`.
 
-    One read for each step of Lanczos.
+    Each Lanczos step is one pass.
     """
     nodes, weights = _quadrature(operator, rng)
     below = nodes <= known[-1]
@@ -33,7 +34,7 @@ def with_estimated(
     indices = (np.arange(count - len(known)) + 0.5) / max(count - len(known), 1)
     rest = np.maximum(np.interp(indices, middle, nodes)[::-1], 0.0)
     left = max(total - float(known.sum()), 0.0)
-    for _ in range(20):  # to the sum that is known, and below what is known
+    for _ in range(20):  # scaled to the known sum, and below the known values
         rest = np.minimum(rest * (left / max(float(rest.sum()), 1e-300)), known[-1])
     return np.concatenate([known, rest])
 

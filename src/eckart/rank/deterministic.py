@@ -1,11 +1,11 @@
-"""Deterministic parallel analysis (Dobriban and Owen, 2019): the edge of noise of unequal rows and columns.
+"""Deterministic parallel analysis (Dobriban and Owen, 2019): the edge of noise with unequal rows and columns.
 
-The first component is compared with the edge (see `edge`), taken out of the variances, and so on (deflation), so that
-strong components do not hide weak ones. k components taken out leave noise of rows - k times columns - k degrees of
-freedom. Rows are taken as equal in variance unless they differ clearly, and where the table itself is not known.
+The first component is compared with the edge (see `edge`), removed from the variances, and so on (deflation), so that
+strong components do not hide weak ones. Removing k components leaves noise of rows - k times columns - k degrees of
+freedom. Rows count as equal in variance unless they differ clearly, and if the table itself is not known.
 
-The largest eigenvalue of pure noise varies about the edge like the Tracy-Widom law (El Karoui, 2007); its point at the
-level of the test is added.
+The largest eigenvalue of pure noise varies about the edge like the Tracy-Widom law (El Karoui, 2007); its quantile at
+the level of the test is added.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from eckart.rank.verdict import percent
 
 _FEWEST = 8
 _ONE_ENTRY = 0.15
-"""Product of the largest squared entries of a component's left and right vector from which it counts as one entry."""
+"""Product of the largest squared entries of a component's left and right vectors from which it counts as one entry."""
 
 
 def _last_above(e: Evidence, edges: np.ndarray, columns: list[np.ndarray], quantile: float) -> int:
-    """The last component above its edge, not the first below: strong ones of equal size hide each other in the edge.
+    """The last component above its edge, not the first below it: strong ones of equal size hide each other in the edge.
 
-    With the table, edges are computed again, from rows that differ in their noise.
+    If the table is available, edges are recomputed with the noise variances of its rows.
     """
     count, outliers = len(edges), 0
     above = np.flatnonzero(e.ratios[:count] > edges).tolist()
     while above and e.has_table:
         k = above[-1]
-        # Rows without component k + 1 itself, which would make them differ and hide in that, and without the entries
-        # that were left out.
+        # Rows without component k + 1 itself, which would make them unequal and hide it, and without the entries left
+        # out.
         noise = columns[max(k, outliers)]
         profile = row_profile(e.remainder(max(k, outliers) + 1))
         edges[k] = upper_edge(noise, e.free_rows - k, quantile, taken=k, profile=profile)
@@ -45,7 +45,7 @@ def _last_above(e: Evidence, edges: np.ndarray, columns: list[np.ndarray], quant
 
 
 def by_edge(e: Evidence) -> tuple[int | None, str]:
-    """Components above the edge of noise with the variances that the components before them leave to the columns."""
+    """Components above the edge of noise, with the column variances that earlier components leave."""
     if e.column_ratios is None:
         return None, "Needs the variance of each column: the data, or a decomposition with all components."
     quantile = tracy_widom(e.options.level)

@@ -1,4 +1,4 @@
-"""Where the eigenvalues of independent noise end: rows and columns may differ in variance.
+"""The edge of the eigenvalues of independent noise, with unequal variances of rows and columns.
 
 Noise with entries of variance a_i b_j has the cross-products E^T E, whose largest eigenvalue lies near
 
@@ -20,16 +20,16 @@ from eckart.rank.remainder import Remainder
 _GROUPS = 64
 _LARGEST = 16
 _CLEAR = 3.0
-"""Standard errors by which rows must differ more than rows of equal variance do."""
+"""Standard errors by which the spread of row variances must exceed that of equal rows."""
 
 
 def upper_edge(
     columns: np.ndarray, rows: int, quantile: float = 0.0, *, taken: int = 0, profile: np.ndarray | None = None
 ) -> float:
-    """Where the eigenvalues of noise end, plus `quantile` units of the Tracy-Widom law.
+    """The edge of the eigenvalues of noise, plus `quantile` units of the Tracy-Widom law.
 
     `columns` are the expected sums of squares of the columns over `rows` rows; `taken` of their directions are not
-    free. `profile` are the variances of the rows, up to a factor; equal by default.
+    free. `profile` contains the variances of the rows, up to a factor; equal by default.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def _separable(a: np.ndarray, a_counts: np.ndarray, b: np.ndarray, b_counts: flo
     most = np.log(np.sqrt(a_counts.sum() * max(b_counts * len(b), 1.0))) + 1.0
     found = optimize.minimize_scalar(edge, bounds=(most - 12.0, most), method="bounded", options={"xatol": 1e-4})
     z, c, step = float(found.fun), float(np.exp(found.x)), 0.02
-    # At the minimum z'' (in c) is that in log c over c^2.
+    # At the minimum, z'' (in c) is that in log c divided by c^2.
     second = (edge(found.x + step) - 2.0 * z + edge(found.x - step)) / (step * c) ** 2
     return float(z + quantile * z ** (2.0 / 3.0) * (max(second, 0.0) / 2.0) ** (1.0 / 3.0))
 
@@ -101,8 +101,8 @@ def row_profile(remainder: Remainder) -> np.ndarray | None:
     """Variances of the rows of noise, up to a factor, or None if they may be equal.
 
     They are the squared means of |e_ij| / b_j, which a single large entry changes little; b_j are the same means of the
-    columns. In rows of equal variance they vary by 4 (pi / 2 - 1) / columns. What they vary beyond that is kept, and
-    the rest shrunk away.
+    columns. In rows of equal variance they vary by 4 (pi / 2 - 1) / columns. The excess over that is kept, and the rest
+    is shrunk.
     """
     sizes = np.abs(remainder.noise)
     columns = sizes.mean(axis=0)

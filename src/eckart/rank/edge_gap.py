@@ -1,15 +1,15 @@
-"""Gap: components that stand apart from what follows, whatever the covariance of the noise.
+"""Gap: components that stand apart from the next ones, for any covariance of the noise.
 
-The eigenvalues of noise with a smooth covariance follow each other closely, those of strong components stand apart. k
-is the last place at which the ratio l_k / l_(k+1) of neighbours is large (Ahn and Horenstein, 2013, take the largest
+The eigenvalues of noise with a smooth covariance are close together, while those of strong components stand apart. k is
+the last place at which the ratio l_k / l_(k+1) of neighbours is large (Ahn and Horenstein, 2013, take the largest
 ratio; Onatski, 2010, the last large difference). Large is at least 2.2, and more than
 
 - l_1 / l_2 of white noise of rows - k + 1 by columns - k + 1 reaches in 99 % of draws, which matters for few rows;
 - 1.5 times the mean ratio of m = columns - k + 1 eigenvalues that range over a factor of 9, 9^(1 / (m - 1)), as those
   of columns with correlations of 0.5^|i - j| do, which matters for few columns.
 
-Weak components do not stand apart. Where no component does, those count that one after the other explain more of what
-is left than the largest direction of noise with correlations of 0.5^|i - j| (see `smooth_noise`).
+Weak components do not stand apart. If no component does, components count while each explains more of the residual than
+the largest direction of noise with correlations of 0.5^|i - j| (see `smooth_noise`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RATIO = 2.2
 _RANGE, _FACTOR = 9.0, 1.5
 _DRAWS = 199
 _LARGE = 60
-"""White noise of this many eigenvalues has smaller ratios almost surely."""
+"""With this many eigenvalues, the ratios of white noise are almost surely smaller."""
 _FEWEST = 4
 
 
@@ -55,7 +55,7 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
 
 
 def white_ratio(rows: int, columns: int, level: float, rng: np.random.Generator) -> float:
-    """The ratio l_1 / l_2 that white noise does not exceed at this level; 1 for large tables, where it is near 1."""
+    """Upper limit of the ratio l_1 / l_2 of white noise at this level; 1 for large tables, where it is near 1."""
     if not 2 <= min(rows, columns) <= _LARGE:
         return 1.0
     values = white_spectra(rows, columns, _DRAWS, rng)

@@ -1,10 +1,10 @@
 """Kneedle (Satopaa and others, 2011): the elbow of the scree plot, and the components before it.
 
-Both axes of the plot are brought to 0..1 and the curve turned to rise; its distance over the diagonal has an elbow
-where it then falls by more than `sensitivity` mean steps before it rises again.
+Both axes of the plot are scaled to 0..1 and the curve is flipped to rise. Its distance above the diagonal has an elbow
+where it falls by more than `sensitivity` mean steps before it rises again.
 
-On the curve of cumulative shares the same rule is Kaiser's: its distance over the diagonal grows while a component is
-above the average. That is why the scree itself is taken.
+On the curve of cumulative shares this would be Kaiser's rule: its distance above the diagonal grows while a component
+is above the average. The rule therefore uses the scree plot itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from eckart.rank.evidence import Evidence
 
 
 def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
-    """Place of the first elbow of a falling curve, counted from 0; None without one.
+    """Index of the first elbow of a decreasing curve, counted from 0; None without one.
 
     Examples
     --------
@@ -36,12 +36,12 @@ def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
         elif peak is not None and distance[i] < threshold:
             return peak
         elif i < count - 1 and step[i] > 0:
-            threshold = 0.0  # it rises again: the next peak decides
+            threshold = 0.0  # it rises again: the next peak counts
     return peak
 
 
 def by_elbow(e: Evidence) -> tuple[int | None, str]:
-    """The components before the elbow of the scree plot of all known values; estimated ones would add a bend."""
+    """The components before the elbow of the scree plot of all known values; estimated values would add a bend."""
     known = e.ratios[: e.known]
     place = kneedle(known)
     if place is None:

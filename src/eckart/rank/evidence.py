@@ -1,6 +1,6 @@
-"""What rules may look at: shares of the components, and the table itself where it is given.
+"""The input of the rules: shares of the components, and the table itself if it is given.
 
-With B the centred and scaled matrix and l its squared singular values, falling: shares = l / ||B||^2.
+With B the centred and scaled matrix and l its squared singular values, decreasing: shares = l / ||B||^2.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from eckart.result import Decomposition
 WHOLE = 3000
 """Up to this shorter side all singular values are computed, from the matrix of cross-products."""
 LARGEST_DENSE = 4_000_000
-"""Tables of up to this many entries are tested entry by entry; sparse ones as dense ones."""
+"""Tables of up to this many entries are tested entry by entry; sparse ones become dense."""
 _EXACT = 400
 _LEADING = 40
 _STEEP = 3.0
 _ROUNDING = 1e-13
-"""Share of the variance up to which an eigenvalue is rounding."""
+"""Eigenvalues up to this share of the variance count as rounding."""
 _SIMULATED = 150
-"""Up to this many eigenvalues, those of white noise are drawn."""
+"""Up to this many eigenvalues, those of white noise are simulated."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A matrix as far as rules may know it. `ratios` are all of them if `whole`; `right` belongs to the leading."""
+    """A matrix as rules see it. `ratios` are complete if `whole`; `right` contains the leading vectors."""
 
     rows: int
     columns: int
@@ -67,12 +67,12 @@ class Evidence:
     opened: Opened | None = None
     moments: Moments | None = None
     known: int | None = None
-    """How many of the shares are computed, where the others are estimated."""
+    """Number of computed shares; the others are estimated."""
     options: Options = field(default_factory=Options)
 
     @property
     def free_rows(self) -> int:
-        """Rows, less the one that the means have taken."""
+        """Number of rows, minus one if means were subtracted."""
         return self.rows - 1 if self.center else self.rows
 
     @property
@@ -86,13 +86,13 @@ class Evidence:
         return max(1, min(self.options.most or _LEADING, self.short - 1))
 
     def falls(self, factor: float) -> np.ndarray:
-        """The numbers of components after which the eigenvalues fall to less than 1 / factor, in rising order.
+        """The numbers of components after which the eigenvalues fall to less than 1 / factor, in increasing order.
 
-        Eigenvalues of noise fall gently except for the last quarter, where they must fall more steeply than those of
-        white noise, whichever of the falls before is the end of the components.
+        Eigenvalues of noise fall gently, except for the last quarter. There they must fall more steeply than those of
+        white noise, whichever earlier fall ends the components.
         """
         known, gentle = self.ratios[: self.known], 3 * self.short // 4
-        # Eigenvalues that are rounding are no noise: a constant column, or a table of exactly low rank.
+        # Eigenvalues within rounding are not noise: a constant column, or a table of exactly low rank.
         real = int(np.count_nonzero(known > _ROUNDING))
         steep = (np.flatnonzero(known[: max(real - 1, 0)] > factor * known[1 : max(real, 1)]) + 1).tolist()
         if 0 < real <= min(gentle, len(known) - 1):
@@ -108,16 +108,16 @@ class Evidence:
         return all(ratio > white_falls(self.free_rows - k, self.columns - k)[fall - k - 1] for k in before)
 
     def falls_beyond(self, k: int) -> int | None:
-        """The number of components before a steep fall beyond component k, where a rule that stops at k is blind."""
+        """The number of components before a steep fall beyond component k, which a rule that stops at k misses."""
         falls = self.falls(_STEEP)
         return int(falls[-1]) if falls.size and falls[-1] > k else None
 
     def rng(self, rule: int) -> np.random.Generator:
-        """Each rule has random numbers of its own, whatever rules ran before it."""
+        """Separate random numbers for each rule, independent of the rules applied before."""
         return np.random.Generator(np.random.Philox(key=[self.options.seed, rule]))
 
     def repeats(self, fewest: int, most: int) -> int:
-        """How often to draw: often for small tables, at least `fewest` times for large ones."""
+        """Number of draws: many for small tables, at least `fewest` for large ones."""
         if self.options.repeats is not None:
             return self.options.repeats
         return int(np.clip(20_000_000 // (self.rows * self.columns), fewest, most))
@@ -137,7 +137,7 @@ class Evidence:
 
     @property
     def _order(self) -> np.ndarray:
-        """An order of the rows that depends on their entries only, so that no rule depends on the order given."""
+        """An order of the rows that depends only on their entries, so that no rule depends on the given order."""
         assert self.opened is not None
         given = self.opened.matrix.matrix
         rows = np.ascontiguousarray(given.toarray() if self.sparse else to_numpy(given), dtype=np.float64)
@@ -178,7 +178,7 @@ class Evidence:
         return np.asarray(images / np.maximum(np.linalg.norm(images, axis=0), 1e-300))
 
     def remainder(self, k: int) -> Remainder:
-        """What k components leave of B."""
+        """The residual of B after k components."""
         whole = self.centred.astype(np.float64, copy=False)
         return Remainder(whole, self._left[:, :k], self.right[:, :k], self.center, self.short - k)
 
@@ -203,13 +203,13 @@ def _column_shares(d: Decomposition) -> np.ndarray | None:
 
 
 def of_decomposition(d: Decomposition, options: Options) -> Evidence:
-    """What a decomposition alone can tell."""
+    """The evidence from a decomposition alone."""
     if d.which == "smallest":
         raise ParameterError("The decomposition contains the smallest components, but the rules need the largest.")
     right = to_numpy(d.right).astype(np.float64)
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     center = d.mean is not None
-    rows = max(round(d.weight), 1)  # a row of weight 2 is two rows
+    rows = max(round(d.weight), 1)  # a row of weight 2 counts as two rows
     short = _rank_limit(rows, d.columns, center=center)
     whole = len(ratios) >= min(short, _rank_limit(d.rows, d.columns, center=center))
     columns: np.ndarray | None
@@ -232,7 +232,7 @@ def of_kernel(d: Decomposition, options: Options) -> Evidence:
 
 
 def needed(rows: int, columns: int, options: Options, *, center: bool) -> int:
-    """How many components the rules need of a table in memory: all if there are few, else the leading ones."""
+    """Number of components that the rules need for a table in memory: all if there are few, else the leading ones."""
     short = _rank_limit(rows, columns, center=center)
     return short if short <= _EXACT else min(short, 2 * (options.most or _LEADING) + 1)
 
@@ -251,7 +251,7 @@ def _first_components(
 def of_data(
     data: object, opened: Opened, options: Options, *, center: bool, scale: bool, known: Decomposition | None = None
 ) -> Evidence:
-    """The moments in one pass, the leading components, and all singular values where there are few enough of them.
+    """The moments in one pass, the leading components, and all singular values if there are few enough.
 
     `known` is a decomposition of the same table; it is used if it has the components that the rules need.
     """
@@ -276,7 +276,7 @@ def of_data(
 
 
 def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -> Evidence:
-    """Rows that are read in blocks: the moments, all singular values and the components from one pass."""
+    """Rows read in blocks: the moments, all singular values and the components from one pass."""
     rows, columns = opened.matrix.shape
     shift = np.mean(opened.matrix.sample(), axis=0) if center and not opened.matrix.sparse else None
     problem = standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift, exponent=opened.exponent)

@@ -34,7 +34,7 @@ def marchenko_pastur_median(beta: float) -> float:
     low, high = (1.0 - math.sqrt(beta)) ** 2, (1.0 + math.sqrt(beta)) ** 2
 
     def mass(angle: float) -> float:
-        """The law up to low + (high - low) sin^2(angle): the substitution takes the roots at both ends away."""
+        """The distribution function at low + (high - low) sin^2(angle), which removes the roots at both ends."""
 
         def density(t: float) -> float:
             x = low + (high - low) * math.sin(t) ** 2
@@ -56,7 +56,7 @@ def by_known_noise(e: Evidence) -> tuple[int | None, str]:
 
 
 def by_unknown_noise(e: Evidence) -> tuple[int | None, str]:
-    """The threshold with the noise read off the middle of the spectrum, or off what leading components leave."""
+    """The threshold with noise from the middle of the spectrum, or from the residual of leading components."""
     beta, longer = _shape(e)
     if e.whole:
         middle = float(np.median(np.sqrt(e.ratios)))
@@ -67,7 +67,7 @@ def by_unknown_noise(e: Evidence) -> tuple[int | None, str]:
 
 
 def _from_remainder(e: Evidence, beta: float, longer: int) -> tuple[int | None, str]:
-    """s^2 = (total - first k) / (m n - k (m + n - k)), with the k that its threshold gives."""
+    """s^2 = (total - first k) / (m n - k (m + n - k)), with the k that follows from its threshold."""
     rows, columns, k = e.free_rows, e.columns, 0
     for _ in range(len(e.ratios) + 1):
         noise = (1.0 - float(e.ratios[:k].sum())) / max(rows * columns - k * (rows + columns - k), 1)

@@ -1,4 +1,4 @@
-"""Leading squared singular values of a table on the host, roughly: for the many tables that a rule draws."""
+"""Approximate leading squared singular values of a host table, for the many tables that a rule draws."""
 
 from __future__ import annotations
 

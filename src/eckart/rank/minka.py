@@ -1,4 +1,4 @@
-"""How many components are signal: the Laplace approximation of the evidence of probabilistic PCA (Minka, NIPS 2000).
+"""Number of signal components: the Laplace approximation of the evidence of probabilistic PCA (Minka, NIPS 2000).
 
 For rank r of p columns and n rows, with l the variances, v the mean of those after r, m = r p - r (r + 1) / 2:
 
@@ -19,7 +19,7 @@ from eckart.formatting import counted
 from eckart.rank.evidence import WHOLE, Evidence
 
 _FLOOR = 1e-15
-"""Differences and variances below this share of the largest are rounding."""
+"""Differences and variances below this share of the largest count as rounding."""
 
 
 def minka_rank(variances: np.ndarray, rows: int) -> int:
@@ -34,13 +34,13 @@ def minka_rank(variances: np.ndarray, rows: int) -> int:
     size = len(variances)
     if size < 2 or variances[0] <= 0.0:
         return 1
-    # The evidence changes by a constant when the data are scaled, so the largest variance may be 1.
+    # Scaling the data changes the evidence by a constant, so the largest variance is set to 1.
     evidence = log_evidence(np.asarray(variances, dtype=np.float64) / float(variances[0]), rows)
     return int(np.argmax(evidence)) + 1
 
 
 def log_evidence(spectrum: np.ndarray, rows: int) -> np.ndarray:
-    """log p(data | r) for r = 1 .. p - 1; minus infinity where the last variance is rounding."""
+    """log p(data | r) for r = 1 .. p - 1; minus infinity if the last variance is rounding."""
     size = len(spectrum)
     rank = np.arange(1, size)
     clipped = np.maximum(spectrum, _FLOOR)

@@ -1,18 +1,18 @@
-"""Noise whose neighbouring columns are correlated: how much, and how many components are found without it.
+"""Noise with correlated neighbouring columns: the correlation, and the number of components after removing it.
 
 The noise of ordered columns (wavelengths, times, places) often has correlations near r^|i - j| between columns i and j.
 With r known, the table times L^-T, where L L^T is the matrix of these correlations, has independent noise and as many
 components, so that the tests for independent noise apply.
 
-r is estimated together with the number of components k, so that components which happen to join neighbours are not
-taken for correlated noise, nor the reverse. With n degrees of freedom, p columns and the eigenvalues l of the
+r is estimated together with the number of components k, so that components that happen to join neighbours are not
+mistaken for correlated noise, or vice versa. With n degrees of freedom, p columns and the eigenvalues l of the
 covariance of the transformed table, probabilistic PCA (Tipping and Bishop, 1999) has the likelihood
 
     -2 log L = n [sum of log l_i over i <= k + (p - k) log(mean of the others) + (p - 1) log(1 - r^2)] + constant
 
-The pair with the best Bayesian information criterion is taken. It must be clearly better than independent noise, also
-with a variance of its own for each column (see `unequal`). And it must be better than with the columns in random
-orders: where the order says nothing, any covariance of few columns resembles that of neighbours in some order.
+The pair with the best Bayesian information criterion is chosen. It must be clearly better than independent noise, also
+with a separate variance for each column (see `unequal`). It must also be better than with the columns in random orders:
+if the order is arbitrary, any covariance of few columns resembles that of neighbours in some order.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from eckart.rank.unequal import best_factors
 
 _CORRELATIONS = np.round(np.arange(-0.9, 0.91, 0.05), 2)
 _COARSE = 2
-"""Of the correlations, every second is tried for other orders of the columns."""
+"""For other orders of the columns, every second correlation is tried."""
 _LEAST_CORRELATION = 0.15
-"""Smaller correlations do not look like components."""
+"""Smaller correlations do not resemble components."""
 _EVIDENCE = 1.0
 """Difference of the criteria that is positive evidence (Kass and Raftery, 1995)."""
 _FEWEST = 5
-"""Columns whose order can be compared with others."""
+"""Minimum number of columns for comparing their order with others."""
 _ORDERS, _BETTER = 19, 3
 """Random orders of the columns, and how many of them may fit better than the given one."""
 

@@ -1,7 +1,7 @@
-"""What kind of noise some components leave: alike in all entries, alike in all rows, or correlated.
+"""The kind of noise in a residual: equal variance in all entries, equal rows, or correlated.
 
-Each question compares a statistic of the remainder with its values in tables that have the same components taken out:
-white noise, tables with shuffled columns, tables with random signs.
+Each test compares a statistic of the residual with its values in simulated tables without the same components: white
+noise, tables with shuffled columns, tables with random signs.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from eckart.rank.remainder import Remainder, cross_products
 
 _DRAWS = 39
 _FAR = 3.2
-"""Standard deviations beyond which the spread of the eigenvalues is called that of correlated noise."""
+"""Number of standard deviations beyond which the spread of the eigenvalues indicates correlated noise."""
 _NEIGHBOURS = 16.0
 """The same for the sum of squares of two standardised correlations of neighbours."""
 _DOUBTFUL = 10.0
 _FEWEST = 6
 _ROUNDING = 1e-12
-"""Share of the variance below which an eigenvalue is rounding."""
+"""Eigenvalues below this share of the variance count as rounding."""
 _BREAK = 4.0
 _BEYOND = 1.25
-"""Standard deviations beyond which eigenvalues are called far from the others, and how many times those of noise."""
+"""Number of standard deviations beyond which eigenvalues are far from the others, and the factor relative to noise."""
 _EQUAL = 0.2
 
 Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray]
@@ -52,9 +52,9 @@ def rows_are_exchangeable(remainder: Remainder, rng: np.random.Generator) -> boo
 def neighbours_are_correlated(found: Remainder, apart: Remainder, rng: np.random.Generator) -> bool:
     """Whether entries one and two columns apart are correlated, as in spectra and time series.
 
-    Rows are exchangeable, so their order is not asked: rows sorted by class look like a time series. `found` is what
-    all components leave that a test finds, `apart` what those leave that stand apart. Smooth components that are weak
-    have correlated neighbours, too, but do not leave them in `found`.
+    Rows are exchangeable, so their order is not used: rows sorted by class look like a time series. `found` is the
+    residual of all components that a test finds, `apart` that of the components that stand apart. Weak smooth
+    components have correlated neighbours too, but not in `found`.
     """
     left = _neighbour_excess(found, rng)
     return left > _NEIGHBOURS or (left > _DOUBTFUL and _neighbour_excess(apart, rng) > _NEIGHBOURS)
@@ -95,7 +95,7 @@ def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
     """The i at which the first i eigenvalues are farther from the others than in independent noise; 0 if there is none.
 
     Two statistics are compared for each i: the ratio l_i / l_(i+1), and that of the mean of the first i to the mean of
-    the others. Where nearly all components are strong, this is all that shows them: they make up the references of the
+    the others. If nearly all components are strong, only this shows them, because they dominate the references of the
     tests.
     """
     if remainder.free < 2:
@@ -111,7 +111,7 @@ def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
     observed, drawn = _compared(remainder, contrasts, flipped, rng)
     mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
     far = ((observed - mean) / deviation).max(axis=0)
-    # The largest of many places is farther out by chance: the references show how far.
+    # The largest of many positions is more extreme by chance: the references show how much.
     reached = float(((drawn - mean) / deviation).max())
     return int(np.argmax(far)) + 1 if far.max() > max(_BREAK, _BEYOND * reached) else 0
 
@@ -119,7 +119,7 @@ def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
 def _compared(
     remainder: Remainder, statistic: Callable[[np.ndarray, Remainder], np.ndarray], draw: Draw, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The statistic of the remainder, and of tables drawn in its place."""
+    """The statistic of the residual, and of simulated tables."""
     drawn = [statistic(remainder.projected(draw(remainder.noise, rng)), remainder) for _ in range(_DRAWS)]
     return statistic(remainder.table, remainder), np.asarray(drawn)
 

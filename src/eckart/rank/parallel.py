@@ -1,4 +1,4 @@
-"""Parallel analysis: components that are stronger than those of the same table with its structure destroyed.
+"""Parallel analysis: components stronger than those of the same table with its structure destroyed.
 
 Permutation (Horn, 1965) shuffles each column separately. Sign flips (Hong, Sheng and Dobriban, 2020) give each entry of
 the centred table a random sign, which keeps the variance of every entry.
@@ -18,7 +18,7 @@ from eckart.rank.tracy_widom import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.verdict import percent
 
 _HORN, _USUAL = 99, 0.95
-"""Shuffled tables of Horn's analysis, and its level."""
+"""Number of shuffled tables in Horn's analysis, and its level."""
 
 
 def by_permutation(e: Evidence) -> tuple[int | None, str]:
@@ -42,10 +42,10 @@ def by_sign_flips(e: Evidence) -> tuple[int | None, str]:
 
 
 def above_shuffled(e: Evidence) -> int:
-    """Horn's parallel analysis: component i against component i of shuffled tables, up to the first that is below.
+    """Horn's parallel analysis: compare component i with component i of shuffled tables, up to the first below.
 
-    It describes the table as it is, and needs no noise that is left: a component counts if it explains more than the
-    one of the same number does if the columns are unrelated, in 95 % of tables (Glorfeld, 1995).
+    It describes the table and needs no residual noise: a component counts if it explains more than the component of the
+    same number in 95 % of tables with unrelated columns (Glorfeld, 1995).
     """
     rng, table = e.rng(20), e.centred.astype(np.float64, copy=False)
     drawn = [leading_squares(permuted(table, rng), e.most, center=e.center) for _ in range(_HORN)]
@@ -55,7 +55,7 @@ def above_shuffled(e: Evidence) -> int:
 
 
 def _without_deflation(e: Evidence) -> tuple[int | None, str]:
-    """Component i against the i-th values of shuffled tables, which stay sparse; weak components may be hidden."""
+    """Compare component i with the i-th values of shuffled tables, which stay sparse; weak components may be hidden."""
     rng, repeats, most = e.rng(1), e.repeats(10, 60), e.most
     drawn = np.array([leading_squares(permuted(e.table, rng), most, center=e.center) for _ in range(repeats)])
     units = (tracy_widom(e.options.level) - MEAN) / STANDARD_DEVIATION

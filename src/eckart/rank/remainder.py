@@ -1,7 +1,7 @@
-"""What k components leave of a centred table, and how other tables are brought into the same space.
+"""The residual of a centred table after k components, and the projection of other tables onto the same space.
 
-With U, V the components and h, g the leverages of rows and columns, entry (i, j) of the remainder E has lost the share
-h_i + g_j - h_i g_j of its variance to the components. `noise` gives it back: E_ij / sqrt((1 - h_i)(1 - g_j)), the HC2
+With U, V the components and h, g the leverages of rows and columns, entry (i, j) of the residual E has lost the share
+h_i + g_j - h_i g_j of its variance to the components. `noise` restores it: E_ij / sqrt((1 - h_i)(1 - g_j)), the HC2
 correction of MacKinnon and White (1985).
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from eckart.arrays import Floats
 
 _LEAST_FREE = 0.1
-"""A row or column whose residual is below this share of its variance tells nothing about its noise."""
+"""A row or column whose residual is below this share of its variance gives no information about its noise."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Remainder:
     v: Floats
     center: bool
     free: int
-    """How many components are left."""
+    """Number of remaining components."""
 
     @cached_property
     def table(self) -> np.ndarray:
@@ -35,7 +35,7 @@ class Remainder:
 
     @property
     def columns_left(self) -> int:
-        """Columns, less the directions that the components have taken."""
+        """Number of columns minus the directions of the components."""
         return int(self.v.shape[0] - self.v.shape[1])
 
     @cached_property

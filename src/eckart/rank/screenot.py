@@ -1,7 +1,8 @@
 """ScreeNOT (Donoho, Gavish and Romanov, 2023): the best hard threshold in noise of unknown covariance.
 
-The values z of the noise are those observed, with the first k0 replaced by what the next ones predict for an edge. With
-phi(y) = mean y / (y^2 - z^2), D = phi (g phi + (1 - g) / y), g = short / long, the threshold solves y D'(y) = -4 D(y).
+The noise values z are the observed ones, with the first k0 replaced by an extrapolation of the next ones to the edge.
+With phi(y) = mean y / (y^2 - z^2), D = phi (g phi + (1 - g) / y), g = short / long, the threshold solves y D'(y) = -4
+D(y).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _FEWEST = 10
 
 
 def noise_values(values: np.ndarray, most: int) -> np.ndarray:
-    """Falling singular values with the first `most` replaced: an edge falls off like (place)^(2/3)."""
+    """Decreasing singular values with the first `most` replaced: an edge falls off like (place)^(2/3)."""
     noise = values.copy()
     step = values[most] - values[2 * most]
     place = np.arange(most) / most
@@ -24,7 +25,7 @@ def noise_values(values: np.ndarray, most: int) -> np.ndarray:
 
 
 def threshold(noise: np.ndarray, ratio: float) -> float:
-    """The root of y D'(y) / D(y) = -4 beyond the largest value of the noise; D'/D rises there."""
+    """The root of y D'(y) / D(y) = -4 beyond the largest noise value; D'/D increases there."""
     edge = float(noise.max())
 
     def excess(y: float) -> float:

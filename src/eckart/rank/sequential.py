@@ -1,20 +1,20 @@
-"""The sequential test: components one after the other, each against what the others leave with its structure destroyed.
+"""The sequential test: each component is compared with the residual of earlier ones, its structure destroyed.
 
-Step k takes the first k components U, V out of the centred table and destroys the structure of the remainder E, with
-the variance that the components took from it given back (see `remainder`). The reference R is the result projected onto
-the space that E lies in, (I - U U^T) . (I - V V^T). The statistic is the share of the next component, l_1(E) / ||E||^2
-against l_1(R) / ||R||^2 (Vitale and others, 2017). The first step that does not reject ends the test.
+Step k removes the first k components U, V from the centred table and destroys the structure of the residual E, after
+restoring the variance that the components removed (see `remainder`). The reference R is the result projected onto the
+space of E, (I - U U^T) . (I - V V^T). The statistic is the share of the next component, l_1(E) / ||E||^2 compared with
+l_1(R) / ||R||^2 (Vitale and others, 2017). The test ends at the first step that does not reject.
 
-Components of similar size hide each other in the first steps: they make up the variance that the reference is made of.
-Where the eigenvalues fall steeply after component f, the steps therefore begin there if component f, the weakest before
-the fall, is above noise in what the f - 1 before it leave. With fewer than 4 directions left, a component hides itself
-in the same way; if the noise has equal variance in all rows and columns, the reference is then made of what all f
-leave.
+Components of similar size hide each other in the first steps, because they dominate the variance of the reference. If
+the eigenvalues fall steeply after component f, the steps therefore begin there, provided that component f, the weakest
+before the fall, is above noise in the residual of the f - 1 before it. With fewer than 4 directions left, a component
+hides itself in the same way. If the noise has equal variance in all rows and columns, the reference is then made from
+the residual of all f.
 
-A test rejects if the statistic is among the largest 1 - level of itself and N draws, which is exact for any noise that
-the destruction leaves alike (Dwass, 1957). It stops as soon as too many draws are larger (Besag and Clifford, 1991).
-Large tables are drawn too seldom for that. Their limit is the mean of the draws plus as many standard deviations as the
-Tracy-Widom law has, which the largest eigenvalue of noise follows.
+A test rejects if the statistic is among the largest 1 - level of itself and N draws, which is exact for any noise whose
+law the destruction does not change (Dwass, 1957). It stops as soon as too many draws are larger (Besag and Clifford,
+1991). Large tables have too few draws for that. Their limit is the mean of the draws plus a number of standard
+deviations from the Tracy-Widom law, which the largest eigenvalue of noise follows.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from eckart.rank.tracy_widom import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.verdict import percent
 
 _FIRST = 8
-"""Draws that decide a clear case."""
+"""Number of draws for a clear case."""
 _CLEAR = 4.0
 """A case is clear if the statistic is this many times as far from the mean of the first draws as the limit."""
 _DRAWS = (20, 199)
-"""Fewest and most draws of a case that is not clear."""
+"""Minimum and maximum number of draws for an unclear case."""
 _FALL = 2.2
 """Eigenvalues that fall by this factor may be the last of components that hide each other."""
 _ENOUGH = 4
@@ -47,7 +47,7 @@ Destroy = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 @dataclass(frozen=True)
 class Step:
-    """A component's share of what the components before it leave, and the limit for noise."""
+    """A component's share of the residual of earlier components, and the limit for noise."""
 
     ratio: float
     limit: float
@@ -61,7 +61,7 @@ def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: st
     """(the number of components, the last step in words)."""
     if e.short < 3:
         return None, f"Needs at least 4 rows and 3 columns; the table has {e.rows} x {e.columns}."
-    # Two components left over are the fewest whose shares can be compared.
+    # Shares can be compared only if at least two components are left.
     last = min(e.most, e.short - 1)
     test = _Test(e, destroy, rng)
     for k, step in test.steps(test.together(), last):
@@ -75,7 +75,7 @@ def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: st
 
 
 class _Test:
-    """The table, its components, and the references drawn from what some of them leave."""
+    """The table, its components, and references drawn from residuals."""
 
     def __init__(self, e: Evidence, destroy: Destroy, rng: np.random.Generator) -> None:
         self.evidence, self.destroy, self.rng = e, destroy, rng
@@ -96,9 +96,9 @@ class _Test:
     def _stands_apart(self, fall: int) -> bool:
         if self.step(fall - 1, made_of=fall - 1).above:
             return True
-        # A reference that includes the component itself has no power where few directions are left. Without it, the
-        # reference is that of noise only if the noise has equal variance everywhere: a row or column of its own
-        # would be gone.
+        # A reference that includes the component itself has no power if few directions are left. Without it, the
+        # reference is valid only if the noise has equal variance everywhere: a single noisy row or column would be
+        # removed.
         few = self.evidence.short - fall < _ENOUGH
         return (
             few
@@ -111,7 +111,7 @@ class _Test:
             yield k, self.step(k, made_of=k)
 
     def step(self, k: int, *, made_of: int) -> Step:
-        """Component k + 1, against references made of what the first `made_of` components leave."""
+        """Component k + 1, compared with references made from the residual of the first `made_of` components."""
         ratios = self.evidence.ratios
         ratio = min(float(ratios[k]) / max(1.0 - float(ratios[:k].sum()), 1e-300), 1.0)
         if ratios[k] <= 1e-12:
@@ -121,7 +121,7 @@ class _Test:
         return Step(ratio, self._limit(noise, space, ratio))
 
     def _limit(self, noise: np.ndarray, space: Remainder, ratio: float) -> float:
-        """The share that noise does not reach at the level of the test."""
+        """The share that noise does not exceed at the level of the test."""
         drawn: list[float] = []
         allowed = int((1.0 - self.level) * (self.draws + 1) + 1e-9)
         while len(drawn) < self.draws:

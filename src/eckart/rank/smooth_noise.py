@@ -2,7 +2,7 @@
 
 It is the reference for components in noise of unknown covariance. The eigenvalues of its covariance lie between 1/3 and
 3, and the order of the columns does not change them. A component exceeds such noise by its distance from the next
-(`smooth_ratio`) or by its share of what is left (`smooth_share`). The level is shared by the two.
+(`smooth_ratio`) or by its share of the residual (`smooth_share`). Both share the level.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from eckart.rank.tracy_widom import tracy_widom
 _CORRELATION = 0.5
 _DRAWS = 399
 _DRAWN = 30
-"""Columns up to which the largest share is drawn; the edge of the spectrum is accurate for more."""
+"""Maximum number of columns for simulating the largest share; for more, the edge of the spectrum is accurate."""
 _WIDEST = 200
-"""Columns of the noise that is drawn; with more columns its largest eigenvalues are closer."""
+"""Number of columns of simulated noise; with more columns its largest eigenvalues are closer."""
 _ROUNDING = 1e-12
 
 
 def above_smooth_noise(e: Evidence, most: int) -> int:
-    """How many components, up to `most`, one after the other explain more of what is left than such noise does."""
+    """Number of components, up to `most`, that successively explain more of the residual than such noise."""
     ratios = np.asarray(e.ratios[: e.short])
     for k in range(min(most, len(ratios) - 1, e.short - 2)):
         left = max(1.0 - float(ratios[:k].sum()), 0.0)
@@ -35,18 +35,18 @@ def above_smooth_noise(e: Evidence, most: int) -> int:
 
 
 def smooth_ratio(rows: int, columns: int, level: float) -> float:
-    """What l_1 / l_2 of such noise does not exceed at this level."""
+    """Upper limit of l_1 / l_2 of such noise at this level."""
     values = _spectra(max(rows, 2), min(max(columns, 2), _WIDEST))
     return float(np.quantile(values[:, -1] / np.maximum(values[:, -2], 1e-300), (1.0 + level) / 2.0))
 
 
 @lru_cache(maxsize=1024)
 def smooth_share(rows: int, columns: int, level: float) -> float:
-    """What l_1 / (sum of l) of such noise does not exceed at this level."""
+    """Upper limit of l_1 / (sum of l) of such noise at this level."""
     if columns <= _DRAWN:
         values = _spectra(max(rows, 2), max(columns, 2))
         return float(np.quantile(values[:, -1] / values.sum(axis=1), (1.0 + level) / 2.0))
-    angles = np.pi * (np.arange(columns) + 0.5) / columns  # the eigenvalues of the covariance, nearly
+    angles = np.pi * (np.arange(columns) + 0.5) / columns  # approximately the eigenvalues of the covariance
     r = _CORRELATION
     eigenvalues = (1.0 - r * r) / (1.0 + r * r - 2.0 * r * np.cos(angles))
     return upper_edge(eigenvalues, rows, tracy_widom((1.0 + level) / 2.0)) / float(eigenvalues.sum())
@@ -54,12 +54,12 @@ def smooth_share(rows: int, columns: int, level: float) -> float:
 
 @lru_cache(maxsize=64)
 def _spectra(rows: int, columns: int) -> np.ndarray:
-    """Eigenvalues of the cross-products of such noise, each rising."""
+    """Eigenvalues of the cross-products of such noise, increasing."""
     places = np.arange(columns)
     factor = np.linalg.cholesky(_CORRELATION ** np.abs(np.subtract.outer(places, places)))
     rng = np.random.Generator(np.random.Philox(key=[rows, columns]))
     if rows >= columns:
-        # Bartlett: B B^T with B lower triangular has the law of the cross-products of white noise.
+        # Bartlett: B B^T with lower triangular B has the law of the cross-products of white noise.
         drawn = np.tril(rng.standard_normal((_DRAWS, columns, columns)), -1)
         drawn[:, places, places] = np.sqrt(rng.chisquare(rows - places, (_DRAWS, columns)))
         tables = factor @ drawn

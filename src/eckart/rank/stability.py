@@ -1,8 +1,8 @@
-"""Stability under resampling: how much of the space of k components two random halves of the rows have in common.
+"""Stability under resampling: how much of the space of k components two random halves of the rows share.
 
-With the first k components V, W of the halves, ||V^T W||^2 of k are shared, k - ||V^T W||^2 lost. If k - 1 of
-them are shared and the last is chance, 1 - 1/(columns - k + 1) of a direction is lost. k is the largest number of which
-less than two thirds of that is lost.
+With the first k components V, W of the halves, ||V^T W||^2 of k directions are shared and k - ||V^T W||^2 lost. If k -
+1 of them are shared and the last is random, 1 - 1/(columns - k + 1) of a direction is lost. k is the largest number for
+which less than two thirds of that is lost.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The one-standard-error rule: of models about as good as the best, the smallest."""
+"""The one-standard-error rule: the smallest of the models about as good as the best."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def fewest_as_good(errors: np.ndarray) -> int:
 
 
 def fewest_not_worse(errors: np.ndarray, level: float = 0.95, *, overlap: float = 0.0) -> int:
-    """The smallest k (row) that a paired t-test of the logarithms does not call worse than the best.
+    """The smallest k (row) that a paired t-test of the logarithms does not find worse than the best.
 
-    Errors of different parts (columns) may differ by orders of magnitude, their ratios do not. `overlap` is the number
-    of held-out entries over that of the others, where the parts come from several splits of the same table: it is
-    added to the variance of the mean (the corrected resampled test of Nadeau and Bengio, 2003).
+    Errors of different parts (columns) may differ by orders of magnitude, but their ratios do not. `overlap` is the
+    ratio of held-out entries to the others if the parts come from several splits of the same table. It is added to the
+    variance of the mean (the corrected resampled test of Nadeau and Bengio, 2003).
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The Tracy-Widom law of real noise (beta = 1), by a gamma law with its first three moments (Chiani, 2014).
 
-TW1 ~ Gamma(46.446, 0.186054) - 9.84801: the distribution function is right to 0.001.
+TW1 ~ Gamma(46.446, 0.186054) - 9.84801: the distribution function is accurate to 0.001.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The evidence of a table that was transformed so that its noise is independent and of equal variance."""
+"""The evidence of a table transformed to independent noise of equal variance."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from eckart.rank.remainder import Remainder
 
 @dataclass(frozen=True)
 class Transformed(Evidence):
-    """The evidence of a centred table that is given.
+    """The evidence of a given centred table.
 
-    `mean` is the direction of the rows that centring has taken, as a column; without columns if there is none.
+    `mean` is the row direction removed by centring, as a column; it has no columns without centring.
     """
 
     given: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))

@@ -1,18 +1,18 @@
-"""Noise of unequal variance: the variance of each column's noise, and how many components are found without it.
+"""Noise of unequal variance: the noise variance of each column, and the number of components after equalising it.
 
-Columns of large noise turn the components of a PCA towards themselves. With a component of singular value s and
-loadings v, the PCA leaves a column of noise variance d too little variance, by the share 2 v_j^2 where s^2 is twice
-n d. Tests against what the components leave then find components that are not there.
+Columns with large noise rotate the components of a PCA towards themselves. With a component of singular value s and
+loadings v, a column of noise variance d keeps too little residual variance, by the share 2 v_j^2 if s^2 is twice n d.
+Tests against the residual then find components that do not exist.
 
 Factor analysis estimates the noise variances d together with k components. It has the likelihood
 
     -2 log L = n [sum of log d_j + sum of (log m_i - m_i + 1) over i <= k + sum of c_j / d_j - p] + constant
 
 for n degrees of freedom, p columns, variances c of the columns and the leading eigenvalues m of the covariance of
-columns divided by sqrt(d) (Joereskog, 1967). k components of p columns are determined if (p - k)^2 >= p + k
-(Ledermann, 1937). The k with the best Bayesian information criterion is taken, if the criterion is better than that of
-noise of equal variance. The table with its columns divided by sqrt(d) has as many components and noise of equal
-variance, so that a PCA is not biased and the tests apply (Leeb and Romanov, 2021).
+columns divided by sqrt(d) (Joereskog, 1967). k components of p columns are determined if (p - k)^2 >= p + k (Ledermann,
+1937). The k with the best Bayesian information criterion is chosen, if it is better than that of noise of equal
+variance. The table with its columns divided by sqrt(d) has as many components and noise of equal variance, so a PCA is
+not biased and the tests apply (Leeb and Romanov, 2021).
 
 If there are more columns than rows, the same is done with the rows. The variances of the longer side average out, and
 tests with random signs allow for them.
@@ -31,11 +31,11 @@ from eckart.rank.evidence import Evidence
 from eckart.rank.transformed import Transformed, transformed
 
 _STEPS, _TOLERANCE = 100, 0.02
-"""Steps of the search at most; it ends where a step changes the logarithm of the likelihood by about the tolerance."""
+"""Maximum number of steps of the search; it ends when a step changes the log likelihood by about the tolerance."""
 _LEAST = 1e-3
-"""Share of a column's variance that is noise at least."""
+"""Minimum share of a column's variance that is noise."""
 _FEWEST = 5
-"""Columns, or rows, from which a component can be distinguished from unequal noise."""
+"""Minimum number of columns, or rows, for distinguishing a component from unequal noise."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Factors:
 
 
 def equalised(e: Evidence, most: int) -> Transformed | None:
-    """The table with noise of equal variance; None if its noise seems to have that already.
+    """The table with noise of equal variance; None if it already seems to have that.
 
-    At most `most` components are looked for.
+    At most `most` components are considered.
     """
     by_rows = e.free_rows < e.columns
     table = e.centred.astype(np.float64, copy=False)
@@ -59,7 +59,7 @@ def equalised(e: Evidence, most: int) -> Transformed | None:
     if len(covariance) < _FEWEST or not float(variances.min()) > 0.0:
         return None
     most = min(most, e.short - 1)
-    # Both models are of all rows or columns, also of the direction that the means have taken: the unit cancels.
+    # Both models describe all rows or columns, including the direction of the means, so the unit cancels.
     white = white_criteria(e.ratios[: e.short] * float(variances.sum()) / long, long, len(covariance), most)
     found = best_factors(covariance / long, long, most, int(white.argmax()))
     if found.criterion <= white.max():
@@ -87,7 +87,7 @@ def best_factors(covariance: np.ndarray, rows: int, most: int, start: int) -> Fa
 
 
 def factors(covariance: np.ndarray, rows: int, k: int) -> Factors:
-    """Maximum likelihood of k components in noise with a variance of its own for each column."""
+    """Maximum likelihood of k components in noise with a separate variance for each column."""
     columns = len(covariance)
     variances = np.maximum(np.diag(covariance), 1e-300)
     if (columns - k) ** 2 < columns + k:
@@ -106,7 +106,7 @@ def factors(covariance: np.ndarray, rows: int, k: int) -> Factors:
 
 
 def _unique_shares(correlations: np.ndarray, k: int) -> np.ndarray:
-    """Where the search starts: about the shares that the other columns do not explain (Joereskog, 1967)."""
+    """Start of the search: approximately the shares that the other columns do not explain (Joereskog, 1967)."""
     columns = len(correlations)
     inverse = np.diag(np.linalg.inv(correlations + _LEAST * np.eye(columns)))
     return np.asarray(np.clip((1.0 - 0.5 * k / columns) / inverse, 2.0 * _LEAST, 0.99))

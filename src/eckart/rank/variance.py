@@ -23,7 +23,7 @@ def by_energy(e: Evidence) -> tuple[int | None, str]:
 
 
 def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
-    """The rule as some lecture notes print it, with singular values that are not squared."""
+    """The rule of some lecture notes, with singular values that are not squared."""
     if not e.whole:
         return None, f"Needs the sum of all {e.short:,} singular values, but only {len(e.ratios):,} are known."
     roots = np.sqrt(e.ratios)

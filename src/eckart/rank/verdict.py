@@ -1,4 +1,4 @@
-"""What the rules say: one verdict each, and all of them together."""
+"""The answers of the rules: one verdict each, and all together."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from eckart.displays import html_table
 from eckart.documentation import document
+from eckart.formatting import wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def percent(share: float) -> str:
-    """12.34 %, and three digits of what is below one percent."""
+    """12.34 %, with three digits below one percent."""
     return f"{100.0 * share:.2f} %" if share >= 0.01 else f"{100.0 * share:.3g} %"
 
 
@@ -64,7 +65,7 @@ def _span(numbers: list[int]) -> str:
 
 
 def _dissent(said: list[int], k: int) -> str:
-    """What the rules say that do not say k."""
+    """The answers of the rules that differ from k."""
     others = [number for number in said if number != k]
     if not others:
         return ""
@@ -74,7 +75,7 @@ def _dissent(said: list[int], k: int) -> str:
 TESTS = ("sign_flip", "permutation")
 """Sequential tests with a known error rate: each adds a component that is not there in 1 % of tables (1 - level)."""
 SPECTRAL_TESTS = ("deterministic",)
-"""The test that stands in for them where only the singular values are known."""
+"""The test that replaces them if only the singular values are known."""
 ANY_NOISE = ("gap",)
 """The rule for noise of any covariance."""
 DECORRELATED = "Parallel analysis (sign flips), without the correlation of neighbouring columns"
@@ -84,7 +85,9 @@ RELATED = "Parallel analysis (Horn)"
 EQUALISED = "Parallel analysis (sign flips), with the noise scaled to equal variance"
 """The rule that decides if the noise has unequal variances."""
 ENOUGH = 12
-"""Directions left that show the covariance of the noise."""
+"""Number of remaining directions that is enough to show the covariance of the noise."""
+_MANY_ROWS = 6
+"""Rows per column from which noise rarely stands apart."""
 
 
 @document
@@ -199,7 +202,7 @@ class RankChoice:
 
     @property
     def above_noise(self) -> int | None:
-        """How many components are above independent noise, whether or not the residual is such noise."""
+        """Number of components above independent noise, whether or not the residual is such noise."""
         return self._tested[0]
 
     @property
@@ -208,11 +211,22 @@ class RankChoice:
         if self.decorrelated is not None:
             return self.decorrelated, "decorrelated"
         k, by = self._tested
+        if k == 0 and self._masked:
+            return self.apart, ANY_NOISE[0]
         if self.correlated and self.apart is not None and k is not None:
             return min(self.apart, k), ANY_NOISE[0]
         if self.horn is not None and (k is None or self.horn < k):
             return self.horn, "horn"
         return self._vote() if k is None else (k, by)
+
+    @property
+    def _masked(self) -> bool:
+        """Whether two or more components of few columns stand apart that mask each other in the tests.
+
+        Unequal noise stands apart too, and that of few rows.
+        """
+        few = self.columns < ENOUGH and self.rows >= _MANY_ROWS * self.columns
+        return few and (self.apart or 0) > 1 and self.equalised is None
 
     @property
     def _tested(self) -> tuple[int | None, str]:
@@ -223,7 +237,7 @@ class RankChoice:
         return (tested.k, tested.rule) if self.equalised is None else (self.equalised, "equalised")
 
     def _vote(self) -> tuple[int | None, str]:
-        """The number that most rules name; of several the one nearest to the median."""
+        """The number that most rules give; ties go to the one nearest to the median."""
         answers = sorted(verdict.k for verdict in self._voters if verdict.k is not None)
         if not answers:
             return None, ""
@@ -233,12 +247,12 @@ class RankChoice:
 
     @property
     def tested(self) -> list[int]:
-        """What the tests for independent noise say whose assumptions hold, without those that abstain."""
+        """The answers of the tests for independent noise whose assumptions hold, without those that abstain."""
         return [v.k for v in self._said(self.trusted) or self._said(SPECTRAL_TESTS) if v.k is not None]
 
     @property
     def apart(self) -> int | None:
-        """How many components stand apart from noise of any covariance, if that rule was asked and answered."""
+        """Number of components that stand apart from noise of any covariance, if that rule answered."""
         return next((v.k for v in self._said(ANY_NOISE)), None)
 
     def _said(self, rules: tuple[str, ...]) -> list[Verdict]:
@@ -273,11 +287,20 @@ class RankChoice:
             agreement = f"{self[by].title} finds {components}{because}. {agreement}"
         if not self.reason:
             return agreement
+        return f"{agreement} {self.uncertainty} {self.reason}"
+
+    @property
+    def uncertainty(self) -> str:
+        """How far the number is uncertain, in a sentence; empty if it is certain."""
+        if not self.reason or self.lowest is None:
+            return ""
+        if self.highest is None and self.lowest >= min(self.rows - 1, self.columns):
+            return "The number is uncertain."
         span = f"{self.lowest} or more" if self.highest is None else f"{self.lowest} to {self.highest}"
-        return f"{agreement} The number is uncertain ({span}). {self.reason}"
+        return f"The number is uncertain ({span})."
 
     def _agreement(self, k: int, what: str, *, only: bool) -> str:
-        """How many of the rules that count say k: `what` is what they do, with {s} for the singular of the verb."""
+        """How many of the counting rules give k; `what` is the verb phrase, with {s} for the singular."""
         voters = [verdict for verdict in self._voters if verdict.k is not None]
         said = [verdict.k for verdict in voters if verdict.k is not None]
         same = said.count(k)
@@ -340,10 +363,12 @@ class RankChoice:
 
     def __str__(self) -> str:
         width = max(len(verdict.title) for verdict in self.verdicts)
+        indent = " " * (width + 8)
         lines = [
-            f"{v.title:<{width}}  {'-' if v.k is None else v.k:>4}  {v.reason}" for v in self.verdicts
+            wrapped(f"{v.title:<{width}}  {'-' if v.k is None else v.k:>4}  {v.reason}", indent=indent)
+            for v in self.verdicts
         ]  # fmt: skip
-        return "\n".join([*lines, self.summary])
+        return "\n".join([*lines, wrapped(self.summary)])
 
     def _repr_html_(self) -> str:
         rows = [(v.title, "-" if v.k is None else str(v.k), v.reason) for v in self.verdicts]
@@ -351,7 +376,10 @@ class RankChoice:
 
     @property
     def _voters(self) -> list[Verdict]:
-        """The rules that look for signal and have a vote, if any of them answered; else all that look; else all."""
+        """The rules that look for signal and vote, if any of them answered.
+
+        Otherwise all that look for signal, or all.
+        """
         for chosen in (
             [v for v in self.verdicts if v.counts and v.votes],
             [v for v in self.verdicts if v.counts],

@@ -1,4 +1,4 @@
-"""Eigenvalues of the cross-products of white noise, drawn."""
+"""Simulated eigenvalues of the cross-products of white noise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RARE = 4.0
 
 
 def white_spectra(rows: int, columns: int, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """`draws` spectra of Gaussian noise, each falling.
+    """`draws` spectra of Gaussian noise, each decreasing.
 
     They are the eigenvalues of B B^T, B lower triangular with chi-distributed diagonal (Bartlett, 1933).
 
@@ -32,7 +32,7 @@ def white_spectra(rows: int, columns: int, draws: int, rng: np.random.Generator)
 
 @lru_cache(maxsize=256)
 def white_falls(rows: int, columns: int) -> np.ndarray:
-    """What the ratios l_i / l_(i + 1) of white noise rarely exceed, for all i."""
+    """Limits that the ratios l_i / l_(i + 1) of white noise rarely exceed, for all i."""
     drawn = np.log(white_spectra(rows, columns, _DRAWS, np.random.Generator(np.random.Philox(key=[rows, columns]))))
     falls = drawn[:, :-1] - drawn[:, 1:]
     return np.asarray(np.exp(falls.mean(axis=0) + _RARE * falls.std(axis=0, ddof=1)))

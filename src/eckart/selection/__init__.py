@@ -1,4 +1,4 @@
-"""Choosing among the old columns, where a decomposition makes new ones: a filter, an elimination, a random search."""
+"""Feature selection: choose among the original columns by a filter, an elimination or a random search."""
 
 from eckart.selection.backward_elimination import BackwardElimination
 from eckart.selection.correlation_filter import CorrelationFilter

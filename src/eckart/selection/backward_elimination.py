@@ -1,4 +1,4 @@
-"""BackwardElimination: take columns away, the least missed first, and keep what does best on held-out rows."""
+"""BackwardElimination: remove the least useful columns first, and keep the set that performs best on held-out rows."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ class BackwardElimination(Search):
         return sets[best], float(score[best]), table(rows)
 
     def _round(self, folds: Folds, current: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
-        """The columns that are missed least, and the scores without them."""
+        """The columns whose removal hurts least, and the scores without them."""
         wanted = self.step if isinstance(self.step, int | np.integer) else int(self.step * len(current))
         count = min(max(1, int(wanted)), len(current) - least)
         scores = folds.scores([np.delete(current, place) for place in range(len(current))])
-        # A stable sort: of equal ones the first, as max() takes it.
+        # A stable sort: ties go to the first, as with max().
         indices = np.argsort(-scores.mean(axis=1), kind="stable")[:count]
         if count == 1:
             return current[indices], scores[indices[0]]
@@ -108,7 +108,7 @@ class BackwardElimination(Search):
         return row
 
     def _tired(self, rows: list[Row]) -> bool:
-        """Whether the best score is `patience` rounds old; a given number of columns is reached in any case."""
+        """Whether the best score is `patience` rounds old; a given number of columns is always reached."""
         if self.n_features_to_select is not None or self.patience is None:
             return False
         score = np.array([row["score"] for row in rows])

@@ -1,4 +1,4 @@
-"""What the selectors share: the mask of chosen columns, and the search as a table."""
+"""Shared by the selectors: the mask of chosen columns, and the search as a table."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ Row = dict[str, Any]
 
 
 _EQUAL = 1e-10
-"""Scores that differ by less, relative to 1 or to their size, differ by rounding."""
+"""Scores that differ by less, relative to 1 or to their size, count as equal."""
 
 
 def best_set(scores: np.ndarray, sizes: np.ndarray) -> int:
-    """The place of the highest score; of scores equal but for rounding the smallest set, of equal sizes the first."""
+    """Index of the highest score; ties within rounding go to the smallest set, then to the first."""
     top = float(scores.max())
     tied = np.flatnonzero(scores >= top - _EQUAL * max(1.0, abs(top)))
     return int(tied[np.argmin(sizes[tied], axis=0)])
@@ -66,7 +66,7 @@ nested_score_ : float or None
 
 
 class Selector(SelectorMixin, BaseEstimator):
-    """Keeps some of the columns: `support_` says which, `history_` how they were found."""
+    """Keeps some of the columns, given by `support_`; `history_` records the search."""
 
     n_features_in_: int
     support_: np.ndarray
@@ -101,7 +101,7 @@ class SearchParameters:
 
 
 class Search(MetaEstimatorMixin, Selector, SearchParameters):
-    """Judges sets of columns by how well `estimator` does with them on rows that were held out."""
+    """Scores sets of columns by the performance of `estimator` on held-out rows."""
 
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit"])],
@@ -169,7 +169,7 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         return Folds.of(self.estimator, X, y, groups, scoring=self.scoring, cv=self.cv, n_jobs=self.n_jobs)
 
     def _nested(self, folds: Folds, groups: object) -> float:
-        """Mean score on rows that took no part in the search: the whole search again without each fold."""
+        """Mean score on rows not used in the search: the whole search is repeated without each fold."""
         if not (isinstance(self.cv, Integral) or self.cv is None or hasattr(self.cv, "split")):
             raise ParameterError(
                 "nested=True repeats the search on parts of the rows: give cv as a number or a splitter."
@@ -179,15 +179,15 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         for train, test in folds.splits:
             rows = [None if part is None else _safe_indexing(part, train) for part in (folds.X, folds.y, groups)]
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Nothing predicts", DataWarning)  # said once, of all rows
+                warnings.filterwarnings("ignore", "Nothing predicts", DataWarning)  # warned once, for all rows
                 columns = np.flatnonzero(clone(inner).fit(*rows).support_)
             found.append(folds.score(columns, train, test))
         return float(np.mean(found))
 
     def _warn_if_useless(self, folds: Folds) -> None:
-        """Warn if the columns predict no better than a constant does, such as the mean or the commonest class.
+        """Warn if the columns predict no better than a constant, such as the mean or the most frequent class.
 
-        The nested score decides where it is known, because the best of many sets is above chance by chance.
+        The nested score decides if it is known, because the best of many sets exceeds chance by chance.
         """
         constant = folds.constant_score()
         score = self.best_score_ if self.nested_score_ is None else min(self.best_score_, self.nested_score_)
@@ -216,7 +216,7 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
 
 
 def table(rows: list[Row]) -> History:
-    """Rows with the same keys as columns by name; lists stay whole, one in each cell."""
+    """Rows with the same keys as named columns; lists stay whole, one in each cell."""
     return {name: _column([row[name] for row in rows]) for name in rows[0]}
 
 

@@ -146,7 +146,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
 
 
 def names_classes(y: np.ndarray) -> bool:
-    """Texts and truth values do; so do integers, if few different ones occur often."""
+    """Whether the target names classes: text and booleans, or integers if few different ones occur often."""
     if y.dtype.kind not in "iuf":
         return True
     return y.dtype.kind in "iu" and len(np.unique(y)) <= min(_MOST_CLASSES, len(y) // _FEWEST_ROWS)

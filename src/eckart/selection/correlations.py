@@ -1,4 +1,4 @@
-"""|r| of each column with a target, dense or sparse: r = x^T y / sqrt(x^T x y^T y), x and y less their means."""
+"""|r| of each column with a target, dense or sparse: r = x^T y / sqrt(x^T x y^T y), with x and y centred."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNIT = float(np.finfo(np.float64).eps)
 
 
 def correlations(X: Matrix, y: np.ndarray, *, classes: bool, ranks: bool) -> np.ndarray:
-    """One for each column, from 0 to 1; 0 where a column or the target does not vary.
+    """One correlation per column, from 0 to 1; 0 if a column or the target does not vary.
 
     For classes: the square root of the share of a column's variance that lies between the classes.
     """
@@ -30,7 +30,7 @@ def correlations(X: Matrix, y: np.ndarray, *, classes: bool, ranks: bool) -> np.
 
 
 def _centred(y: np.ndarray) -> np.ndarray:
-    """y less its mean, in units in which squares are safe; zero where that is rounding."""
+    """The centred y, in units in which squares are safe; zero if it is only rounding."""
     largest = float(np.abs(y).max(initial=0.0))
     unit = y / largest if largest > 0 else y
     centred = unit - unit.mean()
@@ -44,25 +44,25 @@ def _indicators(y: np.ndarray) -> np.ndarray:
     basis = np.zeros((len(y), len(counts)))
     basis[np.arange(len(y)), labels] = 1.0 / np.sqrt(counts[labels])
     constant = np.sqrt(counts / len(y))[:, None]
-    # The constant is one direction among the classes; a Householder reflection takes it out of the others.
+    # The constant is one direction among the classes; a Householder reflection removes it from the others.
     turned = np.linalg.qr(constant, mode="complete")[0][:, 1:]
     return np.asarray(basis @ turned)
 
 
 def _with_goals(part: Matrix, goals: np.ndarray) -> np.ndarray:
-    """||Q^T x|| / ||x|| for centred columns x, Q the goals made unit vectors (they are orthogonal)."""
+    """||Q^T x|| / ||x|| for centred columns x, with Q the orthogonal goals scaled to unit vectors."""
     lengths = np.linalg.norm(goals, axis=0)
     goals = goals[:, lengths > 0] / lengths[lengths > 0]
     squares, products = _sparse_moments(part, goals) if sparse.issparse(part) else _moments(part, goals)
     shared = np.sqrt(np.sum(products**2, axis=0))
     length = np.sqrt(squares)
-    # A column whose spread is the rounding of its largest entry does not vary.
+    # A column whose spread is within the rounding of its largest entry does not vary.
     varies = length > 8 * _UNIT * part.shape[0] ** 0.5
     return np.asarray(np.minimum(np.where(varies, shared / np.where(varies, length, 1.0), 0.0), 1.0))
 
 
 def _moments(part: np.ndarray, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of squares about the mean and goals^T x, of columns whose largest modulus is made 1."""
+    """Sums of squares about the mean and goals^T x, of columns scaled to a largest modulus of 1."""
     part = np.asarray(part, dtype=np.float64)
     centred = part / _or_one(np.abs(part).max(axis=0))
     centred -= centred.mean(axis=0)
@@ -70,7 +70,7 @@ def _moments(part: np.ndarray, goals: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _sparse_moments(part: Matrix, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same without filling the zeros in: each of them is the mean away from the mean."""
+    """The same without filling in the zeros: each of them is at distance `mean` from the mean."""
     part = part.tocsc().astype(np.float64)
     rows, columns = part.shape
     stored = np.diff(part.indptr)

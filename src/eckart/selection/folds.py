@@ -1,4 +1,4 @@
-"""Folds: one split of the rows for all candidates, and the score of a set of columns on the rows held out.
+"""Folds: one split of the rows for all candidates, and the score of a set of columns on held-out rows.
 
 Scores are those of ``sklearn.model_selection.cross_val_score``; the splits are made once, the parameters and entries
 checked once, and all candidates of a round go to the workers together.
@@ -26,7 +26,7 @@ from eckart.errors import InputError
 
 @dataclass(frozen=True)
 class Folds:
-    """The data, the splits, and how to judge."""
+    """The data, the splits and the scorer."""
 
     estimator: Any
     X: Matrix
@@ -44,7 +44,7 @@ class Folds:
         return cls(estimator, X, y, splits, check_scoring(estimator, scoring=scoring), n_jobs)
 
     def first(self, columns: np.ndarray) -> np.ndarray:
-        """Scores of one set of columns with every check switched on."""
+        """Scores of one set of columns with all checks enabled."""
         return _scores(self, columns, checked=True)
 
     def score(self, columns: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
@@ -59,7 +59,7 @@ class Folds:
         return np.array(work(delayed(_scores)(self, columns) for columns in candidates))
 
     def constant_score(self) -> float | None:
-        """Mean score of a constant prediction: the mean, or the commonest class; None where the scorer has none."""
+        """Mean score of a constant prediction: the mean, or the most frequent class; None if the scorer has none."""
         if self.y is None:
             return None
         kind = DummyClassifier(strategy="prior") if is_classifier(self.estimator) else DummyRegressor()
@@ -71,7 +71,7 @@ class Folds:
 
 
 def _scores(folds: Folds, columns: np.ndarray, *, checked: bool = False) -> np.ndarray:
-    """The score on each fold; what was checked once is not checked again."""
+    """The score on each fold, without repeating checks."""
     part = folds.X[:, columns]
     with one_blas_thread(), config_context(skip_parameter_validation=not checked, assume_finite=not checked):
         found = np.array([_score(folds, part, train, test) for train, test in folds.splits])

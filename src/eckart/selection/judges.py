@@ -1,4 +1,4 @@
-"""Models that judge sets of columns where the user names none."""
+"""Default models for scoring sets of columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def scorer_names() -> list[str]:
 
 
 def judge(name: str, *, classes: bool, sparse: bool = False) -> Any:
-    """Of "linear": logistic regression or ridge on columns of unit spread; of "forest": 100 trees, seed fixed."""
+    """The model for "linear": logistic regression or ridge on standardised columns.
+
+    For "forest": 100 trees with a fixed seed.
+    """
     if name == "forest":
         kind = RandomForestClassifier if classes else RandomForestRegressor
         return kind(n_estimators=100, random_state=0)

@@ -1,4 +1,4 @@
-"""RandomSubsetSearch: draw sets of columns and keep the one that does best on held-out rows."""
+"""RandomSubsetSearch: draw sets of columns and keep the one that performs best on held-out rows."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _row(columns: np.ndarray, scores: np.ndarray) -> Row:
 
 
 def _draw(columns: int, count: int, smallest: int, largest: int, seed: object) -> list[np.ndarray]:
-    """`count` different sets; fewer where the sizes allow no more, or where chance finds no new one."""
+    """`count` different sets; fewer if the sizes allow no more, or if random draws find no new one."""
     _, rng = generator(seed)
     found: dict[tuple[int, ...], None] = {}
     for _ in range(50 * count):

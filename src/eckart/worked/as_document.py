@@ -1,4 +1,4 @@
-"""A solution for programs: names, exact values as text that SymPy reads again, decimals as numbers."""
+"""A solution for programs: names, exact values as text that SymPy can parse, decimals as numbers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A solution as one self-contained page: steps, pictures as SVG, and a player that shows them one after the other.
+"""A solution as one self-contained page: steps, figures as SVG, and a player that shows them one by one.
 
-Formulas are set with HTML alone (sub, sup, tables for matrices), so that the page needs no network and no library.
+Formulas use HTML alone (sub, sup, tables for matrices), so the page needs no network and no library.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from eckart.worked.numerals import (
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step, Value
 
 _SHORT = 24
-"""Formulas of at most so many signs stay on one line."""
+"""Formulas of at most this many characters stay on one line."""
 
 
 def html(solution: Solution) -> str:
@@ -39,7 +39,7 @@ def html(solution: Solution) -> str:
 
 
 def page(parts: Sequence[Solution], title: str, *, player: bool = False, titled: bool = False) -> str:
-    """Several solutions, or questions, under one title; one alone has its own, unless the page is `titled`."""
+    """Several solutions or questions under one title; a single one has its own, unless the page is `titled`."""
     alone = len(parts) == 1 and not titled
     body = "\n".join(_section(part, alone=alone) for part in parts)
     head = "" if alone else f"<h1>{escape(title)}</h1>\n"
@@ -142,12 +142,12 @@ def _name(name: str) -> str:
 
 
 def prose_html(prose: str) -> str:
-    """Sentences; what stands between dollar signs is a formula."""
+    """Sentences; text between dollar signs is a formula."""
     return "".join(_inline(part) if odd else escape(_sizes(part)) for odd, part in split_prose(prose))
 
 
 def _sizes(words: str) -> str:
-    """3 x 2 with the sign of multiplication."""
+    """3 x 2 with a multiplication sign."""
     return re.sub(r"(?<=\d) x (?=\d)", " × ", words)
 
 
@@ -158,12 +158,12 @@ def _inline(formula: str) -> str:
 
 
 def prose_text(prose: str) -> str:
-    """Sentences without mark-up, for the title of the window."""
+    """Sentences without markup, for the window title."""
     return "".join(text_formula(part) if odd else part for odd, part in split_prose(prose))
 
 
 def formula_html(formula: str) -> str:
-    """A formula with raised and lowered indices.
+    """A formula with superscripts and subscripts.
 
     >>> formula_html("A^T x_{ij} < √3/2")
     '<i>A</i><sup>T</sup> <i>x</i><sub>ij</sub> &lt; √<span class="root">3</span>/2'
@@ -172,7 +172,7 @@ def formula_html(formula: str) -> str:
     pieces, place = [], 0
     while place < len(text):
         match = _TOKEN.match(text, place)
-        assert match is not None  # the last alternative takes any sign
+        assert match is not None  # the last alternative matches any character
         place = match.end()
         if match["braced"] is not None or match["index"] is not None:
             tag = "sub" if match[0][0] == "_" else "sup"
@@ -202,7 +202,7 @@ _TOKEN = re.compile(
 
 
 def _under_root(text: str, match: re.Match[str]) -> tuple[str, int]:
-    """What stands under a root sign, and where it ends."""
+    """The expression under a root sign, and where it ends."""
     if match["under"]:
         return formula_html(match["under"]), match.end()
     depth = 0

@@ -29,7 +29,7 @@ _CYRILLIC = (
     r"\IfFontExistsTF{CMU Serif}{\setmainfont{CMU Serif}}{\setmainfont{DejaVu Serif}}\fi"
 )
 _WIDEST = 90
-"""Signs of an exact value that fit into a line without shrinking it beyond legibility."""
+"""Number of characters of an exact value that fit into a line at legible size."""
 _CYRILLIC_LETTER = re.compile(r"[\u0400-\u04ff]")
 # \fit shrinks a line that is wider than the page; the packages are in every TeX distribution.
 _OPENING = r"""\documentclass[11pt]{article}
@@ -56,8 +56,8 @@ def latex(solution: Solution) -> str:
 def opening(names: str = "") -> str:
     """Class, packages of the language, and the start of the document.
 
-    `names` are names of people, which may be in another script: Cyrillic letters get their font in every language, and
-    letters that pdfLaTeX does not know are printed as a question mark there.
+    `names` are names of people, which may be in another script. Cyrillic letters get their font in every language, and
+    pdfLaTeX prints letters that it does not know as a question mark.
     """
     cyrillic = current() == "ru" or _CYRILLIC_LETTER.search(names)
     encodings = "T2A" if current() == "ru" else "T2A,T1"
@@ -68,7 +68,7 @@ def opening(names: str = "") -> str:
 
 
 def heading(title: str) -> str:
-    """A title that may name a person: nothing in it is a formula, and Cyrillic letters have their own encoding."""
+    """A title that may name a person: it contains no formula, and Cyrillic letters have their own encoding."""
     cyrillic = (
         r"\ifPDFTeX\fontencoding{T2A}\selectfont\fi " if current() != "ru" and _CYRILLIC_LETTER.search(title) else ""
     )
@@ -106,7 +106,7 @@ def line(equation: Equation) -> str:
 
 
 def _unbreakable(value: str) -> list[str]:
-    """The lines of a long formula with roots or numbers that TeX cannot break; none if it can be set as text."""
+    """The lines of a long formula with roots or numbers that TeX cannot break; empty if it can be set as text."""
     formula = value[1:-1]
     if value.count("$") != 2 or value[0] + value[-1] != "$$" or len(formula) <= _WIDEST:
         return []
@@ -156,7 +156,7 @@ def _entries_latex(value: sp.Matrix) -> list[str]:
 
 
 def _width(matrix: sp.Matrix) -> int:
-    """Signs in a row of the matrix."""
+    """Number of characters in a row of the matrix."""
     return sum(max(len(text_number(entry)) for entry in matrix[:, j]) for j in range(matrix.cols))
 
 

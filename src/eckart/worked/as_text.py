@@ -53,7 +53,7 @@ def step_lines(step: Step, label: str, width: int) -> list[str]:
 
 
 def _filled(text: str, width: int, *, initial_indent: str = "", subsequent_indent: str = "") -> list[str]:
-    """A paragraph in lines; a number and its sign of per cent stay together.
+    """A wrapped paragraph; a number stays with its '%'.
 
     >>> _filled("explain 95 % of it", 11)
     ['explain', '95 % of it']
@@ -94,7 +94,7 @@ def _number_equation(name: str, value: Value, unit: str, room: int) -> list[str]
 
 
 def wrapped(formula: str, room: int, indent: str = "") -> list[str]:
-    """A formula over several lines, broken outside brackets and before a sign of operation where possible.
+    """A formula over several lines, broken outside brackets and before an operator if possible.
 
     >>> wrapped("a = (1 - λ) (2 - λ) + (3) (4)", 24, "  ")
     ['a = (1 - λ) (2 - λ)', '  + (3) (4)']
@@ -107,14 +107,14 @@ def wrapped(formula: str, room: int, indent: str = "") -> list[str]:
 
 
 def _penalty(formula: str, place: int) -> int:
-    """How bad a break at this blank is: best after the parts of a list, then before a sign."""
+    """Penalty of a break at this blank: lowest after list items, then before an operator."""
     if formula[:place].rstrip()[-1] in ",;":
         return 0
     return 1 if formula[place + 1 : place + 3] in {"+ ", "- ", "= ", "≈ "} else 50
 
 
 def _break(formula: str, room: int) -> int:
-    """Where a formula is best broken: outside brackets, between the parts of a list or before a sign."""
+    """Best position to break a formula: outside brackets, between list items or before an operator."""
     depth, found = 0, []
     for place, sign in enumerate(formula[: room + 1]):
         depth += (sign in "([{") - (sign in ")]}")
@@ -138,7 +138,7 @@ def _matrix_equation(name: str, value: sp.Matrix, room: int) -> list[str]:
 
 
 def _exact_and_near(name: str, value: sp.Matrix, exact: list[str], room: int) -> list[str]:
-    """Both side by side, or one below the other, or entry by entry, as there is room."""
+    """Both side by side, one below the other, or entry by entry, depending on the room."""
     near, sign, width = _decimals(value, room - 2), relation(value), len(exact[0])
     if len(name) + 3 + width <= room:
         if len(name) + 6 + width + len(near[0]) <= room:
@@ -151,7 +151,7 @@ def _exact_and_near(name: str, value: sp.Matrix, exact: list[str], room: int) ->
 
 
 def _listed(value: sp.Matrix, room: int) -> list[str]:
-    """Each entry in a line of its own, or in several."""
+    """Each entry on its own line, or on several."""
     lines = []
     for i in range(value.rows):
         for j in range(value.cols):
@@ -160,7 +160,7 @@ def _listed(value: sp.Matrix, room: int) -> list[str]:
 
 
 def _in_blocks(value: sp.Matrix, show: Callable[[sp.Expr], str], room: int) -> list[str]:
-    """A matrix too wide for the page, some columns at a time."""
+    """A matrix too wide for the page, a few columns at a time."""
     if value.cols == 1 and value.rows > 1:
         return wrapped(matrix_lines(value, show)[0], room)
     if max(len(_bracketed(value[:, j], show)[0]) for j in range(value.cols)) > room:
@@ -191,11 +191,11 @@ def _decimals(value: object, room: int) -> list[str]:
 
 
 def matrix_lines(matrix: sp.Matrix, show: Callable[[sp.Expr], str]) -> list[str]:
-    """The matrix with brackets, columns to the right."""
+    """The matrix with brackets, columns right-aligned."""
     if matrix.rows == 0 or matrix.cols == 0:
         return [tr("(empty, {rows} x {cols})", rows=matrix.rows, cols=matrix.cols)]
     if matrix.cols == 1 and matrix.rows > 1:
-        # A column, written in one line to save room; after decimal commas a semicolon separates.
+        # A column, written in one line to save room; with decimal commas a semicolon separates.
         return ["(" + separator().join(show(entry) for entry in matrix) + ")"]
     return _bracketed(matrix, show)
 
@@ -212,7 +212,7 @@ def _bracketed(matrix: sp.Matrix, show: Callable[[sp.Expr], str]) -> list[str]:
 
 
 def _beside(*blocks: Sequence[str]) -> list[str]:
-    """Blocks next to each other, each in the middle of the tallest."""
+    """Blocks next to each other, each vertically centred."""
     tall = max(len(block) for block in blocks)
     columns = []
     for block in blocks:
@@ -223,7 +223,7 @@ def _beside(*blocks: Sequence[str]) -> list[str]:
 
 
 def cell(value: object, digits: int) -> str:
-    """A cell of a table: words as they are, numbers exact if short."""
+    """A cell of a table: words unchanged, numbers exact if short."""
     if isinstance(value, str):
         return text_prose(value)
     shown = text_number(value) if is_exact(value) else ""
@@ -231,7 +231,7 @@ def cell(value: object, digits: int) -> str:
 
 
 def table_lines(table: SolutionTable, width: int) -> list[str]:
-    """Headings, a rule, rows; fewer digits and narrower gaps where the page is too narrow."""
+    """Headings, a rule, rows; fewer digits and narrower gaps if the page is narrow."""
     for digits, gap in ((6, "  "), (6, " "), (4, " "), (3, " "), (2, " ")):
         heads = [text_name(heading) for heading in table.headings]
         rows = [heads, *[[cell(value, digits) for value in row] for row in table.rows]]

@@ -100,7 +100,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
 
 
 def _projected(a: sp.Matrix, k: int) -> sp.Matrix:
-    """A projected on its k columns of largest norm that are independent: the best that old columns can do."""
+    """A projected on its k independent columns of largest norm: the best approximation from original columns."""
     order = sorted(range(a.cols), key=lambda j: (-sp.N(a[:, j].dot(a[:, j])), j))
     chosen: list[int] = []
     for j in order:

@@ -1,4 +1,4 @@
-"""Errors of the command line in the language in use: texts of click and of file checks, known by their English form."""
+"""Errors of the command line in the current language: messages of click and of file checks, by their English text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PATTERNS = (
 
 
 def translated(message: str) -> str:
-    """The message in the language in use; as it is, if it is not one of those known here.
+    """The message in the current language; unchanged if it is not known here.
 
     >>> translated("No such command 'foo'.")
     "No such command 'foo'."

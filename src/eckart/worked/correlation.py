@@ -1,4 +1,4 @@
-"""PCA of the covariance matrix against PCA of the correlation matrix: what units do to the components."""
+"""PCA of the covariance matrix compared with PCA of the correlation matrix: the effect of units on the components."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def correlation(given: object) -> Solution:
 
 
 def _two_columns(r: sp.Expr) -> tuple[Step, ...]:
-    """For two columns the eigenvectors are (1, 1) and (1, -1), whatever r is."""
+    """For two columns the eigenvectors are (1, 1) and (1, -1), for any r."""
     size, sign = abs(r), 1 if sp.N(r) > 0 else -1
     pairs = (("1 + |r|", 1 + size, sign), ("1 - |r|", 1 - size, -sign))
     lines = [f"r = {text_number(r)}", "det(R - λ I) = (1 - λ)^2 - r^2 = 0,  λ = 1 ± |r|"]

@@ -1,4 +1,4 @@
-"""Irreducible cubics: Cardano's formula where it needs real roots only, and intervals proved by exact arithmetic."""
+"""Irreducible cubics: Cardano's formula if it needs only real roots, and intervals proved by exact arithmetic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def root_steps(factor: sp.Poly) -> tuple[Step, ...]:
 
 
 def cardano_step(factor: sp.Poly) -> Step:
-    """λ = t - b/3 turns the cubic into t^3 + p t + q = 0; Δ = (q/2)^2 + (p/3)^3 decides.
+    """λ = t - b/3 turns the cubic into t^3 + p t + q = 0; the sign of Δ = (q/2)^2 + (p/3)^3 decides.
 
     >>> x = sp.Symbol("lambda")
     >>> cardano_step(sp.Poly(x**3 - 3 * x**2 + 3 * x - 25, x)).numbers[-1].value

@@ -143,7 +143,7 @@ def _probability_steps(a: sp.Matrix, q: list[Value], p: list[Value]) -> tuple[St
 
 
 def cores(a: sp.Matrix, w: object, taken: Drawn, kept: Drawn, kind: str) -> tuple[Value, Value]:
-    """U and C U R. In the product every scale meets itself again, so it holds fractions only."""
+    """U and C U R. The scales cancel in the product, so it contains only fractions."""
     right, left = sp.diag(*taken.scales), sp.diag(*kept.scales)
     some_columns = a.extract(list(range(a.rows)), taken.indices)
     some_rows = a.extract(kept.indices, list(range(a.cols)))

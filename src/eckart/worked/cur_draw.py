@@ -1,4 +1,4 @@
-"""The draw of CUR by hand: random numbers against the running totals of the probabilities."""
+"""CUR draws by hand: random numbers compared with cumulative probabilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Rows or columns that were drawn, each once: where, how often, and the square of what multiplies it."""
+    """Distinct drawn rows or columns: indices, counts, and squared scale factors."""
 
     draws: list[int]
     indices: list[int]
@@ -65,7 +65,7 @@ def drawn(
 
 
 def place_of(u: object, chances: list[Value]) -> int:
-    """The first place, from 1, whose running total of probabilities reaches u: a draw by hand.
+    """The first position, from 1, whose cumulative probability reaches u: a draw by hand.
 
     >>> place_of(sp.Rational(1, 2), [sp.Rational(1, 4), sp.Rational(1, 2), sp.Rational(1, 4)])
     2
@@ -79,7 +79,7 @@ def place_of(u: object, chances: list[Value]) -> int:
 
 
 def draw_steps(taken: Drawn, kept: Drawn, seed: int) -> tuple[Step, ...]:
-    """How each draw came out, and how often each column and row was drawn."""
+    """The result of each draw, and how often each column and row was drawn."""
     steps = []
     for name, side in ((tr("columns"), taken), (tr("rows"), kept)):
         if side.numbers is None:

@@ -1,4 +1,4 @@
-"""All eigenpairs one after the other: Hotelling's B = A - λ v v^T, Wielandt's B = A - λ v x^T with x.v = 1."""
+"""All eigenpairs, one after another: Hotelling's B = A - λ v v^T, Wielandt's B = A - λ v x^T with x.v = 1."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def deflation(given: object, *, method: str = "auto") -> Solution:
     symmetric = bool(a.is_symmetric())
     if method == "hotelling" and not symmetric:
         raise ParameterError(
-            "The matrix is not symmetric: A - λ v v^T keeps its other eigenvalues, but not their eigenvectors. "
-            "Use method='wielandt', which finds the way back."
+            "The matrix is not symmetric: A - λ v v^T keeps its other eigenvalues, but not their eigenvectors. Use "
+            "method='wielandt', which recovers the eigenvectors."
         )
     found = spectrum(a, symmetric=False) if not symmetric else _by_modulus(spectrum(a))
     hotelling = symmetric and method != "wielandt"
@@ -138,7 +138,7 @@ def _wielandt(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], s
 
 
 def _iterates(matrix: object, value: object, name: str) -> Callable[[], tuple[Step, ...]] | None:
-    """Where a pair comes from: power iteration from the first start that leads to it."""
+    """Power iteration from the first start that leads to the pair."""
     a = np.array(sp.N(matrix).tolist(), dtype=float)
     for start in (np.ones(len(a)), np.arange(1.0, len(a) + 1), np.eye(len(a))[0]):
         run = iterate(a, start, 1e-9, 500)
@@ -177,7 +177,7 @@ def _remark_on_lifting(i: int, value: sp.Expr, chain: list[tuple[Value, Value, V
 def _round(
     i: int, value: sp.Expr, vector: sp.Matrix, work: sp.Matrix, chain: list[tuple[Value, Value, Value]]
 ) -> tuple[Step, Value]:
-    """One round: the eigenvector u of the deflated matrix, the way back to v, and the next matrix."""
+    """One round: the eigenvector u of the deflated matrix, the eigenvector v recovered from it, and the next matrix."""
     down = [vector]
     for earlier, u, x in chain:
         down.append((down[-1] - (earlier / value) * (x.T * down[-1])[0] * u).applyfunc(_clean))

@@ -77,7 +77,7 @@ def determinant(given: object) -> Solution:
 
 
 def condensed(a: sp.Matrix) -> sp.Matrix:
-    """Chio's matrix B, one row and one column smaller: 2 x 2 determinants that all hold the pivot.
+    """Chio's matrix B, one row and one column smaller: 2 x 2 determinants that all contain the pivot.
 
     >>> condensed(sp.Matrix([[1, 2], [3, 4]]))
     Matrix([[-2]])
@@ -87,7 +87,7 @@ def condensed(a: sp.Matrix) -> sp.Matrix:
 
 
 def _last(work: sp.Matrix, sign: int, divisor: object, *, whole: bool) -> tuple[Value, Step]:
-    """The determinant of what condensation leaves; `whole` if nothing had to be condensed."""
+    """The determinant of the condensed matrix; `whole` if nothing was condensed."""
     if work.rows == 1:
         small, formula = work[0, 0], "det(a) = a"
     else:

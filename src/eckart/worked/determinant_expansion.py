@@ -12,7 +12,7 @@ _DEEPEST = 4
 
 
 def expansion_steps(m: sp.Matrix, name: str = "det") -> tuple[Step, ...]:
-    """The determinant by the rule that belongs to its size."""
+    """The determinant by the rule for its size."""
     if m.rows == 1:
         return ()
     if m.rows == 2:
@@ -80,8 +80,8 @@ def chio_steps(a: sp.Matrix) -> tuple[Step, ...]:
 def product_steps(left: sp.Matrix, right: sp.Matrix, name: str, result: sp.Matrix | None = None) -> tuple[Step, ...]:
     """Every entry of a product of two matrices as a sum of products.
 
-    `result` is the product in its simplest form, where it is known. Factors that are printed as decimals are rounded,
-    so their product is too.
+    `result` is the product in its simplest form, if known. Factors printed as decimals are rounded, so their product is
+    too.
     """
     if 0 in (*left.shape, *right.shape):
         return ()

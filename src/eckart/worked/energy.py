@@ -89,7 +89,9 @@ def energy(given: object, share: float = 0.9) -> Solution:
         Equation("k", sp.Integer(k)),
         Equation("", tr("By energy; the plain sum of singular values gives {by_sum}.", by_sum=by_sum)),
     )
-    return Solution(tr("How many singular values hold {percent} of the energy", percent=percent), steps, answer, named)
+    return Solution(
+        tr(("How many singular values capture {percent} of the energy"), percent=percent), steps, answer, named
+    )
 
 
 def _rows(values: list[Value], squares: list[Value]) -> list[tuple[Value, ...]]:

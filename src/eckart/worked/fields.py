@@ -1,8 +1,8 @@
-"""Exact eigenvectors without growing roots: linear algebra in the field of one eigenvalue.
+"""Exact eigenvectors without nested roots: linear algebra in the field of one eigenvalue.
 
 For an irreducible factor f of the characteristic polynomial, (M - λ I) x = 0 is solved with polynomials in λ modulo f.
-The answer holds for every root of f at once; roots are put in at the end. So the square of each entry of a unit vector,
-x_i^2 / (x^T x), is found without a nested root, and only then its root is taken.
+The result holds for every root of f at once; roots are inserted at the end. The square of each entry of a unit vector,
+x_i^2 / (x^T x), is thus found without a nested root, and only then its root is taken.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Element = Any
 class Eigenpair:
     """An eigenvalue with one eigenvector, of any length: M x = λ x.
 
-    With weights w it stands for the vector of entries sqrt(w_i) x_i: so eigenvectors of correlation matrices, whose
-    entries are roots, come from matrices of fractions.
+    With weights w it represents the vector with entries sqrt(w_i) x_i. Eigenvectors of correlation matrices, whose
+    entries are roots, therefore come from matrices of fractions.
     """
 
     value: sp.Expr
@@ -90,7 +90,7 @@ class Eigenpair:
         return sp.Matrix([[self.at_root(a * b * inverse) for b in right] for a in left])
 
     def suited(self, matrix: sp.Matrix) -> Eigenpair:
-        """The pair for work with this matrix: in expressions, if the matrix has entries that the field lacks."""
+        """The pair for computations with this matrix: as expressions, if the field does not contain its entries."""
         try:
             for entry in matrix:
                 self.lift(entry)
@@ -99,7 +99,7 @@ class Eigenpair:
         return self
 
     def negated(self) -> Eigenpair:
-        """The same axis with the other sign."""
+        """The same direction with the opposite sign."""
         return replace(self, entries=tuple(-entry for entry in self.entries))
 
     def _dot(self, row: sp.Matrix) -> Element:
@@ -116,12 +116,12 @@ def _settled_root(value: sp.Expr) -> sp.Expr:
 
 
 def reciprocal(element: Element) -> Element:
-    """1 / element; division is the dear operation of these fields, so it is done once."""
+    """1 / element; division is expensive in these fields, so it is done once."""
     return element / element / element
 
 
 def polynomial_at(root: sp.Expr) -> Callable[[Element], sp.Expr]:
-    """Put a root into a polynomial modulo its minimal polynomial."""
+    """Evaluate a polynomial modulo its minimal polynomial at a root."""
 
     plain = bool(root.is_Float)
 
@@ -137,7 +137,7 @@ def polynomial_at(root: sp.Expr) -> Callable[[Element], sp.Expr]:
 
 
 def tidy_root(square: sp.Expr) -> sp.Expr:
-    """sqrt(square), with nested roots undone where that is possible.
+    """sqrt(square), with nested roots simplified if possible.
 
     >>> tidy_root(3 + 2 * sp.sqrt(2)), tidy_root(2 + sp.sqrt(5))
     (1 + sqrt(2), sqrt(2 + sqrt(5)))

@@ -87,7 +87,7 @@ def _unit(w: sp.Matrix) -> sp.Matrix:
 
 
 def _column_step(a: sp.Matrix, before: dict[int, Value], rest: sp.Matrix, j: int) -> Step:
-    """One column; `before` has the earlier vectors by the numbers of their columns."""
+    """One column; `before` contains the earlier vectors by column number."""
     column = a[:, j]
     numbers = [Equation(f"a_{j + 1}", column)]
     terms = []

@@ -1,4 +1,4 @@
-"""Numbers from text by a small grammar of our own; nothing is ever evaluated as a program.
+"""Numbers parsed by a small grammar; nothing is ever evaluated as code.
 
 sum     = product (("+" | "-") product)*
 product = power (("*" | "/" | nothing) power)*        nothing: before a root or a parenthesis, as in 3√2/2
@@ -24,7 +24,7 @@ _ALLOWED = mark("Entries may be whole numbers, decimals, fractions such as 1/3 a
 
 
 def number(text: str) -> sp.Expr:
-    """The exact number that a text stands for.
+    """The exact number that a text represents.
 
     >>> number("1/3"), number("-0.1"), number("(1 + sqrt(5))/2"), number("2*sqrt(2)^3")
     (1/3, -1/10, 1/2 + sqrt(5)/2, 4*sqrt(2))

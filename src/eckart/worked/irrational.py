@@ -1,6 +1,6 @@
-"""Eigenpairs of matrices whose entries are not fractions: roots such as sqrt(2), or decimals.
+"""Eigenpairs of matrices with entries that are not fractions: roots such as sqrt(2), or decimals.
 
-With few roots the work is done exactly in the field that they span. Otherwise it is done with 40 digits.
+With few roots the computation is exact in the field that they span. Otherwise it uses 40 digits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LARGEST_FIELD = 4
 
 
 def irrational_spectrum(matrix: object, symmetric: bool) -> Spectrum:
-    """Exact in the field of the entries if that is small, else numbers."""
+    """Exact in the field of the entries if that is small, otherwise numerical."""
     found = _exact_spectrum(matrix, symmetric) if is_exact(matrix) else None
     return found or numeric_spectrum(matrix, symmetric)
 
@@ -59,7 +59,7 @@ def _roots(
 
 
 def _rank(value: sp.Expr, symmetric: bool) -> float:
-    """Sorts the largest value first; for matrices that are not symmetric, the largest modulus."""
+    """Sort key: the largest value first, or the largest modulus for matrices that are not symmetric."""
     return -float(sp.N(sp.re(value) if symmetric else abs(value)))
 
 

@@ -115,7 +115,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
 
 
 def neighbour_graph(distances: sp.Matrix, count: int) -> set[tuple[int, int]]:
-    """Pairs (i < j) of which one is among the nearest `count` of the other; equally near ones are all taken.
+    """Pairs (i < j) of which one is among the nearest `count` of the other; ties are all included.
 
     >>> sorted(neighbour_graph(sp.Matrix([[0, 1, 3], [1, 0, 2], [3, 2, 0]]), 1))
     [(0, 1), (1, 2)]
@@ -133,7 +133,7 @@ def _squared(entries: sp.Matrix) -> sp.Expr:
 
 
 def shortest_paths(distances: sp.Matrix, edges: set[tuple[int, int]]) -> tuple[Value, dict[tuple[int, int], list[int]]]:
-    """Floyd and Warshall: the shortest way through vertices 1 to m, for m = 1 to n; and the vertices on each way."""
+    """Floyd-Warshall: the shortest path through vertices 1 to m, for m = 1 to n; and the vertices on each path."""
     n = distances.rows
     joined = edges | {(j, i) for i, j in edges}
     length = sp.Matrix(n, n, lambda i, j: 0 if i == j else sp.oo)

@@ -120,14 +120,14 @@ def kernel_pca(
 
 
 def _parameters(kernel: str, gamma: sp.Expr, coef0: sp.Expr, degree: int) -> list[Equation]:
-    """The numbers that stand in the formula of a kernel."""
+    """The numbers in the formula of a kernel."""
     values = {"γ": gamma, "c": coef0, "d": sp.Integer(degree)}
     used = {"poly": ("γ", "c", "d"), "rbf": ("γ",), "sigmoid": ("γ", "c")}.get(kernel, ())
     return [Equation(name, values[name]) for name in used]
 
 
 def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: object, degree: int) -> sp.Expr:
-    """The kernel of two points; exact where it is a fraction or a root, else to 40 digits."""
+    """The kernel of two points; exact if it is a fraction or a root, otherwise to 40 digits."""
     product = sp.expand((x * y.T)[0])
     if kernel == "linear":
         return product
@@ -145,7 +145,7 @@ def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: obje
 
 
 def _pairs(points: list[sp.Matrix], gram: sp.Matrix, kernel: str) -> tuple[Step, ...]:
-    """What the kernel is computed from, pair by pair: the inner product, or the squared distance for rbf."""
+    """The arguments of the kernel, pair by pair: the inner product, or the squared distance for rbf."""
     lines = []
     for i in range(len(points)):
         for j in range(i, len(points)):
@@ -161,7 +161,7 @@ def _pairs(points: list[sp.Matrix], gram: sp.Matrix, kernel: str) -> tuple[Step,
 
 
 def centring(gram: sp.Matrix) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Matrix]:
-    """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix of entries 1/n.
+    """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix with entries 1/n.
 
     >>> centring(sp.Matrix([[2, 0], [0, 2]]))[3]
     Matrix([

@@ -1,4 +1,4 @@
-"""What people give (text, lists, arrays, SymPy matrices) as an exact SymPy matrix, within stated sizes."""
+"""Input (text, lists, arrays, SymPy matrices) as an exact SymPy matrix, within stated sizes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REMEDIES = {
     "correlation": "eckart.PCA(scale=True)", "bounds": "eckart.TruncatedSVD",
     "missing": "'eckart fit DATA --missing em'", "isomap": "eckart.Isomap",
 }  # fmt: skip
-"""For each exact solution, what does the same on large data."""
+"""For each exact solution, the counterpart for large data."""
 
 
 def matrix(given: object, task: str, *, rows: int, columns: int) -> sp.Matrix:
@@ -125,14 +125,14 @@ def _cells(given: object) -> list[list[Value]]:
 
 
 def text_cells(text: str) -> list[list[str]]:
-    """Rows at ';' and line breaks, entries at commas, or else at spaces; a first line of names is left out.
+    """Split rows at ';' and line breaks, entries at commas or spaces; a first line of names is left out.
 
     >>> text_cells("a,b\\n1,2\\n3,4")
     [['1', '2'], ['3', '4']]
     >>> text_cells("[[1, 2], [3, 4]]")
     [['1', '2'], ['3', '4']]
 
-    Decimal commas are read where spaces or semicolons separate the columns:
+    Decimal commas are recognised if spaces or semicolons separate the columns:
 
     >>> text_cells("0,5 1; 1 2"), text_cells("1,5;2\\n3;4,5")
     ([['0.5', '1'], ['1', '2']], [['1.5', '2'], ['3', '4.5']])
@@ -152,7 +152,7 @@ def text_cells(text: str) -> list[list[str]]:
 
 
 def _unbracketed(text: str) -> str:
-    """The text with semicolons in place of the brackets of rows."""
+    """The text with semicolons instead of the brackets of rows."""
     if len(text) > _MOST_TEXT:
         raise InputError(
             tr("The text has {count} characters; at most {most} are read. Give large data as a file.",
@@ -162,12 +162,12 @@ def _unbracketed(text: str) -> str:
 
 
 def _is_table(lines: list[str]) -> bool:
-    """Whether semicolons separate columns, not rows: every line has as many."""
+    """Whether semicolons separate columns, not rows: every line has equally many."""
     return len(lines) > 1 and len({line.count(";") for line in lines}) == 1 and all(map(_has_columns, lines))
 
 
 def _has_spaced_numbers(line: str) -> bool:
-    """Whether numbers stand next to each other without a comma in a line that has commas: those are decimal."""
+    """Whether numbers are adjacent without a comma in a line that has commas: these are decimal."""
     return "," in line and any(re.search(r"[\d)]\s+[-+\d]", cell) for cell in line.split(","))
 
 
@@ -182,7 +182,7 @@ def _is_header(line: str) -> bool:
 
 
 def _split(line: str) -> list[str]:
-    """At commas or tabs, else at spaces; not inside parentheses."""
+    """Split at commas or tabs, otherwise at spaces; not inside parentheses."""
     line = line.strip()
     if "," in line or "\t" in line:
         return [cell.strip() for cell in re.split(r"[,\t]", line)]
@@ -204,7 +204,7 @@ def _written(cell: str) -> sp.Expr:
 
 
 def _fraction(cell: float) -> sp.Rational:
-    """The decimal that was typed, not its binary neighbour."""
+    """The decimal as typed, not its binary approximation."""
     if not np.isfinite(cell):
         kind = MissingValuesError if np.isnan(cell) else NotFiniteError
         raise kind(tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell))

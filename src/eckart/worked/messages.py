@@ -1,7 +1,7 @@
 """Messages in four languages: English in the code, translations in `locale/LANGUAGE.po` (the format of GNU gettext).
 
 `tr("text with {name}", name=...)` marks a message; `trn` marks one whose form depends on a count. To extract the
-messages again, run `pybabel extract -k tr -k mark -k trn:1,2 src/eckart/worked`; a test fails when a translation is
+messages again, run `pybabel extract -k tr -k mark -k trn:1,2 src/eckart/worked`. A test fails if a translation is
 missing.
 """
 
@@ -32,7 +32,7 @@ class Catalogue:
     plural_rule: str = "n != 1"
 
     def form(self, n: int) -> int:
-        """Which plural form belongs to a count."""
+        """The plural form for a count."""
         return _rule(self.plural_rule)(n)
 
 
@@ -86,7 +86,7 @@ def current() -> str:
 
 
 def preferred(environment: Mapping[str, str] | None = None) -> str:
-    """The language of the locale if it is one of ours, else English.
+    """The language of the locale if supported, otherwise English.
 
     >>> preferred({"LANG": "ru_RU.UTF-8"}), preferred({"LANG": "de_DE.UTF-8"}), preferred({"LC_ALL": "C", "LANG": "it"})
     ('ru', 'en', 'en')
@@ -99,19 +99,19 @@ def preferred(environment: Mapping[str, str] | None = None) -> str:
 
 
 def mark(message: str) -> str:
-    """Mark a message that `tr` translates later, such as one of a table made at import."""
+    """Mark a message for a later `tr`, such as one in a table created at import."""
     return message
 
 
 def tr(message: str, /, **values: object) -> str:
-    """The message in the current language, with the values put in."""
+    """The message in the current language, with the values inserted."""
     found = catalogue(current()).messages.get(message) if current() != "en" else None
     text = found[0] if found and found[0] else message
     return text.format(**values) if values else text
 
 
 def trn(singular: str, plural: str, n: int, /, **values: object) -> str:
-    """The message in the form that the count `n` needs; `{n}` stands for the count.
+    """The message in the plural form for the count `n`; `{n}` is replaced with the count.
 
     >>> trn("{n} row", "{n} rows", 1), trn("{n} row", "{n} rows", 5)
     ('1 row', '5 rows')

@@ -1,4 +1,4 @@
-"""Minor components: the axes of least variance first. They are the principal ones in reverse order."""
+"""Minor components: the components of least variance first, which are the principal ones in reverse order."""
 
 from __future__ import annotations
 

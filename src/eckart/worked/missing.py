@@ -1,7 +1,7 @@
-"""Missing entries by EM: fill them, fit k components, replace them by the fit, repeat until they settle.
+"""Missing entries by EM: fill them, fit k components, replace them by the fit, repeat until convergence.
 
-Each round lowers ∑ (x_ij - μ_j - (Z V^T)_ij)^2 over the entries that are known: the components minimise it for filled
-data (M step), and the new fill makes the residual of the unknown entries zero (E step).
+Each round lowers ∑ (x_ij - μ_j - (Z V^T)_ij)^2 over the known entries: the components minimise it for filled data (M
+step), and the new values make the residual of the unknown entries zero (E step).
 """
 
 from __future__ import annotations
@@ -74,8 +74,11 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
         *spectral_steps(data.cross_products, data.found, "S"),
         Step(
             trn(
-                "First round, M step: the mean and {n} component of the filled table, and what they give back.",
-                "First round, M step: the mean and {n} components of the filled table, and what they give back.",
+                "First round, M step: the mean and {n} component of the filled table, and the values they reconstruct.",
+                (
+                    "First round, M step: the mean and {n} components of the filled table, and the values they "
+                    "reconstruct."
+                ),
                 k,
             ),
             "X~ = 1 μ + (X - 1 μ) V_k V_k^T",
@@ -104,14 +107,14 @@ def _entries(table: sp.Matrix, holes: list[tuple[int, int]]) -> tuple[Equation, 
 
 
 def _table_and_holes(given: object) -> tuple[sp.Matrix, list[tuple[int, int]]]:
-    """The table with 0 for what is missing, and where that is."""
+    """The table with 0 for missing entries, and their positions."""
     cells = _cells(given)
     holes = [(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell is None]
     return matrix([["0" if c is None else c for c in row] for row in cells], "missing", rows=20, columns=5), holes
 
 
 def _cells(given: object) -> list[list[Value]]:
-    """The cells, None where an entry is missing."""
+    """The cells, with None for missing entries."""
     if isinstance(given, str):
         rows: list[list[Value]] = [list(row) for row in text_cells(given)]
     elif isinstance(given, sp.MatrixBase):

@@ -198,7 +198,7 @@ def objective(a: Array, w: Array, h: Array, loss: str) -> float:
 
 
 def _ratio(above: Array, below: Array) -> Array:
-    """Entry by entry, 0 where the divisor is 0: such entries stay 0 for ever."""
+    """Entrywise ratio, 0 if the divisor is 0: such entries stay 0 forever."""
     safe = np.where(below == 0, 1, below)
     return np.where(below == 0, 0, above / safe)
 
@@ -254,10 +254,10 @@ def _saving(a: sp.Matrix, k: int) -> str:
         "those of $H$ the activations."
     )
     saving = tr(
-        "The factors hold {stored} numbers, not fewer than the {whole} of the matrix.", stored=stored, whole=whole
+        "The factors store {stored} numbers, not fewer than the {whole} of the matrix.", stored=stored, whole=whole
     )
     if stored < whole:
         saving = tr(
-            "The factors hold {stored} numbers, fewer than the {whole} of the matrix.", stored=stored, whole=whole
+            "The factors store {stored} numbers, fewer than the {whole} of the matrix.", stored=stored, whole=whole
         )
     return f"{saving} {notes}"

@@ -1,6 +1,6 @@
-"""One notation for formulas, read three ways: as plain text, as Markdown and as LaTeX.
+"""One notation for formulas, converted to plain text, Markdown and LaTeX.
 
-Formulas are written as people type them: `A^T A v_1 = λ_1 v_1`, `‖A - A_k‖_F^2`, `sqrt(n)`, `a_{ij}`.
+Formulas are written as typed: `A^T A v_1 = λ_1 v_1`, `‖A - A_k‖_F^2`, `sqrt(n)`, `a_{ij}`.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def latex_formula(formula: str) -> str:
 
 
 def _word(found: re.Match[str]) -> str:
-    """Mathematics swallows spaces, so the one after a word is written out."""
+    """LaTeX mathematics ignores spaces, so the one after a word is explicit."""
     return rf"\text{{{found[1]}}}" + (r"\ " if found[2] else "")
 
 
 def localized_words(formula: str) -> str:
-    """The names of functions as the language writes them: rg for the rank outside English, th for tanh in Russian."""
+    """The names of functions in the language: rg for the rank outside English, th for tanh in Russian."""
     formula = re.sub(r"(?<![\\\w])rank(?![\w])", "rg", formula) if current() != "en" else formula
     return re.sub(r"(?<![\\\w])tanh(?![\w])", "th", formula) if current() == "ru" else formula
 
@@ -87,7 +87,7 @@ def latex_name(name: str, *, inline: bool = False) -> str:
 
 
 def text_formula(formula: str) -> str:
-    """The formula for a terminal: braces around indices are dropped.
+    """The formula for a terminal, without braces around indices.
 
     >>> text_formula("b_{ij} = sqrt(2) a_1")
     'b_ij = √2 a_1'
@@ -99,7 +99,7 @@ def text_formula(formula: str) -> str:
 
 
 def latex_prose(prose: str) -> str:
-    r"""Sentences in LaTeX; what stands between dollar signs is a formula.
+    r"""Sentences in LaTeX; text between dollar signs is a formula.
 
     >>> latex_prose("50 % of $λ_1$")
     '50 \\% of $\\lambda_{1}$'
@@ -111,7 +111,7 @@ def latex_prose(prose: str) -> str:
 
 
 def latex_words(words: str) -> str:
-    r"""Words as they are, in LaTeX: no sign is a command or starts a formula.
+    r"""Words escaped for LaTeX: no character is a command or starts a formula.
 
     >>> latex_words(r"A$AP \\input{x}")
     'A\\$AP \\textbackslash{}\\textbackslash{}input\\{x\\}'
@@ -120,7 +120,7 @@ def latex_words(words: str) -> str:
 
 
 def markdown_words(words: str) -> str:
-    """Words as they are, in Markdown: no sign is markup or starts a formula."""
+    """Words escaped for Markdown: no character is markup or starts a formula."""
     return re.sub(r"([\\*_|<>`$\[\]#])", r"\\\1", words)
 
 
@@ -137,12 +137,12 @@ def text_prose(prose: str) -> str:
 
 
 def split_prose(prose: str) -> list[tuple[bool, str]]:
-    """The pieces of a sentence, True where a piece is a formula."""
+    """The pieces of a sentence, with True for formulas."""
     return [(bool(place % 2), part) for place, part in enumerate(prose.split("$"))]
 
 
 def _roots(formula: str) -> str:
-    """sqrt(...) and cbrt(...) with their matching parenthesis become commands with braces."""
+    """Turn sqrt(...) and cbrt(...) into commands with braces."""
     indices = [place for place in (formula.find("sqrt("), formula.find("cbrt(")) if place >= 0]
     if not indices:
         return formula

@@ -12,14 +12,14 @@ DIGITS = 6
 """Significant digits of a decimal."""
 
 _LONGEST, _LONGEST_TERM = 240, 60
-"""Most characters of a readable exact number, and of one of its terms, which must fit into a line."""
+"""Maximum number of characters of a readable exact number, and of one of its terms, which must fit on a line."""
 
 GUARD = 40
-"""Digits that are carried where a number has no closed form."""
+"""Number of digits for numbers without a closed form."""
 
 
 def is_exact(value: object) -> bool:
-    """No entry is a decimal: fractions and roots only.
+    """Whether all entries are exact: only fractions and roots.
 
     >>> is_exact(sp.sqrt(2)), is_exact(sp.Float("1.5"))
     (True, False)
@@ -30,7 +30,7 @@ def is_exact(value: object) -> bool:
 
 
 def is_readable(value: object) -> bool:
-    """Exact, and short enough to print; what has letters is printed in any case.
+    """Whether a value is exact and short enough to print; symbolic values are always printed.
 
     >>> is_readable(sp.sqrt(2)), is_readable(sp.Integer(3) ** 200), is_readable(sp.Float("1.5"))
     (True, False, False)
@@ -45,7 +45,7 @@ def is_readable(value: object) -> bool:
 
 
 def is_plain(value: object) -> bool:
-    """An integer, or a matrix of them: no decimal is needed."""
+    """Whether a value is an integer, or a matrix of integers, so that no decimal is needed."""
     if isinstance(value, sp.MatrixBase):
         return all(is_plain(entry) for entry in value)
     real, imaginary = sp.sympify(value).as_real_imag()
@@ -72,14 +72,14 @@ def figure(value: float, digits: int = DIGITS) -> str:
 
 
 def too_long_note(value: object) -> str:
-    """What is printed in place of exact values that nobody would read."""
+    """The text printed instead of very long exact values."""
     if isinstance(value, sp.MatrixBase):
         return tr("(exact values too long to print)")
     return tr("(exact value too long to print)")
 
 
 def relation(value: object) -> str:
-    """ "=" if the decimals shown are the value itself, as for 3/2 = 1.5, else "≈"."""
+    """ "=" if the printed decimals are exact, as for 3/2 = 1.5, otherwise "≈"."""
     entries = list(value) if isinstance(value, sp.MatrixBase) else [sp.sympify(value)]
     return "=" if all(_is_short_decimal(entry) for entry in entries) else "≈"
 
@@ -90,13 +90,13 @@ def _is_short_decimal(value: sp.Expr) -> bool:
 
 
 def latex_decimal(value: object) -> str:
-    """A decimal in LaTeX, where a decimal comma needs braces to be set without a space."""
+    """A decimal in LaTeX, where a decimal comma needs braces to avoid a space."""
     text = decimal(value).replace(",", "{,}")
     return re.sub(r"10\^(-?\d+)", r"10^{\1}", text).replace("·", r" \cdot ")
 
 
 def _localised(text: str) -> str:
-    """With the decimal sign of the language, and powers of ten as people write them."""
+    """The number with the decimal sign of the language and powers of ten as people write them."""
     text = re.sub(r"e([+-])0*(\d+)", lambda m: f"·10^{'-' if m[1] == '-' else ''}{m[2]}", text)
     text = re.sub(r"(?<![\d.])1·10\^", "10^", text)
     return text.replace(".", ",") if comma() else text
@@ -149,12 +149,12 @@ def latex_number(value: object) -> str:
 
 
 def _order(value: sp.Expr) -> str | None:
-    """Numbers as they are read, 2 + √3; polynomials from the highest power."""
+    """Order of terms: numbers as they are read, 2 + √3; polynomials from the highest power."""
     return None if value.free_symbols else "none"
 
 
 def without_dust(matrix: sp.Matrix) -> sp.Matrix:
-    """Decimals at the level of rounding errors of the largest entry are shown as 0."""
+    """The matrix with decimals at the level of rounding errors of the largest entry set to 0."""
     if is_exact(matrix):
         return matrix
     limit = max(abs(complex(sp.N(entry))) for entry in matrix) * 1e-12

@@ -167,7 +167,7 @@ def variance_step(data: Prepared, divide: str) -> Step:
 
 
 def enough(values: Sequence[Value], share: float) -> int:
-    """The fewest leading values that carry the share of the sum."""
+    """The smallest number of leading values that explain the share of the sum."""
     if not 0 < share <= 1:
         raise ParameterError(
             tr("{given} is not a share: give a number above 0 and up to 1, such as 0.9.",

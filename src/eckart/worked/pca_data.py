@@ -1,4 +1,4 @@
-"""The data of a PCA before and after: centred, scaled, cross-products, axes, scores, reconstruction."""
+"""The data of a PCA: centred, scaled, cross-products, components, scores, reconstruction."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Prepared:
 
     @cached_property
     def used(self) -> sp.Matrix:
-        """The matrix whose cross-products are taken: centred, and scaled if asked."""
+        """The matrix whose cross-products are taken: centred, and scaled if requested."""
         if self.variances is None:
             return self.centred
         return self.centred * sp.diag(*[1 / sp.sqrt(v) for v in self.variances])
@@ -47,7 +47,7 @@ class Prepared:
     def cross_products(self) -> sp.Matrix:
         if self.variances is None or all(variance.is_Rational for variance in self.variances):
             return (self.used.T * self.used).applyfunc(sp.expand)
-        # s_ij / sqrt(v_i v_j): with roots in the variances, the products of `used` would be sums of nested roots.
+        # s_ij / sqrt(v_i v_j): if the variances contain roots, the products of `used` would be sums of nested roots.
         v, size = self.variances, len(self.variances)
         return sp.Matrix(
             size,
@@ -63,7 +63,7 @@ class Prepared:
 
     @cached_property
     def found(self) -> Spectrum:
-        """Eigenpairs of the cross-products, signs as asked."""
+        """Eigenpairs of the cross-products, with the requested signs."""
         found, roots, place = self._spectrum(), [], 0
         data = sp.Matrix.vstack(self.centred, self.used) if self.variances is None else self.centred
         for root in found.roots:
@@ -82,7 +82,7 @@ class Prepared:
             return spectrum(self.raw, symmetric=True)
         inverse = sp.diag(*[1 / v for v in self.variances])
         if not all(entry.is_Rational for entry in inverse * self.raw):
-            # Roots of roots: the spectrum in numbers, and all that follows from it.
+            # Nested roots: compute the spectrum numerically, and all that follows from it.
             nested = not all(variance.is_Rational for variance in self.variances)
             return (numeric_spectrum if nested else spectrum)(self.cross_products, symmetric=True)
         return spectrum(inverse * self.raw, weights=self.variances)
@@ -96,11 +96,11 @@ class Prepared:
         return columns([pair.through(self.seen_by(pair)) for pair in self.eigenpairs], self.table.rows)
 
     def seen_by(self, pair: Eigenpair) -> sp.Matrix:
-        """An axis with weights works on the columns before scaling: X D^-1/2 (D^1/2 w) = X w."""
+        """Components with weights apply to the unscaled columns: X D^-1/2 (D^1/2 w) = X w."""
         return self.centred if pair.weights is not None else self.working
 
     def projected(self, k: int) -> sp.Matrix:
-        """∑ X v v^T over the first k axes, in the units of PCA."""
+        """∑ X v v^T over the first k components, in the units of PCA."""
         total = sp.zeros(*self.table.shape)
         for pair in self.eigenpairs[:k]:
             total += (
@@ -111,7 +111,7 @@ class Prepared:
         return total.applyfunc(canonical)
 
     def reconstruction(self, k: int) -> sp.Matrix:
-        """The rows from k axes, in the units of the table, mean added again."""
+        """The rows from k components, in the units of the table, with the mean added back."""
         near = self.projected(k)
         if self.variances is not None:
             near = near * sp.diag(*[sp.sqrt(v) for v in self.variances])
@@ -119,7 +119,7 @@ class Prepared:
 
 
 def prepared(table: sp.Matrix, *, center: bool, scale: bool, divide: str, flip: tuple[int, ...] = ()) -> Prepared:
-    """Centre and scale as asked.
+    """Centre and scale as requested.
 
     >>> prepared(sp.Matrix([[1, 3], [0, 2], [0, 0], [3, 3]]), center=True, scale=False, divide="n-1").cross_products
     Matrix([

@@ -1,4 +1,4 @@
-"""Three ways to the same axes: most variance, least reconstruction error, singular values."""
+"""Three derivations of the same components: maximum variance, minimum reconstruction error, singular values."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ROUTES = ("variance", "reconstruction", "svd")
 
 
 def route_steps(data: Prepared, route: str) -> tuple[Step, ...]:
-    """The derivation that was asked for, on these numbers."""
+    """The requested derivation for these numbers."""
     return {"variance": _variance, "reconstruction": _reconstruction, "svd": _svd}[route](data)
 
 
 def opening(route: str) -> Step:
-    """What is looked for, before the eigenvectors are found."""
+    """The goal, before the eigenvectors are computed."""
     if route == "variance":
         statement = tr(
             "Look for the direction along which the rows vary most: the unit vector $w$ for which $‖X"
@@ -52,7 +52,7 @@ def opening(route: str) -> Step:
 
 
 def _variance(data: Prepared) -> tuple[Step, ...]:
-    """Take the first axis out of X, look again, and so on."""
+    """Remove the first component from X, maximise again, and so on."""
     steps, rest = [], data.used
     for i, pair in enumerate(data.eigenpairs[:-1], 1):
         if pair.value == 0 or i > 3:
@@ -77,7 +77,7 @@ def _variance(data: Prepared) -> tuple[Step, ...]:
 
 
 def _reconstruction(data: Prepared) -> tuple[Step, ...]:
-    """The loss of each axis alone, and of the coordinate axes for comparison."""
+    """The loss of each component alone, and of the coordinate axes for comparison."""
     total = canonical(data.cross_products.trace())
     rows: list[tuple[Value, ...]] = [
         (tr("component {i}", i=i), pair.value, canonical(total - pair.value))

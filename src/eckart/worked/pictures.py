@@ -1,6 +1,7 @@
-"""Pictures for the blackboard, as matplotlib figures: `figure.savefig("circle.svg")` or `.png`.
+"""Figures for teaching, as matplotlib figures: `figure.savefig("circle.svg")` or `.png`.
 
-What a matrix does to the unit circle, points with their axes and drops, circles and a sphere under kernel PCA, a scree.
+The effect of a matrix on the unit circle, points with components and projections, circles and a sphere under kernel
+PCA, a scree plot.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ BLUE, ORANGE, GREEN, GREY = "#1f5a8a", "#c8561b", "#3c7d3f", "#8a8a8a"
 
 
 def unit_circle(given: object, right: sp.Matrix | None = None) -> Figure:
-    """A = U Σ V^T as three moves of the unit circle (2 x 2) or sphere (3 x 3): turn, stretch, turn.
+    """A = U Σ V^T as three maps of the unit circle (2 x 2) or sphere (3 x 3): rotate, stretch, rotate.
 
-    `right` has the right singular vectors of a solution as columns; those of the picture get their signs.
+    `right` contains the right singular vectors of a solution as columns, whose signs the figure uses.
     """
     a = _numbers(given)
     if a.shape not in {(2, 2), (3, 3)}:
@@ -59,7 +60,7 @@ def unit_circle(given: object, right: sp.Matrix | None = None) -> Figure:
 
 
 def drops(given: object, *, center: bool = True) -> Figure:
-    """Points of a two-column table, the principal axes, and the drops to the first one."""
+    """Points of a two-column table, the principal axes, and the projections onto the first one."""
     x = _numbers(given)
     if x.shape[1] != 2:
         raise InputError(
@@ -115,7 +116,7 @@ def scree(given: object, *, center: bool = True, scale: bool = False) -> Figure:
 
 
 def circles(*, points: int = 200, gamma: float = 4.0, seed: int = 0) -> Figure:
-    """Two concentric circles: PCA cannot part them, kernel PCA with the RBF kernel does."""
+    """Two concentric circles: PCA cannot separate them, kernel PCA with the RBF kernel does."""
     rng = np.random.Generator(np.random.Philox(seed))
     angle = rng.uniform(0, 2 * np.pi, points)
     radius = np.where(np.arange(points) < points // 2, 0.35, 1.0) + 0.03 * rng.standard_normal(points)
@@ -140,7 +141,7 @@ def circles(*, points: int = 200, gamma: float = 4.0, seed: int = 0) -> Figure:
 
 
 def sphere(*, points: int = 600, gamma: float = 3.0, seed: int = 0) -> Figure:
-    """A ball inside a sphere, in three dimensions: PCA shows one disc, kernel PCA parts core and shell."""
+    """A ball inside a sphere, in three dimensions: PCA shows one disc, kernel PCA separates core and shell."""
     rng = np.random.Generator(np.random.Philox(seed))
     direction = rng.standard_normal((points, 3))
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)

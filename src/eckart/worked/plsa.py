@@ -1,4 +1,4 @@
-"""The probabilistic reading of W H: w_fk = P(t_k) P(m_f | t_k), h_kn = P(d_n | t_k), there and back."""
+"""The probabilistic interpretation of W H: w_fk = P(t_k) P(m_f | t_k), h_kn = P(d_n | t_k), in both directions."""
 
 from __future__ import annotations
 

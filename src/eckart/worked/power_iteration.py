@@ -1,4 +1,4 @@
-"""Power iteration: x <- A x / ‖A x‖ until x settles up to its sign; λ = x^T A x."""
+"""Power iteration: x <- A x / ‖A x‖ until x converges up to its sign; λ = x^T A x."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     if not eps > 0:
         raise ParameterError(
             tr(
-                "{given} is not possible: the iteration stops when the change is at most eps, above 0.",
+                "{given} is not possible: eps must be above 0. The iteration stops when the change is at most eps.",
                 given=argument("eps", eps),
             )
         )
@@ -109,7 +109,7 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
 
 
 def iterate(a: Vector, x: Vector, eps: float, most: int) -> Run:
-    """Multiply and divide by the length until the direction changes by no more than eps."""
+    """Multiply and divide by the length until the direction changes by at most eps."""
     x = x / np.linalg.norm(x)
     run = Run([x], [float(x @ a @ x)], [float("nan")], [float("nan")], False)
     for _ in range(most):
@@ -129,7 +129,7 @@ def iterate(a: Vector, x: Vector, eps: float, most: int) -> Run:
 
 
 def _length(x: Vector) -> float:
-    """The length of a difference of unit vectors; 0 where it is the rounding error of both."""
+    """The length of a difference of unit vectors; 0 if it is only rounding."""
     length = float(np.linalg.norm(x))
     return length if length > _ROUNDING else 0.0
 
@@ -187,7 +187,7 @@ def _outcome(a: sp.Matrix, start: sp.Matrix, found: Spectrum, run: Run, most: in
 
 
 def _reasons(a: sp.Matrix, start: sp.Matrix, found: Spectrum) -> list[str]:
-    """Why it goes as it does, from the parts of the start along the eigenvectors."""
+    """Reasons for the behaviour, from the components of the start along the eigenvectors."""
     if all(value == 0 for value in found.values):
         return [tr("All eigenvalues are 0, so a power of $A$ is the zero matrix: every start ends at 0.")]
     image = a * start
@@ -235,7 +235,7 @@ def _from_eigenvector(start: sp.Matrix, image: sp.Matrix, found: Spectrum) -> li
 
 
 def _approach(top: Root, others: list[Root]) -> list[str]:
-    """How the iteration comes near the one eigenvalue of largest modulus that the start has a part along."""
+    """How the iteration approaches the dominant eigenvalue that the start has a component along."""
     reasons = []
     slow = len(top.eigenpairs) < top.multiplicity
     if slow:
@@ -270,9 +270,9 @@ def leaders(found: Spectrum) -> list[Root]:
 
 
 def is_blind(a: sp.Matrix, start: sp.Matrix, root: Root, found: Spectrum) -> bool:
-    """Whether the start has no part in the space of an eigenvalue.
+    """Whether the start has no component in the eigenspace of an eigenvalue.
 
-    By the Cayley-Hamilton theorem the product of (A - μ I)^m over all other eigenvalues μ leaves that part alone.
+    By the Cayley-Hamilton theorem, the product of (A - μ I)^m over all other eigenvalues μ leaves only that component.
     """
     x = start.applyfunc(lambda entry: sp.N(entry, GUARD))
     for other in found.roots:

@@ -1,4 +1,4 @@
-"""New data in the components of old data: Z' = (X' - μ) V_k, with the mean and the components of the old rows."""
+"""New rows on existing components: Z' = (X' - μ) V_k, with the mean and the components of the fitted rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def project(given: object, new: object, k: int = 1) -> Solution:
     rows = matrix(new, "project", rows=20, columns=6)
     if rows.cols != table.cols:
         raise InputError(
-            tr("The new rows have {given} entries and the table {needed} columns: make them equal.",
+            tr("The new rows have {given} entries, but the table has {needed} columns. Give one entry for each column.",
                given=rows.cols, needed=table.cols)
         )  # fmt: skip
     check_k(k, table.cols)
@@ -80,7 +80,7 @@ def project(given: object, new: object, k: int = 1) -> Solution:
             more=partial(product_steps, centred, vectors, "z", scores),
         ),
         Step(
-            tr("Back to the columns, and what the components do not see: the squared distance of each new row."),
+            tr("Back to the columns, and the squared distance of each new row from its reconstruction."),
             "X'_k = Z' V_k^T + μ,  d_i = ‖x'_i - x'_{k,i}‖^2",
             (Equation("X'_k", back), Equation("d", distances)),
             more=lambda: written(

@@ -1,10 +1,10 @@
-"""The pseudo-inverse: A = X Σ Y^T gives A^+ = Y Σ^+ X^T, where zeros of Σ stay zeros.
+"""The pseudo-inverse: A = X Σ Y^T gives A^+ = Y Σ^+ X^T, where zeros of Σ stay zero.
 
 Without roots: A = F G with F the pivot columns of A and G its reduced rows, and for A scaled by diagonal matrices
 
     (L A R)^+ = R P L,   P = G^T (G R^2 G^T)^-1 (F^T L^2 F)^-1 F^T
 
-so that only the squares of L and R are needed, which are fractions where L and R are roots.
+so only the squares of L and R are needed, which are fractions if L and R are roots.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def pseudo_inverse(given: object) -> Solution:
 
 
 def core(a: sp.Matrix, left: list[Value] | None = None, right: list[Value] | None = None) -> sp.Matrix:
-    """P of the formula above; without scaling it is A^+. `left` and `right` hold the squares of the diagonals."""
+    """P of the formula above; without scaling it is A^+. `left` and `right` contain the squares of the diagonals."""
     reduced, pivots = a.rref(simplify=True)
     if not pivots:
         return sp.zeros(a.cols, a.rows)

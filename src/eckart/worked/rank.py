@@ -1,4 +1,4 @@
-"""Rank by row reduction, a basis taken from the rows, and the coordinates of every row in it."""
+"""Rank by row reduction, a basis from the rows, and the coordinates of every row in it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def rank(given: object) -> Solution:
 
 
 def _clear_below(work: sp.Matrix, row: int, column: int) -> list[str]:
-    """Subtract multiples of the pivot row, in place, until the column is 0 below it; the operations."""
+    """Subtract multiples of the pivot row, in place, until the column is 0 below it; returns the operations."""
     operations = []
     for i in range(row + 1, work.rows):
         if work[i, column] != 0:

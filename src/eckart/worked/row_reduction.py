@@ -28,7 +28,10 @@ class Reduction:
 def _clear(
     rows: list[list[Value]], row: int, column: int, plain: Callable[[Value], Value], shown: Callable[[Value], Value]
 ) -> list[str]:
-    """Subtract multiples of the pivot row, in place, until the column is 0 in all others; the operations."""
+    """Subtract multiples of the pivot row, in place, until the column is 0 in all other rows.
+
+    Returns the operations.
+    """
     operations = []
     for i, other in enumerate(rows):
         factor = other[column]
@@ -39,7 +42,7 @@ def _clear(
 
 
 def reduced(a: sp.Matrix) -> tuple[list[Reduction], sp.Matrix, list[int]]:
-    """Reduced row echelon form, its pivot columns, and how it was reached.
+    """Reduced row echelon form, its pivot columns, and the operations.
 
     >>> steps, form, pivots = reduced(sp.Matrix([[2, 4], [1, 3]]))
     >>> [step.operations for step in steps], pivots
@@ -103,7 +106,7 @@ def _equations(a: sp.Matrix, unknown: str) -> list[Equation]:
 
 
 def _term(factor: sp.Expr, name: str) -> tuple[bool, str]:
-    """Whether it is subtracted, and the term without its sign."""
+    """Whether the term is subtracted, and the term without its sign."""
     real, imaginary = sp.sympify(factor).as_real_imag() if not factor.free_symbols else (0, 0)
     negative = bool(sp.N(real) < 0) or (real == 0 and bool(sp.N(imaginary) < 0))
     size = -factor if negative else factor
@@ -125,16 +128,16 @@ def _times(factor: object) -> str:
 
 
 def minus(factor: object) -> str:
-    """A multiple that is subtracted: -3 is written + 3."""
+    """A subtracted multiple: -3 is written + 3."""
     negative, term = _term(factor, "")
     return f"{'+' if negative else '-'} {term.strip()} ".replace("-  ", "- ").replace("+  ", "+ ")
 
 
 def _entries(a: sp.Matrix) -> tuple[list[list[Value]], Callable[[Value], Value], Callable[[Value], Value]]:
-    """The rows of a matrix, what simplifies a result of arithmetic, and what turns an entry into a SymPy number.
+    """The rows of a matrix, a function that simplifies results, and one that converts an entry to a SymPy number.
 
-    With more than one root SymPy's `radsimp` may take minutes. In the field that the roots span, every number has one
-    form.
+    With more than one root SymPy's `radsimp` may take minutes. In the field spanned by the roots, every number has a
+    unique form.
     """
     roots = sorted({root for entry in a for root in sp.sympify(entry).atoms(sp.Pow)}, key=str)
     if len(roots) <= 1 or a.free_symbols:

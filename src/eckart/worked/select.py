@@ -64,7 +64,7 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     limit = 0.5 if threshold is None else threshold
     order, chosen = _ranked(found, count, limit)
     choices = {True: tr("keep"), False: tr("drop")}
-    # Decimals in the table, where they are compared; the exact values stand above it.
+    # The table has decimals for comparison; the exact values are above it.
     rounded = [r if r.is_Rational else sp.N(r, 6) for r in found]
     rows = tuple((sp.Integer(j + 1), squares[j], products[j], rounded[j], choices[j in chosen]) for j in order)
     values = [Equation(f"r_{j}", r) for j, r in enumerate(found, 1)]

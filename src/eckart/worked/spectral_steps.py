@@ -1,4 +1,4 @@
-"""Steps that every solution with eigenvalues shares: characteristic polynomial, roots, eigenvectors of unit length."""
+"""Steps shared by all solutions with eigenvalues: characteristic polynomial, roots, unit eigenvectors."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from eckart.worked.solution import Value
 
 _WIDEST = 6
-"""Systems of at most so many unknowns are written out."""
+"""Systems of at most this many unknowns are written out."""
 
 
 def spectral_steps(
     m: object, found: Spectrum, name: str = "M", *, vectors: bool = True, zero: bool = True
 ) -> tuple[Step, ...]:
-    """From M to its eigenpairs; without the vectors, or without those of the eigenvalue 0, if they are not needed."""
+    """From M to its eigenpairs; without the vectors, or without those of eigenvalue 0, if not needed."""
     exact_polynomial = not found.polynomial.as_expr().has(sp.Float)
     if not exact_polynomial:
         remark = tr(
@@ -85,7 +85,7 @@ def _roots_step(found: Spectrum) -> Step:
 
 
 def _more_about_roots(found: Spectrum) -> tuple[Step, ...]:
-    """Quadratics with their numbers put in; cubics by Cardano; intervals for the rest."""
+    """Quadratics with their numbers inserted, cubics by Cardano, intervals for the rest."""
     steps: list[Step] = []
     for factor, _ in found.factors:
         if factor.degree() == 2:
@@ -99,7 +99,7 @@ def _more_about_roots(found: Spectrum) -> tuple[Step, ...]:
 
 
 def _more_about_vectors(shifted: object, eigenpairs: tuple[Eigenpair, ...]) -> tuple[Step, ...]:
-    """The system, its reduction, the length of each solution, and the sign that was chosen."""
+    """The system, its reduction, the length of each solution, and the chosen sign."""
     steps = list(null_space_steps(shifted))
     if len(eigenpairs) > 1 and all((a.direction.T * b.direction)[0] == 0 for a, b in combinations(eigenpairs, 2)):
         steps.append(
@@ -198,7 +198,7 @@ def _is_in_letter(pair: Eigenpair) -> bool:
 def _by_letter(root: Root, name: str) -> tuple[Step, ...]:
     """The eigenvector as a polynomial in λ, the same for all roots of one factor."""
     statement = tr(
-        "Solve with $λ$ as a letter and use $p(λ) = 0$ to lower its powers. The same vector serves all roots of this "
+        "Solve with $λ$ as a symbol and use $p(λ) = 0$ to lower its powers. The same vector serves all roots of this "
         "factor; put the root in and divide by the length."
     )
     steps = []

@@ -1,8 +1,7 @@
-"""Eigenvalues and eigenvectors, exact where square roots can express them: M x = λ x.
+"""Eigenvalues and eigenvectors, exact if square roots can express them: M x = λ x.
 
-The characteristic polynomial is split into irreducible factors over the fractions. Factors of degree one and two, and
-λ^4 + b λ^2 + c, have roots that square roots can express; other roots are given
-to 40 digits, and `exact` is False.
+The characteristic polynomial is split into irreducible factors over the rationals. Factors of degree one and two, and
+λ^4 + b λ^2 + c, have roots that square roots can express. Other roots are given to 40 digits, and `exact` is False.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ LAMBDA = sp.Symbol("lambda")
 
 @dataclass(frozen=True)
 class Root:
-    """A root of the characteristic polynomial: how often, with which eigenvectors."""
+    """A root of the characteristic polynomial, with its multiplicity and eigenvectors."""
 
     value: sp.Expr
     factor: sp.Poly
@@ -56,12 +55,12 @@ class Spectrum:
         return tuple(pair for root in self.roots for pair in root.eigenpairs)
 
     def positive(self, above: float) -> list[Eigenpair]:
-        """Eigenpairs whose values exceed `above`, which separates them from zeros that carry rounding errors."""
+        """Eigenpairs whose values exceed `above`, which separates them from zeros with rounding errors."""
         return [pair for pair in self.eigenpairs if sp.N(pair.value) > above]
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Each eigenvalue as often as it is a root."""
+        """Each eigenvalue, repeated by its multiplicity."""
         return tuple(root.value for root in self.roots for _ in range(root.multiplicity))
 
     @property
@@ -72,7 +71,8 @@ class Spectrum:
 def spectrum(matrix: sp.Matrix, *, symmetric: bool | None = None, weights: tuple[Value, ...] | None = None) -> Spectrum:
     """The eigenpairs of a square matrix; for a symmetric one the vectors of each eigenvalue are orthogonal.
 
-    With weights, the matrix is D^-1 S for a symmetric S and D = diag(weights); the axes are those of D^-1/2 S D^-1/2.
+    With weights, the matrix is D^-1 S for a symmetric S and D = diag(weights); the vectors are those of D^-1/2 S
+    D^-1/2.
 
     >>> found = spectrum(sp.Matrix([[2, 1], [3, 2]]))
     >>> found.values, found.eigenpairs[0].unit.T
@@ -91,7 +91,7 @@ def spectrum(matrix: sp.Matrix, *, symmetric: bool | None = None, weights: tuple
 
 
 def factor_roots(factor: sp.Poly) -> list[Value]:
-    """Roots of an irreducible polynomial over the fractions, by square roots if these suffice, else to 40 digits."""
+    """Roots of an irreducible polynomial over the rationals, by square roots if possible, otherwise to 40 digits."""
     coefficients = factor.monic().all_coeffs()
     if len(coefficients) == 2:
         return [-coefficients[1]]
@@ -108,15 +108,15 @@ def factor_roots(factor: sp.Poly) -> list[Value]:
 
 
 def _numeric_roots(factor: sp.Poly) -> list[sp.Expr]:
-    """Roots to many digits: simultaneous iteration, or isolation by exact arithmetic where that does not converge."""
+    """Roots to many digits: simultaneous iteration, or isolation by exact arithmetic if that does not converge."""
     try:
         return list(factor.nroots(n=GUARD, maxsteps=500))
-    except mpmath.mp.NoConvergence:  # roots of very different size
+    except mpmath.mp.NoConvergence:  # roots of very different magnitude
         return [root.evalf(GUARD) for root in factor.all_roots(radicals=False)]
 
 
 def kernel(matrix: DomainMatrix, symmetric: bool, weights: tuple[Value, ...] | None = None) -> list[tuple[Value, ...]]:
-    """A basis of the null space over the matrix's field, scaled to start simply; orthogonal if asked."""
+    """A basis of the null space over the matrix's field, scaled to simple numbers; orthogonal if requested."""
     reduced = matrix.to_field().rref()
     basis = matrix.to_field().nullspace() if reduced[1] else None
     rows = basis.to_list() if basis is not None else _identity(matrix)
@@ -127,7 +127,7 @@ def kernel(matrix: DomainMatrix, symmetric: bool, weights: tuple[Value, ...] | N
 
 
 def oriented(pair: Eigenpair) -> Eigenpair:
-    """Whole numbers without common factor where that is possible, and the largest entry positive."""
+    """Integers without a common factor if possible, and a positive largest entry."""
     axis = replace(pair, entries=_whole(pair.entries))
     weights = pair.weights or [1] * len(pair.entries)
     sizes = [sp.N(abs(x) * sp.sqrt(w), 15) for x, w in zip(pair.direction, weights, strict=True)]
@@ -157,7 +157,7 @@ def _family(
 
 
 def _whole(entries: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Times the common denominator, over the common divisor, of all coefficients."""
+    """Multiplied by the common denominator and divided by the common divisor of all coefficients."""
     numbers = [c for entry in entries for c in (entry.to_list() if hasattr(entry, "to_list") else [entry])]
     if any(isinstance(c, sp.Basic) for c in numbers):
         return entries
@@ -173,7 +173,7 @@ def _to_integers(fractions: list[sp.Rational]) -> Value:
 
 
 def _orthogonal(vectors: list[tuple[Value, ...]], weights: list[Value]) -> list[tuple[Value, ...]]:
-    """Gram and Schmidt without roots: x - (x.y / y.y) y."""
+    """Gram-Schmidt without roots: x - (x.y / y.y) y."""
     done: list[tuple[Value, ...]] = []
     for vector in vectors:
         rest = list(vector)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Factors:
-    """The SVD of A in its field-wise form; axes belong to the singular values that are not zero."""
+    """The SVD of A in its field representation; vectors belong to the nonzero singular values."""
 
     a: sp.Matrix
     found: Spectrum
@@ -65,7 +65,7 @@ def factors(a: sp.Matrix) -> Factors:
 
 
 def canonical(value: sp.Expr) -> sp.Expr:
-    """Sums of conjugates come out whole: rounding that is left at 1e-30 is taken away.
+    """Sums of conjugates should be rational: remove remaining rounding of about 1e-30.
 
     >>> canonical(sp.Float("2.9999999999999999999999999999999999999999", 40))
     3
@@ -177,7 +177,7 @@ def _factor_steps(parts: Factors, values: list[Value], left: sp.Matrix) -> list[
 
 
 def details(a: object) -> tuple[Step, ...]:
-    """The SVD of a matrix with every step, for solutions that only use it."""
+    """The SVD of a matrix with every step, for solutions that use it."""
     return inner_steps(svd(a))
 
 
@@ -188,7 +188,7 @@ def _image(pair: Eigenpair, a: sp.Matrix) -> tuple[list[Value], sp.Expr]:
 
 
 def full(a: sp.Matrix, left: sp.Matrix, right: sp.Matrix, values: list[Value]) -> tuple[Value, Value, Value]:
-    """U m x m, Σ m x n, V n x n: the vectors that the compact form leaves out come from the null spaces."""
+    """U m x m, Σ m x n, V n x n: the vectors that the compact form omits come from the null spaces."""
 
     def rest(matrix: sp.Matrix) -> list[Value]:
         return [pair.unit for pair in spectrum(matrix * matrix.T, symmetric=True).eigenpairs if pair.value == 0]
@@ -227,6 +227,6 @@ def truncation_step(parts: Factors, k: int) -> Step:
 
 
 def check_k(k: object, largest: int) -> None:
-    """No more axes than there are."""
+    """Check that k does not exceed the number of components."""
     if k is not None:
         whole("k", k, 1, max(largest, 1))

@@ -1,4 +1,4 @@
-"""The one place where solutions are printed."""
+"""The only module that prints solutions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDEST = 100
 
 
 def styled(solution: Solution, width: int) -> Text:
-    """The solution with its title, step numbers and answer marked."""
+    """The solution with its title, step numbers and answer highlighted."""
     from rich.text import Text
 
     page = Text(solution.text(width), no_wrap=True)
@@ -27,7 +27,7 @@ def styled(solution: Solution, width: int) -> Text:
 
 
 def show(solution: Solution, **options: Any) -> None:
-    """Print the solution, as wide as the terminal up to what is easy to read."""
+    """Print the solution in the width of the terminal, up to the longest readable line."""
     from rich.console import Console
 
     width = min(shutil.get_terminal_size().columns, _WIDEST)

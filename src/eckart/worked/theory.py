@@ -11,7 +11,7 @@ from eckart.worked.solution import Solution, Step
 
 @dataclass(frozen=True)
 class Lesson:
-    """A title and paragraphs; formulas stand between dollar signs."""
+    """A title and paragraphs; formulas are between dollar signs."""
 
     title: str
     paragraphs: tuple[str, ...]
@@ -139,8 +139,8 @@ LESSONS = (
                 "larger rank than $B$, so that step fails.)"
             ),
             mark(
-                "The energy $‖A‖_F^2 = ∑ σ_i^2$ guides the choice of $k$: take the smallest $k$ that holds 80 or"
-                " 90 % of it. The root mean square error is $‖A - A_k‖_F / sqrt(m n)$."
+                "The energy $‖A‖_F^2 = ∑ σ_i^2$ guides the choice of $k$: take the smallest $k$ that captures 80 or "
+                "90 % of it. The root mean square error is $‖A - A_k‖_F / sqrt(m n)$."
             ),
         ),
     ),
@@ -148,9 +148,9 @@ LESSONS = (
         mark("Concepts and queries"),
         (
             mark(
-                "In a table of users by films, $V$ connects films with concepts (tastes), $U$ users with "
-                "concepts, and $Σ$ holds their strength. A new user $q$ is mapped to $q V$ and back to $q V "
-                "V^T$: the projection on the row space. Entries that were 0 and become positive are suggestions."
+                "In a table of users by films, $V$ connects films with concepts (tastes), $U$ users with concepts, "
+                "and $Σ$ contains their strength. A new user $q$ is mapped to $q V$ and back to $q V V^T$: the "
+                "projection on the row space. Entries that were 0 and become positive are suggestions."
             ),
             mark(
                 "Two users are similar if the cosine of their vectors in concept space is near 1, even if they "

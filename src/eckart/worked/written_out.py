@@ -1,4 +1,4 @@
-"""What full detail adds below a step: sums of products, steps of another solution, coefficients by traces."""
+"""Additions of full detail below a step: sums of products, steps of another solution, coefficients by traces."""
 
 from __future__ import annotations
 

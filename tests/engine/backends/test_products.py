@@ -16,7 +16,7 @@ from tests.engine.backends.card import put_torch_in_place
 SEEDS = [int(seed) for seed in np.random.default_rng(551).integers(0, 2**31, 2)]
 
 
-@pytest.fixture(params=["numpy", "csr", "strict", "tensor", "card"])
+@pytest.fixture(params=["numpy", "fortran", "csr", "strict", "tensor", "card"])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     name: str = request.param
     if name == "card":
@@ -31,7 +31,7 @@ def put(data: np.ndarray, place: str) -> Any:
         return pytest.importorskip("array_api_strict").asarray(data)
     if place in ("tensor", "card"):
         return pytest.importorskip("torch").as_tensor(data)
-    return data
+    return np.asfortranarray(data) if place == "fortran" else data
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

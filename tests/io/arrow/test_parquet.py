@@ -33,7 +33,7 @@ ROWS_20, ROWS_12 = b"\x16\x28", b"\x16\x18"
     ("before", "after", "words"),
     [
         (OPTIONAL, REQUIRED, "histogram"),  # PyArrow ends the process when it is asked for the metadata of the column
-        (ROWS_20, ROWS_12, "the row groups have 20 rows, and the file 12"),
+        (ROWS_20, ROWS_12, "the row groups have 20 rows, but the file declares 12"),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])

@@ -56,9 +56,9 @@ CASES = [
     ("power_iteration", 1, "29; 0.971, 0.243",
      "Right: lambda. x: Close, but not to the digits given: compute with more digits."),
     ("energy", 1, "20, √5; 2 components", "Right: sigma. k: This is not the right number."),
-    ("determinant", 1, "trace = -12", "Still to be found: det. Not asked for, and not checked: trace."),
+    ("determinant", 1, "trace = -12", "Still to be found: det. Not asked for, so not checked: trace."),
     ("determinant", 1, "-12; 13",
-     "Right: det. This is not among what is asked for: 13. Name it if it is a result on the way."),
+     "Right: det. The question does not ask for 13. If this is an intermediate result, give it a name."),
 ]  # fmt: skip
 
 

@@ -111,7 +111,7 @@ def test_one_column_in_brackets_is_a_column() -> None:
 
 def test_parts_that_nobody_asked_for_are_named() -> None:
     made = worked.exercise("determinant", seed=777, difficulty=2)
-    assert str(made.check("det = 12; trace = 5")) == "Right. Not asked for, and not checked: trace."
+    assert str(made.check("det = 12; trace = 5")) == "Right. Not asked for, so not checked: trace."
     assert made.check("det = 13; trace = 5").status == "wrong"
 
 

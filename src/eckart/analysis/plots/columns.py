@@ -1,4 +1,4 @@
-"""Pictures of the columns: loadings, correlation circle, contributions."""
+"""Plots of the columns: loadings, correlation circle, contributions."""
 
 from __future__ import annotations
 

@@ -119,13 +119,13 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
 
 
 def _write_shares(ax: Axes, shares: Matrix, tops: Matrix) -> None:
-    """The percentages above what is drawn."""
+    """Write the percentages above the bars and markers."""
     for i, (share, top) in enumerate(zip(shares.tolist(), tops.tolist(), strict=True)):
         ax.annotate(f"{share:.1f}", (i + 1, top), (0, 6), textcoords="offset points", ha="center", fontsize=8)
 
 
 def _drops(indices: list[tuple[int, float]], count: int) -> list[float]:
-    """How much lower each label is written, in points, so that it keeps clear of that of the next mark to its right."""
+    """How far each label is shifted down, in points, so that it does not overlap the label to its right."""
     drops = [0.0] * len(indices)
     for i in range(len(indices) - 2, -1, -1):
         (x, y), (right, above) = indices[i], indices[i + 1]
@@ -230,7 +230,7 @@ def _numbers_of_components(d: Decomposition, ks: Sequence[int] | None) -> list[i
 
 
 def _draw_rebuilt(ax: Axes, rebuilt: dict[int, Matrix]) -> None:
-    """The row from 1, 2, ... components, one marker for each number."""
+    """Draw the row reconstructed from 1, 2, ... components, with one marker per number."""
     for (k, values), shape, color in zip(
         rebuilt.items(), "vsoDP", (ORANGE, VERMILLION, BLUE, GREY, "black"), strict=False
     ):
@@ -241,7 +241,7 @@ def _draw_rebuilt(ax: Axes, rebuilt: dict[int, Matrix]) -> None:
 
 
 def _columns(table: Table) -> list[Matrix]:
-    """The numbers of a table, one array for each column but the first."""
+    """The numbers of a table, one array for each column except the first."""
     count = len(table.columns) - 1
     cells = np.array([[np.nan if cell is None else cell for cell in row[1:]] for row in table.rows], dtype=float)
     return list(cells.reshape(-1, count).T)

@@ -1,4 +1,4 @@
-"""What every picture shares: colour-blind safe colours and shapes, axes, arrows, labels that do not overlap."""
+"""Shared by all plots: colour-blind safe colours and shapes, axes, arrows, labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
-# Okabe and Ito's colours: distinguishable with colour blindness. The yellow one is too light on white paper and left
-# out.
+# Okabe and Ito's colours, distinguishable with colour blindness. Yellow is left out: it is too light on white paper.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILLION, BLACK, GREY = "#56B4E9", "#D55E00", "#1a1a1a", "#767676"
 GROUP_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY)
@@ -42,7 +41,7 @@ _OUTSIDE = (-2.0, -2.0, -1.0, -1.0)
 
 
 def new_axes(width: float, height: float) -> Axes:
-    """A figure of its own, in inches."""
+    """New axes in a figure of this size, in inches."""
     pyplot = require("matplotlib.pyplot", purpose="plots")
     _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
@@ -107,7 +106,7 @@ def cross(ax: Axes) -> None:
 
 
 def square(ax: Axes, drawn: Matrix, room: float = 1.12) -> None:
-    """The same unit in both directions, and room for what is drawn and for labels."""
+    """Use the same unit in both directions, with room for the data and the labels."""
     low, high = np.minimum(drawn.min(axis=0), 0.0), np.maximum(drawn.max(axis=0), 0.0)
     middle, half = (low + high) / 2, room * float(np.max(high - low, initial=0.0)) / 2 or 1.0
     ax.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half))
@@ -120,7 +119,7 @@ def dots(ax: Axes, points: Matrix, **look: Any) -> None:
 
 
 def arrows(ax: Axes, tips: Matrix, color: str, style: str = "solid") -> None:
-    """From the centre to each tip."""
+    """Draw arrows from the centre to each tip."""
     look = {"arrowstyle": "-|>", "color": color, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.3, "linestyle": style}
     for tip in tips:
         if np.hypot(*tip) > 0:
@@ -128,12 +127,12 @@ def arrows(ax: Axes, tips: Matrix, color: str, style: str = "solid") -> None:
 
 
 def along(tips: Matrix) -> Matrix:
-    """Points on the arrows, for labels to keep clear of."""
+    """Points along the arrows, for labels to avoid."""
     return np.vstack([tips * step for step in np.linspace(0.06, 1.0, 24)]) if len(tips) else tips
 
 
 def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Matrix, list[str]]:
-    """Where a supplementary table puts things in the plane of two components, and their names."""
+    """Coordinates of a supplementary table in the plane of two components, and its names."""
     if table is None:
         return np.empty((0, 2)), []
     if table.columns[1 : d.k + 1] != component_labels(d):
@@ -146,7 +145,7 @@ def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Matr
 
 
 def plain(texts: Sequence[Any]) -> None:
-    """Names are no formulas, whatever signs they hold."""
+    """Escape names, so that Matplotlib does not read them as formulas."""
     for text in texts:
         text.set_parse_math(False)
 
@@ -154,7 +153,7 @@ def plain(texts: Sequence[Any]) -> None:
 def _place_all(
     choices: list[list[geometry.Box]], obstacles: Sequence[geometry.Box]
 ) -> tuple[list[int | None], list[geometry.Box]]:
-    """A place for each name, over obstacles where there is no other way, and the boxes that are taken then."""
+    """A position for each name, over obstacles if necessary, and the boxes that are then taken."""
     chosen = geometry.arrange(choices, obstacles)
     held = [choices[i][place] for i, place in enumerate(chosen) if place is not None]
     for i in [i for i, place in enumerate(chosen) if place is None]:
@@ -165,10 +164,10 @@ def _place_all(
 
 
 def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, avoid: Matrix, must: int = 0) -> None:
-    """Names next to points, first come first served: each takes the first of eight places that is free, or none.
+    """Write names next to points: each takes the first free one of eight positions, or none.
 
-    Points in `avoid` are not covered, except by the first `must` names where there is no other way. Everything else
-    must be drawn, and the limits set, before.
+    Names do not cover points in `avoid`, except the first `must` names if there is no other way. Draw everything else
+    and set the limits first.
     """
     figure: Any = ax.get_figure(root=True)
     texts = [_text(ax, *item) for item in zip(names, at, colors, strict=True)]
@@ -182,7 +181,7 @@ def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, 
 
 
 def _put(text: Any, point: Matrix, place: int | None) -> None:
-    """A label at one of the eight places around its point; removed where none is free."""
+    """Put a label at one of the eight positions around its point, or remove it if none is free."""
     if place is None:
         text.remove()
         return
@@ -193,7 +192,7 @@ def _put(text: Any, point: Matrix, place: int | None) -> None:
 
 
 def _indices(ax: Axes, text: Any, point: Matrix) -> list[geometry.Box]:
-    """The eight boxes of a label, in pixels; those that leave the picture overlap everything."""
+    """The eight boxes of a label, in pixels; boxes outside the figure overlap everything."""
     extent, frame = text.get_window_extent(), ax.get_window_extent()
     x, y = ax.transData.transform(point)
     gap = _GAP * text.get_figure(root=True).dpi / 72
@@ -205,12 +204,12 @@ def _text(ax: Axes, name: str, point: Matrix, color: str) -> Any:
         shorten(name, 20), (point[0], point[1]), xytext=(0, 0), textcoords="offset points", ha="left", va="bottom",
         color=color, fontsize=8, parse_math=False,
     )  # fmt: skip
-    text.set_in_layout(False)  # it must not move the axes after its place was found
+    text.set_in_layout(False)  # it must not move the axes after its position was found
     return text
 
 
 def _sides(point: Matrix) -> list[tuple[int, int]]:
-    """The eight places around a point as signs, those away from the centre first."""
+    """The eight positions around a point as signs, those away from the centre first."""
     x, y = (1 if point[0] >= 0 else -1), (1 if point[1] >= 0 else -1)
     steep = abs(point[1]) > 2 * abs(point[0])
     first = [(0, y), (x, y)] if steep else [(x, 0), (x, y)]

@@ -1,4 +1,4 @@
-"""Where points, arrows and ticks lie: the numbers behind the pictures, without drawing.
+"""Positions of points, arrows and ticks: the numbers behind the plots, without drawing.
 
 A ~ U diag(s) V^T, w rows. Form biplot: rows U diag(s), arrows V; distances between rows are exact.
 Covariance biplot: rows sqrt(w - 1) U, arrows V diag(s) / sqrt(w - 1); angles between arrows show correlations.
@@ -85,7 +85,7 @@ def check_pair(d: Decomposition, components: tuple[int, int]) -> list[int]:
 
 
 def drawn_rows(points: NDArray[np.float64], most: int = MOST_ROWS) -> NDArray[np.intp]:
-    """All rows, or of many the farthest from the centre and a repeatable random choice of the others."""
+    """All rows, or the farthest from the centre and a reproducible random choice of the others."""
     if len(points) <= most:
         return np.arange(len(points))
     order = np.argsort(-(points**2).sum(axis=1), kind="stable")
@@ -95,7 +95,7 @@ def drawn_rows(points: NDArray[np.float64], most: int = MOST_ROWS) -> NDArray[np
 
 
 def subset_sentence(d: Decomposition) -> str:
-    """What `drawn_rows` left out, in words; empty when nothing."""
+    """What `drawn_rows` left out, in words; empty if nothing."""
     if d.left is None or d.rows <= MOST_ROWS:
         return ""
     drawn = f"the {_FARTHEST} farthest from the centre and {MOST_ROWS - _FARTHEST:,} at random (seed 0)"
@@ -103,7 +103,7 @@ def subset_sentence(d: Decomposition) -> str:
 
 
 def ticks(low: float, high: float, count: int = 6) -> list[float]:
-    """Round numbers (1, 2 or 5 times a power of ten) between two ends, about `count` of them."""
+    """About `count` round numbers (1, 2 or 5 times a power of ten) between two ends."""
     span = high - low
     if not (math.isfinite(span) and span > 0):
         return [low]
@@ -115,12 +115,12 @@ def ticks(low: float, high: float, count: int = 6) -> list[float]:
 
 
 def thin(boxes: Sequence[Box]) -> list[int]:
-    """Which boxes to keep so that none overlaps another one; who comes first stays."""
+    """Which boxes to keep so that none overlap; earlier boxes take precedence."""
     return [i for i, side in enumerate(arrange([[box] for box in boxes])) if side is not None]
 
 
 def arrange(choices: Sequence[Sequence[Box]], taken: Sequence[Box] = ()) -> list[int | None]:
-    """For each label the first of its possible boxes that is free, or None; who comes first is served first."""
+    """For each label, the first free one of its possible boxes, or None; earlier labels take precedence."""
     placed = np.array([*taken, *[(0.0, 0.0, 0.0, 0.0)] * len(choices)]).reshape(-1, 4)
     count = len(taken)
     chosen: list[int | None] = []

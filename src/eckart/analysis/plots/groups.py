@@ -1,7 +1,7 @@
-"""Rows by group in a plane: who belongs where, and an ellipse for each group.
+"""Rows by group in a plane, with an ellipse for each group.
 
-Under normal rows (x - m)^T C^-1 (x - m) <= q holds a share c of a group's rows with q = -2 ln(1 - c); an ellipse of
-its mean has C / n in the place of C.
+For normal rows, (x - m)^T C^-1 (x - m) <= q contains a share c of a group's rows if q = -2 ln(1 - c). The ellipse of
+the mean has C / n instead of C.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Group:
     members: NDArray[np.intp]
     mean: Matrix
     outline: Matrix | None
-    """Points on the ellipse, one below the other; None where too few rows have no spread in two directions."""
+    """Points on the ellipse, one per row; None if the rows of the group do not spread in two directions."""
 
 
 def _without(words: NDArray[np.object_], known: set[str | None]) -> NDArray[np.intp]:
@@ -48,7 +48,7 @@ def _without(words: NDArray[np.object_], known: set[str | None]) -> NDArray[np.i
 def groups(
     points: Matrix, labels: Sequence[object], weights: Matrix, *, around: Around = "rows", share: float = 0.95
 ) -> list[Group]:
-    """Largest group first, at most 7 and the rest together; rows without a label are in none."""
+    """Groups, largest first: at most 7, and the rest together. Rows without a label belong to none."""
     _check(points, labels, around, share)
     words = np.array([_word(label) for label in labels], dtype=object)
     counts = Counter(word for word in words if word is not None).most_common()

@@ -73,7 +73,7 @@ def outlier_map(
 
 
 def _limits(ax: Axes, found: Distances, points: NDArray[np.float64], *, flat: bool) -> None:
-    """Dashed lines, ranges that show them, and what the directions are."""
+    """Draw dashed lines at the limits, ranges that include them, and axis titles."""
     right, top = points.max(axis=0, initial=0.0)
     if np.isfinite(found.inside_limit):
         ax.axvline(found.inside_limit, color=BLUE, linestyle="--", linewidth=1)

@@ -1,4 +1,4 @@
-"""Pictures of the rows: scores with groups, biplot."""
+"""Plots of the rows: scores with groups, biplot."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _draw_groups(
     around: Around | None,
     share: float,
 ) -> tuple[list[Matrix], Matrix]:
-    """Draw points, means and outlines of the groups; give back outlines and means, to make and keep room for them."""
+    """Draw points, means and outlines of the groups, and return outlines and means, so that labels avoid them."""
     visible = np.zeros(len(points), bool)
     visible[drawn] = True
     outlines = []
@@ -177,13 +177,13 @@ def _draw_groups(
     for group, color, shape in zip(found, GROUP_COLOURS, GROUP_SHAPES, strict=False):
         members = group.members[visible[group.members]]
         name = f"{shorten(group.name, 24)} ({len(group.members):,})"
-        name = f" {name}" if name.startswith("_") else name  # matplotlib leaves names out that begin with a line
+        name = f" {name}" if name.startswith("_") else name  # Matplotlib hides names that begin with an underscore
         dots(ax, points[members], s=22, color=color, marker=shape, alpha=_paint(drawn), label=name)
         dots(ax, group.mean[None], s=110, color=color, marker=shape, edgecolors="black", linewidths=1.2, zorder=4)
         if around is not None and group.outline is not None:
             ax.plot(*group.outline.T, color=color, linewidth=1.2)
             outlines.append(group.outline)
-    # The best place would be searched for among all points, which takes seconds for many.
+    # Finding the best position among all points takes seconds for many points.
     plain(ax.legend(frameon=False, fontsize=8, loc="upper right").get_texts())
     return outlines, np.array([group.mean for group in found])
 
@@ -197,7 +197,7 @@ def _ellipse_words(around: Around | None, share: float) -> str:
 
 
 def _arrow_scale(ax: Axes, stretch: float) -> None:
-    """Second scales on top and at the right, in the units of the arrows."""
+    """Add scales at the top and on the right, in the units of the arrows."""
     functions = (lambda x: x / stretch, lambda x: x * stretch)
     ax.spines[["top", "right"]].set_visible(True)
     for axis in (ax.secondary_xaxis("top", functions=functions), ax.secondary_yaxis("right", functions=functions)):
@@ -205,12 +205,12 @@ def _arrow_scale(ax: Axes, stretch: float) -> None:
 
 
 def _paint(drawn: Sequence[object] | np.ndarray) -> float:
-    """Thin paint for many points, so that the crowd shows as such."""
+    """Use more transparent paint for many points, so that their density is visible."""
     return 0.8 if len(drawn) <= 300 else 0.4
 
 
 def _spots(ax: Axes) -> Matrix:
-    """Steps that cover the large mark of a mean."""
+    """Offsets that cover the large marker of a mean."""
     low, high = ax.get_xlim()
     step = 0.008 * (high - low)
     return np.array([(i * step, j * step) for i in (-1, 0, 1) for j in (-1, 0, 1)])

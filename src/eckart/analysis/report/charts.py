@@ -1,4 +1,4 @@
-"""What the figures of the report are drawn from: plain numbers and names, packed for the page's script."""
+"""The data of the report's figures: plain numbers and names, packed for the page's script."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 MOST_COMPONENTS = 10
-"""Components whose coordinates are in the page."""
+"""Number of components whose coordinates are in the page."""
 _OBSERVED = 420_000
-"""Most numbers of the table that the page contains; larger tables contribute their strongest columns only."""
+"""Maximum number of table entries in the page; larger tables contribute only their strongest columns."""
 _LETTERS = 180_000
 _MOST_COLUMNS = 2000
 _MOST_CHOICES = 200
 _FEW = 2000
 _EXACT = 100_000
-"""Tables up to this size are stored with full precision, larger ones as levels."""
+"""Tables up to this size are stored with full precision, larger ones quantised."""
 
 
 def numbers(found: Analysis) -> JsonObject:
@@ -120,7 +120,7 @@ def _rows(d: Decomposition, scores: NDArray[np.float64] | None, drawn: NDArray[n
 
 
 def _shown_columns(d: Decomposition, k: int, rows: int, letters: int) -> NDArray[np.intp]:
-    """As many as leave the page small: long names of many rows take the room of a few columns."""
+    """As many columns as keep the page small: long names of many rows take the room of a few columns."""
     room = _OBSERVED - max(0, letters - _LETTERS) // 2
     most = max(1, min(room // rows, _MOST_COLUMNS))
     if d.columns <= most:
@@ -144,7 +144,7 @@ def _columns(d: Decomposition, k: int, columns: NDArray[np.intp]) -> JsonObject:
 
 
 def _spread(d: Decomposition, columns: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """Standard deviation of the decomposed columns, where it is known: correlations with the components need it."""
+    """Standard deviation of the decomposed columns, if known: correlations with the components need it."""
     if d.mean is None or d.method != "pca":
         return None
     try:
@@ -161,5 +161,5 @@ def _observed(d: Decomposition, data: Matrix, drawn: NDArray[np.intp], columns: 
 
 
 def _small(table: NDArray[np.float64]) -> JsonObject:
-    """In full digits where that takes little room."""
+    """Keep all digits if that takes little room."""
     return packed(table) if table.size <= (_FEW if table.shape[1] == 1 else _EXACT) else levels(table)

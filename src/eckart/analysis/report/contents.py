@@ -1,4 +1,4 @@
-"""What the report says, before it is a page, Markdown or JSON: sections of sentences and tables."""
+"""The contents of the report, before it becomes a page, Markdown or JSON: sections of sentences and tables."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 _COMPONENTS_EXPLAINED = 8
 ROWS, COLUMNS = 200, 500
-"""Lines of the tables about rows and about columns."""
+"""Maximum number of lines of the tables about rows and about columns."""
 HEATMAP_ROWS, HEATMAP_COMPONENTS = 40, 10
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, what is to be said under it, and the tables that belong there."""
+    """A heading with its sentences and tables."""
 
     key: str
     title: str
@@ -109,7 +109,7 @@ def row_tables(d: Decomposition) -> dict[str, Table]:
 
 
 def facts(d: Decomposition) -> Table:
-    """What somebody needs to compute it again, and the certificate's numbers."""
+    """What is needed to compute the result again, and the numbers of the certificate."""
     found: list[tuple[str, str]] = [("Method", d.method), ("Components", f"{d.k} ({d.which} first)")]
     if d.rank is not None:
         found.append(("Numerical rank", str(d.rank)))
@@ -147,7 +147,7 @@ def rank_table(choice: RankChoice | None) -> Table | None:
 
 
 def heatmap(d: Decomposition) -> Table | None:
-    """The strongest columns and first components of the loadings, in the order of the data when all columns fit."""
+    """The strongest columns and first components of the loadings, in the order of the data if all columns fit."""
     made = _known(loadings, d) or correlations(d)
     if made is None:
         return None
@@ -171,7 +171,7 @@ def _errors(d: Decomposition) -> dict[str, Table]:
 
 
 def _agreement(found: Analysis) -> tuple[str, ...]:
-    """What the rules say, and how many components a fixed share would need, which is another question."""
+    """The answers of the rules, and how many components a fixed share needs, which is another question."""
     if found.ranks is None:
         return ()
     d = found.decomposition

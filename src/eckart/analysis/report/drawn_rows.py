@@ -1,4 +1,4 @@
-"""Which rows the page draws, and what it says of all of them: strata along the first component, groups by label."""
+"""Which rows the page draws, and statistics of all rows: strata along the first component, groups by label."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_DIFFERENT = 200
 
 
 def drawn_rows(scores: Matrix, most: int = MOST_ROWS) -> NDArray[np.intp]:
-    """All rows; of many, both ends of every axis and one row at random from each of equal strata along the first."""
+    """All rows, or both ends of every component and one random row from each of equal strata along the first."""
     rows, k = scores.shape
     if rows <= most or k == 0:
         return np.arange(min(rows, most))
@@ -40,7 +40,7 @@ def drawn_rows(scores: Matrix, most: int = MOST_ROWS) -> NDArray[np.intp]:
 
 
 def subset_sentence(rows: int, drawn: int) -> str:
-    """What `drawn_rows` left out, in words; empty when nothing."""
+    """What `drawn_rows` left out, in words; empty if nothing."""
     if drawn >= rows:
         return ""
     return (
@@ -50,7 +50,7 @@ def subset_sentence(rows: int, drawn: int) -> str:
 
 
 def groups(labels: Mapping[str, Sequence[str]], scores: Matrix, drawn: NDArray[np.intp]) -> list[JsonObject]:
-    """For each text column with few different words: the group of each drawn row; count, mean, covariance from all."""
+    """For each text column with few different words: the group of each drawn row, and statistics of all rows."""
     found: list[JsonObject] = []
     for name, words in labels.items():
         if len(words) != len(scores) or len(found) == _MOST_LABELS:
@@ -89,5 +89,5 @@ def _spread(scores: Matrix) -> JsonObject:
 
 
 def short(numbers: object) -> list[float | None]:
-    """Six digits; None for what is not finite."""
+    """Six digits; None for values that are not finite."""
     return [float(f"{x:.6g}") if np.isfinite(x) else None for x in np.asarray(numbers, dtype=np.float64).tolist()]

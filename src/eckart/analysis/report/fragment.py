@@ -30,7 +30,7 @@ def fragment(found: Analysis) -> str:
         style = ' style="font-weight:bold"' if kept else ""
         body.append(f"<tr{style}>{shown}</tr>")
     left = len(component_labels(d)) - len(body)
-    more = f"<p>{left} more components.</p>" if left > 0 else ""
+    more = f"<p>{left} more component{'s' * (left > 1)}.</p>" if left > 0 else ""
     lines = "".join(f"<p>{_text(line)}</p>" for line in answer(found))
     notes = "".join(f"<li>{_text(note)}</li>" for note in sentences.doubts(d, found.reading)[:_MOST_NOTES])
     notes = f"<ul>{notes}</ul>" if notes else ""

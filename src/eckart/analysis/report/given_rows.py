@@ -1,4 +1,4 @@
-"""Some rows of the data that a report is given, dense, on the host; the rest stays where it is."""
+"""Some rows of the data given to a report, dense and on the host; the rest stays where it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eckart.devices import is_off_host, to_host
 
 
 def at_edge(data: object) -> Matrix:
-    """Sparse matrices of a GPU on the host, once; everything else as it is."""
+    """Copy sparse matrices from a GPU to the host, once; leave everything else unchanged."""
     sparse = is_off_host(data) and (hasattr(data, "toarray") or "sparse" in str(getattr(data, "layout", "")))
     return to_host(data) if sparse else data
 

@@ -1,4 +1,4 @@
-"""The report as Markdown: the same sentences and tables, for a repository, a notebook or a letter."""
+"""The report as Markdown: the same sentences and tables, for a repository, a notebook or an email."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIGNS = re.compile(r"([\\`*_{}\[\]<>()#!|~&])")
 
 
 def markdown(found: Analysis, title: str, made: list[Section] | None = None) -> str:
-    """Headings, sentences and tables of the report; `made` are its sections, if they are known already."""
+    """Headings, sentences and tables of the report; `made` are its sections, if already computed."""
     parts = [f"# {plain(title)}", plain(sentences.what(found.decomposition))]
     for section in sections(found) if made is None else made:
         parts += _section(section)
@@ -26,7 +26,7 @@ def markdown(found: Analysis, title: str, made: list[Section] | None = None) -> 
 
 
 def plain(text: str) -> str:
-    """The text with every sign of Markdown and HTML made literal, on one line."""
+    """The text on one line, with all characters special to Markdown and HTML escaped."""
     return _SIGNS.sub(r"\\\1", clean(" ".join(text.split())))
 
 

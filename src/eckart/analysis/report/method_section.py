@@ -1,4 +1,4 @@
-"""What a method says about itself in the report: its choices, figures and tables, as its registration lists them."""
+"""What a method adds to the report: its choices, figures and tables, as listed in its registration."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def total_ratio(d: Decomposition) -> str:
-    """The explained variance of all components; as computed where the certificate is about something else."""
+    """The explained variance of all components, as computed if the certificate is about something else."""
     if not method_of(d).certifies_explained_variance:
         return percent(float(floats(d.explained_variance_ratio).sum()), 2)
     return interval(*explained(d))
 
 
 def components_table(d: Decomposition) -> Table:
-    """The explained variance of each component; without sums where shares do not add up."""
+    """The explained variance of each component, without sums if shares do not add up."""
     made = eigenvalues(d)
     method = method_of(d)
     if method.section.shares_of:
@@ -37,16 +37,16 @@ def components_table(d: Decomposition) -> Table:
         return made
     rows = tuple(row[:3] for row in made.rows)
     caption = "Parts are not orthogonal, so their explained shares overlap and do not add up."
-    return Table("Parts", (made.columns[0], "size", "size squared, of the total"), rows, caption, made.kinds[:3])
+    return Table("Parts", (made.columns[0], "size", "share of the total squared size"), rows, caption, made.kinds[:3])
 
 
 def method_tables(d: Decomposition) -> dict[str, Table]:
-    """The method's own figures, and what it chose."""
+    """Tables of the method's own figures and choices."""
     return _figures(d) | method_of(d).tables(d)
 
 
 def correlations(d: Decomposition) -> Table | None:
-    """Correlations of the columns with the components, where the method computed them."""
+    """Correlations of the columns with the components, if the method computed them."""
     found = getattr(d.details, "correlations", None)
     if found is None or floats(found).shape != (d.columns, d.k):
         return None

@@ -1,4 +1,4 @@
-"""Numbers for a script in a page: typed arrays as base64, about a third of the size of their digits."""
+"""Numbers for a script in a page: typed arrays as base64, about a third of the size of decimal text."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MISSING = 65_535
-"""Code of a missing value among levels; the others are 0 to 65,534."""
+"""Code of a missing value; codes of other values are 0 to 65,534."""
 
 
 def packed(array: np.ndarray) -> JsonObject:
-    """The array row by row: floats in float32, or in float64 where float32 cannot hold their range."""
+    """The array in row order: float32, or float64 if float32 cannot represent its range."""
     kind = array.dtype.str[1:] if array.dtype.kind == "u" else _precision(array)
     data = np.ascontiguousarray(array, dtype=f"<{kind}")
     return {"type": kind, "data": base64.b64encode(data.tobytes()).decode("ascii")}
 
 
 def levels(table: NDArray[np.float64]) -> JsonObject:
-    """Each column as levels low + step * code between its ends: half the size of float32, for pictures."""
+    """Each column quantised as low + step * code between its ends: half the size of float32, for plots."""
     known = np.isfinite(table)
     low = np.where(known, table, np.inf).min(axis=0, initial=np.inf)
     high = np.where(known, table, -np.inf).max(axis=0, initial=-np.inf)

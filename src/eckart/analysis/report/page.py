@@ -1,7 +1,7 @@
-"""The report: one HTML page that holds everything it shows, runs nothing foreign and asks the network for nothing.
+"""The report: one self-contained HTML page that runs no foreign code and loads nothing from the network.
 
-Every name goes through Jinja2's autoescape or lies in an inert JSON block, from which the script writes it as text; a
-content security policy admits only the scripts and the style sheet whose SHA-256 it names.
+Every name is escaped by Jinja2 or stored in an inert JSON block, from which the script writes it as text. A content
+security policy admits only the scripts and the style sheet whose SHA-256 it names.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def template(name: str) -> Any:
 
 
 def _finalize(value: object) -> object:
-    """Every text that is not our own markup loses its control characters; '%' stays at its number."""
+    """Remove control characters from all text except our own markup, and keep '%' next to its number."""
     return clean(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
 
 
@@ -163,7 +163,7 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
 
 
 def _headings(found: dict[str, Section], numbers: JsonObject, drawn: int) -> list[tuple[str, str]]:
-    """Where the page can be entered."""
+    """Headings for the navigation of the page."""
     weights = numbers["columns"]["right"] is not None
     plane = [("rows", "Rows and columns" if weights else "Rows")] * (drawn > 0 or weights)
     rebuilt = [("rebuilt", "Reconstruction")] * (bool(numbers["errors"]) or (drawn > 0 and weights))
@@ -184,7 +184,7 @@ def _scalings(numbers: JsonObject) -> list[tuple[str, str]]:
 
 
 def _meanings(d: Decomposition) -> dict[str, str]:
-    """What may be read off the plane: distances and angles only where components are orthogonal."""
+    """What can be read off the plane: distances and angles only if the components are orthogonal."""
     if method_of(d).orthogonal:
         return _MEANINGS
     arrows = "; arrows show the weights of the columns" if sentences.has_weights(d) else ""

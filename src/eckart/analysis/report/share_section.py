@@ -27,7 +27,7 @@ def python_code(found: Analysis) -> str:
 
 
 def _arguments(found: Analysis) -> list[str]:
-    """The options that are not their defaults, as they are typed."""
+    """The options that differ from their defaults, as typed."""
     d, options = found.decomposition, found.options
     kept = {name: value for name, value in options.items() if name not in _NOT_SHOWN and _is_plain(name, value)}
     if d.method == "kernel_pca" and options.get("kernel") == "precomputed":

@@ -1,4 +1,4 @@
-"""Categories and dates compared with the components: they took no part in the decomposition."""
+"""Categories and dates compared with the components. They are not part of the decomposition."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _means(found: Analysis, name: str, words: list[str | None], shown: int) -> T
 
 
 def _finding(rows: list[tuple[Cell, ...]], names: tuple[str, ...]) -> str:
-    """The column that goes best with a component."""
+    """The column most strongly associated with a component."""
     best = max(
         rows, key=lambda row: max((x for x in row[2:] if isinstance(x, float) and math.isfinite(x)), default=0.0)
     )

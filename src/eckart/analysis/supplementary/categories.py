@@ -1,4 +1,4 @@
-"""Categories: means of the scores of their rows, and how surprising those are."""
+"""Categories: mean scores of their rows, and a test of each mean."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def association(d: Decomposition, labels: Sequence[object]) -> Table:
 
 @dataclass(frozen=True)
 class _Categories:
-    """Words, and over the rows of each the sum of the weights and the means of the scores."""
+    """Category names, and for each category the sum of the weights and the mean scores."""
 
     words: tuple[str, ...]
     counts: Matrix

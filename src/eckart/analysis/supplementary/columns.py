@@ -1,4 +1,4 @@
-"""Other columns: their correlations with the scores."""
+"""Supplementary columns: their correlations with the scores."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def columns(d: Decomposition, data: object) -> Table:
 
 
 def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
-    """Names and numbers, rows x columns, of a mapping, a frame or an array; gaps are NaN."""
+    """Names and numbers (rows x columns) of a mapping, a frame or an array; missing values are NaN."""
     if not isinstance(data, Mapping) and not hasattr(data, "columns"):
         array = np.asarray(data)
         array = array[:, None] if array.ndim == 1 else array
@@ -89,7 +89,7 @@ def _numbers(values: object, name: str) -> Matrix:
 
 
 def _correlations(column: Matrix, scores: Matrix, weights: Matrix, alive: NDArray[np.bool_]) -> Matrix:
-    """Weighted correlations of a column with the scores, where it has a number, and R^2 with all of them."""
+    """Weighted correlations of a column with the scores, over rows where it has a value, and R^2 with all scores."""
     there = np.isfinite(column)
     w, x, t = weights[there], column[there], scores[there]
     if w.sum() == 0:

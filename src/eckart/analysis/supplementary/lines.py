@@ -1,4 +1,4 @@
-"""Rows of a table from names and numbers, and how many rows there must be."""
+"""Build the rows of a table from names and numbers, and check their number."""
 
 from __future__ import annotations
 

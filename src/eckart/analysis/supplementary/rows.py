@@ -1,4 +1,4 @@
-"""Other rows: (x - mean) / scale right, and what the components show of them."""
+"""Supplementary rows: (x - mean) / scale right, and how well the components represent them."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ def row_cos2(d: Decomposition, data: object) -> Table:
 
 
 def measured(d: Decomposition, data: object) -> tuple[Matrix, Matrix, tuple[str, ...] | None]:
-    """Scores and whole squared lengths of rows in one pass, and their names where they have some."""
+    """Scores and squared lengths of rows in one pass, and their names if they have any."""
     opened = open_matrix(data)
     if opened.matrix.shape[1] != d.columns:
-        project(d, data)  # refuses them in its own words
+        project(d, data)  # raises an error of its own
     pieces = [(0, opened.matrix)] if opened.matrix.resident else opened.matrix.pieces()
     found = [_image(d, piece, opened.exponent) for _, piece in pieces]
     return (
@@ -116,9 +116,9 @@ def measured(d: Decomposition, data: object) -> tuple[Matrix, Matrix, tuple[str,
 
 
 def _image(d: Decomposition, matrix: RowBlocks, exponent: int) -> tuple[Matrix, Matrix]:
-    """(A - mean) / scale right and the squared lengths of its rows, of A held as 2^exponent A."""
+    """(A - mean) / scale right and the squared lengths of its rows, for A stored as 2^exponent A."""
     matrix = matrix.precise()
-    if not matrix.sparse:  # coordinates in float64 too: Q is a difference
+    if not matrix.sparse:  # coordinates in float64 too, because Q is a difference
         matrix = replace(matrix, matrix=astype(matrix.matrix, namespace(matrix.prototype).float64))
 
     def outside(numbers: Array | np.ndarray, power: int = 0) -> Array:

@@ -1,4 +1,4 @@
-"""Who makes an axis: 100 v_jk^2 of columns, 100 w_i t_ik^2 / sum_i w_i t_ik^2 of rows. Every axis sums to 100."""
+"""Contributions to a component: 100 v_jk^2 of columns, 100 w_i t_ik^2 / sum_i w_i t_ik^2 of rows. They sum to 100."""
 
 from __future__ import annotations
 

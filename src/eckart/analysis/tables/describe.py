@@ -1,4 +1,4 @@
-"""What a component means, in words: the columns that make it and the rows at its ends."""
+"""The meaning of a component in words: the columns that dominate it and the rows at its ends."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _columns_sentence(d: Decomposition, component: int) -> str:
 
 
 def _sides(d: Decomposition, component: int) -> tuple[list[str], list[str]]:
-    """The columns that make the component, with their weights: those with it, those against it."""
+    """The columns that dominate the component, with their weights: positive ones and negative ones."""
     if floats(d.right).shape[1] != d.k:
         return [], []
     found = [(f"{shorten(name, 24)} ({weight:+.2f})", weight) for name, weight in top_loadings(d, component)]
@@ -156,7 +156,7 @@ def _sides(d: Decomposition, component: int) -> tuple[list[str], list[str]]:
 
 
 def _ends(d: Decomposition, component: int) -> tuple[list[str], list[str]]:
-    """The rows farthest out at the two ends."""
+    """The most extreme rows at both ends."""
     if d.left is None:
         return [], []
     scores = row_scores(d, components=[component])[:, 0]

@@ -1,4 +1,4 @@
-"""Explained variance of each component: variance s^2 / (w - 1), share s^2 / ||A||^2, and what is certified of it."""
+"""Explained variance of each component: variance s^2 / (w - 1), share s^2 / ||A||^2, and certified bounds."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def thresholds(d: Decomposition) -> Table:
     >>> [round(float(row[2]), 4) for row in ek.tables.thresholds(d).rows]
     [0.5208, 0.2708]
     """
-    rows = max(round(d.weight), d.rows)  # a row of weight 2 is two rows
+    rows = max(round(d.weight), d.rows)  # a row of weight 2 counts as two rows
     m = max(min(rows - (d.mean is not None), d.columns), 1)
     pieces = 1.0 / np.arange(m, 0, -1)
     stick = pieces.cumsum()[::-1] / m
@@ -112,7 +112,7 @@ def reconstruction_error(d: Decomposition) -> Table:
     [1.0, 0.6164, 0.364]
     """
     error = _lost(floats(d.explained_variance_ratio)) if d.norm > 0 else np.zeros(d.k + 1)
-    error[error**2 <= 4 * d.k * np.finfo(np.float64).eps] = 0.0  # the rounding of a sum of shares that is 1
+    error[error**2 <= 4 * d.k * np.finfo(np.float64).eps] = 0.0  # rounding can bring a sum of shares slightly above 1
     bounds = certified_ratios(d)
     unknown = np.full(d.k + 1, np.nan)
     low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))

@@ -44,7 +44,7 @@ class Distances:
     inside_limit: float
     outside_limit: float
     rule: str
-    """How the limit of Q was found."""
+    """How the limit of Q was computed."""
 
 
 @takes_fitted
@@ -217,7 +217,7 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
 
 
 def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95) -> tuple[float, float]:
-    """Limits of T2 and Q for rows that took no part in the fit; NaN for Q where nothing is left over."""
+    """Limits of T2 and Q for new rows; NaN for Q if there is no residual."""
     check_orthogonal(d, "T2 and Q")
     k = check_k(d, k)
     outside = _residuals(d, k) if d.left is not None else None
@@ -225,7 +225,7 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
 
 
 def _residuals(d: Decomposition, k: int) -> Matrix:
-    """Q of each row: from the components that follow where all are there, else from the rows' whole length."""
+    """Q of each row: from the remaining components if all are known, otherwise from the length of the row."""
     scores = row_scores(d)
     if complete(d):
         return np.asarray((scores[:, k:] ** 2).sum(axis=1))
@@ -247,7 +247,7 @@ def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float
 
 
 def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
-    """The variances of all components; those that were not computed from the moments of Q, or as in white noise."""
+    """The variances of all components. Those not computed follow from the moments of Q, or as in white noise."""
     alive, variances, centred = living(d), floats(d.explained_variance), d.mean is not None
     kept, following = variances[:k][alive[:k]], variances[k:][alive[k:]]
     if complete(d) and d.which == "largest":
@@ -269,7 +269,7 @@ def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
 
 
 def whole_row(d: Decomposition, values: object, scores: Matrix) -> Matrix | None:
-    """A row in units of the fit: from its values, or from its scores if the components explain everything."""
+    """A row in the units of the fit: from its values, or from its scores if the components explain everything."""
     if values is not None:
         return standardized(d, values)
     return floats(d.right) @ scores if complete(d) else None

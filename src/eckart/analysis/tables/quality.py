@@ -1,4 +1,4 @@
-"""How well the components show a row: cos2 = t_ik^2 / ||x_i||^2, with the whole length of the row."""
+"""How well the components represent a row: cos2 = t_ik^2 / ||x_i||^2, with the full length of the row."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
 
 
 def squared_cosines(d: Decomposition) -> tuple[NDArray[np.float64], bool]:
-    """Squared cosines, rows x k, and whether the whole length of the rows is known."""
+    """Squared cosines, rows x k, and whether the full lengths of the rows are known."""
     check_orthogonal(d, "Squared cosines")
     scores = row_scores(d)
     distances = row_distances(d)
-    largest = np.abs(scores).max(axis=1, initial=0.0)  # first to about 1, so that squares stay in range
+    largest = np.abs(scores).max(axis=1, initial=0.0)  # scale to about 1 first, so that squares stay in range
     relative = ratio(scores, largest[:, None])
     inside = np.sqrt((relative**2).sum(axis=1))
     length = inside if distances is None else np.maximum(ratio(distances, largest), inside)

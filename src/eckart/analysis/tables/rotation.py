@@ -1,7 +1,7 @@
-"""Varimax: L R with R orthogonal and the squares of each column of L R as unequal as they can be.
+"""Varimax: L R with R orthogonal, which makes the squares of each column of L R as unequal as possible.
 
-L = V diag(sqrt(lambda)) are the loadings of k components (for scaled columns: correlations). Rotated components explain
-together what the components explained, but none of them is optimal any more.
+L = V diag(sqrt(lambda)) are the loadings of k components (for scaled columns: correlations). Rotated components
+together explain as much as before, but none of them is optimal on its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SWEEPS = 500
 _STILL = 1e-13
-"""Rotations by a smaller angle count as none."""
+"""Rotations by a smaller angle are ignored."""
 
 
 @document
@@ -209,7 +209,7 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
 
 
 def _turn(loadings: Matrix) -> tuple[Matrix, Matrix]:
-    """Pairs of components are turned by their best angle until none moves: each turn can only raise the criterion."""
+    """Rotate pairs of components by their best angle until none changes; each rotation can only raise the criterion."""
     turned, matrix = loadings.copy(), np.eye(loadings.shape[1])
     for _ in range(_SWEEPS):
         moved = 0.0
@@ -225,7 +225,7 @@ def _turn(loadings: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _best_angle(x: Matrix, y: Matrix) -> float:
-    """The angle that raises the variance of the squares of x cos + y sin, y cos - x sin most (Kaiser, 1958)."""
+    """The angle that maximises the variance of the squares of x cos + y sin, y cos - x sin (Kaiser, 1958)."""
     u, v = x**2 - y**2, 2 * x * y
     count = max(len(x), 1)
     above = 2 * (u @ v - u.sum() * v.sum() / count)

@@ -1,10 +1,10 @@
-"""What depends on where arrays live: one `Backend` for each place, chosen by `select.backend_of`.
+"""Everything that depends on the device: one `Backend` per device type, chosen by `select.backend_of`.
 
     host.py     NumPy, SciPy's CSR rows, and every other library whose arrays are in the memory of the processor
     device.py   what PyTorch (torch.py) and CuPy (cupy.py) have in common on a GPU
 
-Solvers call these methods and never ask where arrays live. The host does everything at once. A GPU runs ahead of the
-host: the host queues work, reads results when it needs them, and checks blocks after they were formed.
+Solvers call these methods and never check the device. On the host, calls complete immediately. On a GPU, the host
+queues work, reads results when it needs them, and checks blocks after they were formed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Costs:
-    """What work costs, as far as the choice of a solver and its schedule depend on it."""
+    """Costs of operations, as far as the choice of a solver and its schedule depend on them."""
 
     dense_rate: Mapping[str, float]
     """Multiply-adds per second in dense products, by precision."""
@@ -52,19 +52,19 @@ class Costs:
 
 
 class Draft(Protocol):
-    """A block that was formed before anybody has checked it."""
+    """A block that was formed but not yet checked."""
 
     @property
     def block(self) -> Array: ...
 
     def good(self, floor: float, later_floor: float = 0.0) -> bool:
-        """Whether it is orthonormal and nothing longer than `floor` had to be left out."""
+        """Whether it is orthonormal and no direction longer than `floor` was dropped."""
         ...
 
 
 @dataclass
 class Speculation(Generic[Result]):
-    """Work that may turn out to be needed: it is under way already, or done when it is taken."""
+    """Work that may be needed: already queued, or done when it is taken."""
 
     work: Callable[[], Result]
     started: bool = False
@@ -80,7 +80,7 @@ class Speculation(Generic[Result]):
 
 
 class Backend(ABC):
-    """Arrays in one place. `prototype` is an empty array that shows library and device."""
+    """Operations on one device. `prototype` is an empty array that determines library and device."""
 
     costs: Costs
     csr: CsrFunctions
@@ -106,7 +106,7 @@ class Backend(ABC):
 
     @abstractmethod
     def fetch_async(self, array: Array) -> Callable[[], np.ndarray]:
-        """The same numbers on the host, when they are requested; nothing waits for them before that."""
+        """The same numbers on the host when requested; nothing waits for them before that."""
 
     # Random blocks
 
@@ -140,23 +140,23 @@ class Backend(ABC):
         return orthogonal.next_block(rest, gram, floor, *known)[0]
 
     def outside(self, random: Array, *known: Array) -> tuple[Array, Callable[[], np.ndarray]]:
-        """(Q, coordinates): an orthonormal basis of what `random` has outside `known`, and Q^T random."""
+        """(Q, coordinates): an orthonormal basis of the part of `random` outside `known`, and Q^T random."""
         block, coordinates = orthogonal.outside(random, *known)
         return block, self.fetch_async(coordinates)
 
     # Running ahead of the host
 
     def draft_orthonormal(self, block: Array) -> Draft | None:
-        """An orthonormal basis of the block, not checked yet; None where that saves nothing."""
+        """An orthonormal basis of the block, not yet checked; None if that saves nothing."""
         return None
 
     def draft_next_block(self, rest: Array, gram: Array | None, *known: Array) -> Draft | None:
-        """An orthonormal basis of what `rest` has outside `known`, not checked yet; None where that saves nothing."""
+        """An orthonormal basis of the part of `rest` outside `known`, not yet checked; None if that saves nothing."""
         return None
 
     @abstractmethod
     def speculate(self, work: Callable[[], Result]) -> Speculation[Result]:
-        """Work that may be needed: begun now where the host can do something else meanwhile, else when it is taken."""
+        """Work that may be needed, started now if the host can do something else meanwhile, otherwise when taken."""
 
     # Rows in memory
 
@@ -166,7 +166,7 @@ class Backend(ABC):
 
     @abstractmethod
     def within_memory(self, counter: Counter, work: Callable[[], Result]) -> Result:
-        """The result of work on blocks of rows; where memory runs out, done again in smaller blocks."""
+        """The result of work on blocks of rows, repeated in smaller blocks if memory runs out."""
 
     @abstractmethod
     def cross_products(self, block: Array) -> Array:
@@ -174,20 +174,20 @@ class Backend(ABC):
 
     @abstractmethod
     def largest(self, data: Array, low: float, high: float) -> float:
-        """The largest modulus: of a sample if that is between `low` and `high`, else of all entries."""
+        """The largest modulus: of a sample if it is between `low` and `high`, otherwise of all entries."""
 
     @abstractmethod
     def varying(self, rows: Matrix, reference: np.ndarray) -> np.ndarray:
-        """Whether some entry of each column differs from that of `reference`, exactly."""
+        """Whether any entry of each column differs from that of `reference`, exactly."""
 
     @abstractmethod
     def digest(self, data: Matrix, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
-        """Both sums of `engine.digest` over rows whose row 0 is row `first`, when they are requested."""
+        """Both sums of `engine.digest` over rows that start at row `first`, computed on request."""
 
     @property
     @abstractmethod
     def fast_float64(self) -> bool:
-        """Whether products in float64 cost no more than in float32."""
+        """Whether float64 products cost no more than float32 products."""
 
     def take_rows(self, matrix: Matrix, indices: np.ndarray) -> Matrix:
         """A[places, :]."""
@@ -196,7 +196,7 @@ class Backend(ABC):
         return namespace(matrix).take(matrix, from_numpy(np.asarray(indices), matrix), axis=0)
 
     def take_columns(self, matrix: Matrix, indices: np.ndarray) -> Matrix:
-        """A[:, places]; no place comes twice."""
+        """A[:, places]; no index occurs twice."""
         if is_numpy(matrix) or is_sparse(matrix):
             return matrix[:, indices]
         return namespace(matrix).take(matrix, from_numpy(np.asarray(indices), matrix), axis=1)

@@ -1,6 +1,6 @@
-"""CSR rows in any place: the functions that a place provides, and products by them.
+"""CSR rows on any device: the functions that a device provides, and products built from them.
 
-`CsrFunctions` is a protocol of modules: `host_csr` for SciPy's arrays, `cuda/device_rows` for those on a GPU.
+`CsrFunctions` is a protocol of modules: `host_csr` for SciPy arrays, `cuda/device_rows` for arrays on a GPU.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CsrFunctions(Protocol):
-    """`op` is a RowBlocks whose matrix is CSR in this place; `matrix` is such a matrix."""
+    """`op` is a RowBlocks with a CSR matrix on this device; `matrix` is such a matrix."""
 
     def matmat(self, op: RowBlocks, right: Array) -> Array: ...
 

@@ -1,6 +1,6 @@
-"""The loops of `eckart.engine.compiled.csr` by SciPy and NumPy, with the same arguments: nothing has to be compiled.
+"""The loops of `eckart.engine.compiled.csr` in SciPy and NumPy, with the same arguments and without compilation.
 
-A fresh installation would spend seconds on compiling what takes milliseconds on small matrices.
+A fresh installation would spend seconds compiling for what takes milliseconds on small matrices.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def column_sums(
     result[:, 1] += np.bincount(columns, squares, count)
     result[:, 2] += np.bincount(columns, None if plain else root * root, count)
     edges = indptr[start : stop + 1] - indptr[start]
-    kept = np.flatnonzero(edges[1:] > edges[:-1])  # `reduceat` takes an empty row for one entry
+    kept = np.flatnonzero(edges[1:] > edges[:-1])  # `reduceat` treats an empty row as one entry
     result[0, 3] += float(np.sum(np.add.reduceat(squares, edges[kept]) ** 8)) if kept.size else 0.0
 
 
@@ -82,7 +82,7 @@ def column_squares(
 
 
 def _rows(indptr: Array, indices: Array, data: Array, start: int, stop: int, columns: int) -> Matrix:
-    """Rows start..stop as a matrix of their own."""
+    """Rows start..stop as a separate matrix."""
     from scipy import sparse
 
     if start == 0 and stop == len(indptr) - 1:

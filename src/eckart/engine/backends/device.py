@@ -1,6 +1,6 @@
-"""A GPU, whatever the library: the host queues work there and reads results when it needs them.
+"""A GPU with any array library: the host queues work and reads results when it needs them.
 
-Our kernels (`cuda/`) are compiled by CuPy. Without CuPy, or where they do not apply, the library of the arrays is used.
+Eckart's kernels (`cuda/`) are compiled by CuPy. Without CuPy, or where they do not apply, the array library is used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _HALVES = 512
 
 
 def arrival(event: Any, arriving: Array) -> Callable[[], np.ndarray]:
-    """What waits for a copy into pinned memory, and gives it: `event` was recorded after the copy was queued."""
+    """A function that waits for a copy to pinned memory and returns it.
+
+    `event` was recorded after the copy was queued.
+    """
 
     def arrived() -> np.ndarray:
         event.synchronize()
@@ -41,13 +44,13 @@ def arrival(event: Any, arriving: Array) -> Callable[[], np.ndarray]:
 
 
 class DeviceBackend(Backend):
-    """What PyTorch's and CuPy's arrays on a GPU have in common."""
+    """What PyTorch and CuPy arrays on a GPU have in common."""
 
     costs = Costs(
         dense_rate={"float32": 4e13, "float64": 4e13},
         sparse_rate=2e12,
         eigen_speed=8.0,
-        dense_blocks=(24, 56),  # with the eight probes that join later, 32 or 64: what our kernels take at a time
+        dense_blocks=(24, 56),  # 32 or 64 with the eight probes that join later: what the kernels take at a time
         sparse_blocks=None,
         on_trial=False,
         probe_threshold=0.5,
@@ -78,7 +81,7 @@ class DeviceBackend(Backend):
         return memory.retry_smaller(counter, work)
 
     def cross_products(self, block: Array) -> Array:
-        """Only the upper half of wide ones is formed: libraries on a GPU do not see the symmetry."""
+        """Form only the upper half of wide ones: GPU libraries do not exploit the symmetry."""
         columns = block.shape[1]
         if columns < _HALVES:
             return block.T @ block
@@ -101,7 +104,7 @@ class DeviceBackend(Backend):
 
     def digest(self, data: Array, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
         if not isinstance(data, DeviceCsr) and dtype_name(data) not in ("float32", "float64"):
-            data = astype(data, namespace(data).float64)  # as the products see it
+            data = astype(data, namespace(data).float64)  # in the precision of the products
         if cuda_digest.usable(self.prototype):
             return cuda_digest.sums(data, first, self.fetch_async)
         if isinstance(data, DeviceCsr):

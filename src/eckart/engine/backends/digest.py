@@ -1,7 +1,7 @@
-"""The sums of `engine.digest`: by compiled loops over host memory, and by operations on whole arrays of any library.
+"""The sums of `engine.digest`: compiled loops over host memory, and whole-array operations of any library.
 
-Both give the same numbers. Whole arrays are added up in signed 64-bit integers, which wrap modulo 2^64 like unsigned
-ones; a logical right shift is an arithmetic one with the sign bits masked off.
+Both give the same numbers. Whole arrays are summed in signed 64-bit integers, which wrap modulo 2^64 like unsigned
+ones. A logical right shift is an arithmetic one with the sign bits masked.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def dense_sums(block: Array, first: int, salt: int = 0) -> tuple[int, int]:
     step = max(1, _WORDS_AT_A_TIME[is_numpy(block)] // max(count, 1))
     total = (0, 0)
     if is_numpy(block):
-        # Two arrays for all that is formed: making new ones takes as long as filling them.
+        # Two buffers for all intermediate results: allocating new ones takes as long as filling them.
         mixed, other = np.empty((2, min(step, rows), count), np.uint64)
         for start in range(0, rows, step):
             words = _words(block[start : start + step]).view(np.uint64)

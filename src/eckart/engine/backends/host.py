@@ -1,4 +1,4 @@
-"""The memory of the processor: NumPy's arrays, SciPy's CSR rows, and arrays of other libraries in host memory."""
+"""Host memory: NumPy arrays, SciPy CSR rows, and arrays of other libraries on the host."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class HostBackend(Backend):
         return work()
 
     def cross_products(self, block: Array) -> Array:
-        return block.T @ block  # BLAS forms one half only
+        return block.T @ block  # BLAS forms only one half
 
     def largest(self, data: Array, low: float, high: float) -> float:
         stride = -(-data.shape[0] // max(1, min(256, 500_000 // data.shape[1])))

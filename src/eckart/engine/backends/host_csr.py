@@ -1,7 +1,7 @@
 """Products with CSR rows, one pass each, densified only a few rows at a time.
 
-Sparse rows need no shift before they are centred: for a column with a share p of stored entries, Cauchy-Schwarz gives
-mean^2 <= p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bit is lost.
+Sparse rows need no shift before centring. For a column with a share p of stored entries, Cauchy-Schwarz gives mean^2 <=
+p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bit is lost.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 _SEGMENTS = 8
 _SEGMENT_ENTRIES = 2**16
-"""Fewest stored entries of a segment that is worth a thread."""
+"""Minimum number of stored entries for which a segment is worth a thread."""
 _TILE_BYTES = 192
-"""Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
+"""Bytes of the dense factor's columns per tile: three cache lines per gather."""
 _PRODUCT_BYTES = 2**24
-"""Size of the rows of A Q that are in memory at a time."""
+"""Size of the rows of A Q in memory at a time."""
 _MIRRORED = 256
 """Rows of a triangle that are mirrored at a time."""
 
 
 def as_csr(matrix: Matrix) -> Matrix:
-    """A canonical CSR array: sorted, without duplicates. The caller's matrix is left as it was."""
+    """A canonical CSR array: sorted, without duplicates. The caller's matrix is unchanged."""
     from scipy import sparse
 
     result = sparse.csr_array(matrix)
@@ -71,7 +71,7 @@ def times_power_of_two(matrix: Matrix, exponent: Exponent) -> Matrix:
 
 def largest(matrix: Matrix) -> float:
     """The largest modulus."""
-    return float(np.fmax.reduce(np.abs(matrix.data), initial=0.0))  # missing values have no size
+    return float(np.fmax.reduce(np.abs(matrix.data), initial=0.0))  # missing values have no magnitude
 
 
 def on_host(matrix: Matrix) -> Matrix:
@@ -129,13 +129,14 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     def step(part: tuple[int, int]) -> None:
         csr.gram(matrix.indptr, matrix.indices, matrix.data, *part, result)
 
-    # Each worker owns some rows of the one result: no sums of their own, and the same bits for any number of workers.
+    # Each worker owns some rows of the shared result, so there are no partial sums, and the bits do not depend on their
+    # number.
     each(step, _gram_rows(matrix, op.workers or threads()), workers=op.workers)
     return _mirrored(result)
 
 
 def _gram_of_product(op: RowBlocks, right: np.ndarray) -> np.ndarray:
-    """(A Q)^T (A Q), some rows of A Q at a time: all of them may take far more memory than A."""
+    """(A Q)^T (A Q), a few rows of A Q at a time: all of them may take far more memory than A."""
     rows, width = op.matrix.shape[0], right.shape[1]
     size = max(_PRODUCT_BYTES // (8 * max(width, 1)), 64)
     total = np.zeros((width, width))
@@ -170,11 +171,11 @@ def _mirrored(upper: np.ndarray) -> np.ndarray:
     return upper
 
 
-_gram_of = gram  # `moments_and_product` has an argument of that name
+_gram_of = gram  # `moments_and_product` has an argument of this name
 
 
 def moments_and_product(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> MomentsAndProduct:
-    """u^T A, sums of squares and a product: sweeps of memory, one pass over the data."""
+    """u^T A, sums of squares and a product: several sweeps over memory, one pass over the data."""
     sums, squares, stored, powers = _over_segments(op, "column_sums", ())
     weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
     product = _gram_of(op) if gram else None if right is None else normal(op, right)
@@ -182,10 +183,10 @@ def moments_and_product(op: RowBlocks, right: np.ndarray | None, *, gram: bool) 
 
 
 def squares_about_mean(op: RowBlocks, moments_and_product: MomentsAndProduct) -> np.ndarray:
-    """Sum of (a - mean)^2 by column, without a difference of large numbers."""
+    """Sum of (a - mean)^2 by column, without cancellation."""
     mean = moments_and_product.sums / moments_and_product.weight
     metadata = _over_segments(op, "column_squares", (mean,))[0]
-    # Entries that are not stored are zeros, each at the distance `mean` from the mean.
+    # Entries that are not stored are zeros, each at distance `mean` from the mean.
     absent = np.maximum(moments_and_product.weight - np.asarray(moments_and_product.stored), 0.0)
     return np.asarray(metadata + absent * mean**2)
 
@@ -193,7 +194,7 @@ def squares_about_mean(op: RowBlocks, moments_and_product: MomentsAndProduct) ->
 def squares_about(
     matrix: Matrix, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
 ) -> np.ndarray:
-    """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column."""
+    """sum a (a - 2 l r) f over the stored entries of each row, or of each column with `across`."""
     from scipy import sparse
 
     data, indices = matrix.data.astype(np.float64), matrix.indices
@@ -216,9 +217,10 @@ def stored_counts(matrix: Matrix, counted: np.ndarray | None = None) -> np.ndarr
 
 
 def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Matrix:
-    """diag(u) (A - 1 c^T) where c is zero but on full columns: the pattern stays as it is.
+    """diag(u) (A - 1 c^T), where c is nonzero only on full columns: the sparsity pattern is unchanged.
 
-    Entries are shifted before they are weighted: a weighted entry is rounded, and a large mean would bring it to light.
+    Entries are shifted before they are weighted: a weighted entry is rounded, and a large mean would expose the
+    rounding.
     """
     from scipy import sparse
 
@@ -232,7 +234,7 @@ def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Matrix:
 
 
 def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Column sums by a kernel of `kernels.csr`, segment by segment; a column's sums share a cache line."""
+    """Column sums by a kernel of `compiled.csr`, segment by segment; the sums of a column share a cache line."""
     matrix = op.matrix
     csr = loops(matrix.nnz)
     roots = np.zeros(0) if op.weight_roots is None else op.weight_roots
@@ -259,7 +261,7 @@ def segments(matrix: Matrix, count: int | None = None) -> list[tuple[int, int]]:
 
 
 def _tiled(op: RowBlocks, factor: np.ndarray, kernel: Callable[..., None]) -> np.ndarray:
-    """Sum over segments of kernel(rows, tile of the factor), with the accumulator of each thread kept small."""
+    """Sum over segments of kernel(rows, tile of the factor), with a small accumulator per thread."""
     matrix = op.matrix
     width = max(1, _TILE_BYTES // matrix.dtype.itemsize)
     factor = np.asarray(factor, dtype=matrix.dtype)
@@ -288,7 +290,7 @@ def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Callable[..., None]
 
 
 def _accumulators(matrix: Matrix) -> int:
-    """How many segments have a sum of their own: as many as have work enough to pay for clearing and adding it."""
+    """Number of segments with their own sum: as many as have enough work to pay for clearing and adding it."""
     if matrix.nnz < COMPILE_FROM:
         return 1
     return max(2, min(32, int(matrix.nnz) // (64 * max(int(matrix.shape[1]), 1))))

@@ -12,13 +12,13 @@ from eckart.notes import Note
 
 Result = TypeVar("Result")
 _BLOCK_BYTES = 2**29
-"""On a GPU a block must keep all multiprocessors busy."""
+"""A block on a GPU must keep all multiprocessors busy."""
 _LEAST_BLOCK_BYTES = 2**22
 
 
 @dataclass
 class Counter:
-    """Passes over the data so far, and how large blocks on a GPU may be: shared by all views of one matrix."""
+    """Number of passes so far and maximum size of blocks on a GPU, shared by all views of one matrix."""
 
     passes: int = 0
     block_bytes: int = _BLOCK_BYTES
@@ -47,7 +47,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
-    """The result of work on blocks, done again with smaller ones where the device has no room."""
+    """The result of work on blocks, repeated with smaller ones if the device runs out of memory."""
     passes = counter.passes
     while True:
         try:
@@ -56,7 +56,7 @@ def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
             if not is_out_of_memory(error):
                 raise
             said = str(error).partition("\n")[0]
-        # Out of `except`: the error holds on to all arrays of the failed attempt.
+        # Outside `except`, because the exception keeps all arrays of the failed attempt alive.
         free_device_memory()
         if counter.block_bytes <= _LEAST_BLOCK_BYTES:
             size = counter.block_bytes / 2**20

@@ -1,4 +1,4 @@
-"""Orthonormal bases of tall blocks by products of matrices, with dependent directions left out."""
+"""Orthonormal bases of tall blocks by matrix products, with dependent directions left out."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from eckart.engine.backends.tall import inner, times, without
 
 _UNIT = float(np.finfo(np.float64).eps)
 ROUNDING_ONLY = 1e-3
-"""A unit column that consists of rounding errors has at most this length after projection against a basis."""
+"""A unit column of rounding errors has at most this length after projection against a basis."""
 
 
 def orthonormalize(block: Array, floor: float = 0.0) -> Array:
-    """Q with Q^T Q = I and span Q = span Z, less columns shorter than `floor` and directions dependent to about 1e-6.
+    """Q with Q^T Q = I and span Q = span Z, without columns shorter than `floor` and nearly dependent ones (1e-6).
 
     Q = Z W with W^T Z^T Z W = I; a second round corrects the rounding errors of the first, unless Z was nearly
     orthogonal.
@@ -35,12 +35,12 @@ def orthonormalize(block: Array, floor: float = 0.0) -> Array:
 
 
 def next_block(rest: Array, gram: np.ndarray, floor: float, *bases: Array) -> tuple[Array, float]:
-    """(Q, dropped): an orthonormal basis of Z, orthogonal to the bases, and the length of what it leaves out of Z.
+    """(Q, dropped): an orthonormal basis of Z, orthogonal to the bases, and the norm of what it leaves out of Z.
 
-    `gram` is Z^T Z, and the bases are orthogonal to each other.
+    `gram` is Z^T Z, and the bases are mutually orthogonal.
 
-    Directions much shorter than others come in a later round: first what is long, then what that leaves. Stretching a
-    short direction to unit length stretches its rounding too, so the result is cleared of the bases once more.
+    Directions much shorter than others come in a later round. Scaling a short direction to unit length also scales its
+    rounding, so the result is projected against the bases once more.
     """
     xp = namespace(rest)
     pieces: list[Array] = []
@@ -68,7 +68,7 @@ def next_block(rest: Array, gram: np.ndarray, floor: float, *bases: Array) -> tu
 
 
 def outside(random: Array, *bases: Array) -> tuple[Array, Array]:
-    """(Q, coordinates): an orthonormal basis of what lies outside of the bases of random columns, and Q^T of these."""
+    """(Q, coordinates): an orthonormal basis of the part of random columns outside the bases, and Q^T of them."""
     if orthogonal_device.usable(random):
         made = orthogonal_device.orthonormalized(random, None, *bases)
         if made.good(0.0, ROUNDING_ONLY):
@@ -85,8 +85,8 @@ def _longest(gram: np.ndarray) -> float:
 def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, bool]:
     """(W, whether Z was nearly orthogonal) with Z W orthonormal, given Z^T Z.
 
-    W = D C^-T, where D scales the columns to unit length and C C^T = D Z^T Z D; where that is nearly singular,
-    W = D E L^-1/2 with its eigenpairs, and directions that depend on others are left out.
+    W = D C^-T, where D scales the columns to unit length and C C^T = D Z^T Z D. If that is nearly singular, W = D E
+    L^-1/2 with its eigenpairs, and dependent directions are left out.
     """
     lengths = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
     used = np.flatnonzero(lengths > floor)
@@ -96,30 +96,30 @@ def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, bool]:
     inner_part = _inverse_root(scaled)
     result = np.zeros((gram.shape[0], inner_part.shape[1]))
     result[used] = inner_part / lengths[used, None]
-    # Gershgorin: all eigenvalues of the scaled matrix lie within its largest row sum off the diagonal from 1.
+    # Gershgorin: all eigenvalues of the scaled matrix differ from 1 by at most its largest off-diagonal row sum.
     off_diagonal = float(np.abs(scaled).sum(axis=1).max()) - 1.0
     return result, off_diagonal < NEARLY_ORTHOGONAL
 
 
 def _inverse_root(scaled: np.ndarray) -> np.ndarray:
     """W with W^T S W = I for a matrix of unit diagonal."""
-    # LAPACK itself: around a matrix this small, NumPy and SciPy take longer than it does.
+    # Call LAPACK directly: for a matrix this small, the wrappers of NumPy and SciPy take longer than LAPACK.
     root, failed = lapack.dpotrf(scaled, lower=1, clean=1)
     if not failed:
         inverse, failed = lapack.dtrtri(root, lower=1)
-        # The diagonal does not tell: many pivots that are not small make a factor that is all but singular.
+        # The diagonal is not enough: many pivots that are not small can give a nearly singular factor.
         if not failed and float(np.sum(inverse * inverse)) < WELL_CONDITIONED**-2:
             return np.ascontiguousarray(inverse.T)
-    # The longest first: they stay where there is no room for all.
+    # The longest first: they are kept if there is no room for all.
     values, vectors = (part[..., ::-1] for part in np.linalg.eigh(scaled))
     good = values > 100 * len(values) * _UNIT
     return np.asarray(vectors[:, good] / np.sqrt(values[good]))
 
 
 def project_out(block: Array, *bases: Array) -> Array:
-    """Z less its parts along bases that are orthogonal to each other; again until a pass finds next to nothing.
+    """Z without its parts along mutually orthogonal bases, repeated until a pass finds almost nothing.
 
-    On a GPU twice, which is enough, rather than wait for what a pass has found.
+    On a GPU, two passes, which are enough, instead of waiting for the result of each.
     """
     xp = namespace(block)
     if not is_host(block):
@@ -139,7 +139,7 @@ def project_out(block: Array, *bases: Array) -> Array:
 def gaussian(rng: np.random.Generator, rows: int, columns: int, prototype: Array) -> Array:
     """A block of independent standard normal numbers on the device of `prototype`.
 
-    A GPU makes them of random bits, two and two: sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v).
+    A GPU computes them in pairs from random bits: sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v).
     """
     if is_host(prototype):
         return astype(from_numpy(rng.standard_normal((rows, columns), dtype=np.float32), prototype), float64(prototype))
@@ -157,9 +157,9 @@ _ODD, _FIRST, _SECOND = (value - 2**64 for value in (0x9E3779B97F4A7C15, 0xBF584
 
 
 def random_bits(rng: np.random.Generator, shape: tuple[int, int], prototype: Array) -> Array:
-    """64 random bits for every entry, as int64, made on the device of `prototype` (Steele, Lea and Flood's SplitMix64).
+    """64 random bits for every entry, as int64, on the device of `prototype` (Steele, Lea and Flood's SplitMix64).
 
-    A shift to the right brings the sign along, so it is masked.
+    A right shift extends the sign, so it is masked.
     """
     xp = namespace(prototype)
     count = xp.arange(shape[0] * shape[1], dtype=xp.int64, device=device(prototype))
@@ -170,18 +170,18 @@ def random_bits(rng: np.random.Generator, shape: tuple[int, int], prototype: Arr
 
 
 def random_start(rng: np.random.Generator, rows: int, columns: int, prototype: Array) -> Array:
-    """A block of random signs on the device of `prototype`: as good a start as normal numbers, and sooner made."""
+    """A block of random signs on the device of `prototype`: as good a start as normal numbers, but faster."""
     if not is_host(prototype):
         if cuda_random.usable(prototype):
             return cuda_random.signs(rows, columns, int(rng.integers(2**63)), prototype)
         return 1.0 - 2.0 * astype((random_bits(rng, (rows, columns), prototype) >> 33) & 1, float64(prototype))
     bits = np.unpackbits(np.frombuffer(rng.bytes(-(-rows * columns // 8)), np.uint8), count=rows * columns)
-    moved = from_numpy(bits.reshape(rows, columns), prototype)  # as bytes: an eighth of the way
+    moved = from_numpy(bits.reshape(rows, columns), prototype)  # as bytes: an eighth of the transfer
     return 2.0 * astype(moved, float64(prototype)) - 1.0
 
 
 def flip_signs(right: Array) -> np.ndarray:
-    """One sign per column: the entry of largest modulus (the first of equal ones) becomes positive."""
+    """One sign per column: the entry of largest modulus (the first in a tie) becomes positive."""
     if right.shape[0] == 0:
         return np.ones(right.shape[1])
     if isinstance(right, np.ndarray):
@@ -194,7 +194,7 @@ def flip_signs(right: Array) -> np.ndarray:
 
 
 def signs_of(right: Array) -> Array:
-    """The same on the device of `right`; on a GPU without a way to the host."""
+    """The same on the device of `right`; on a GPU without a copy to the host."""
     if isinstance(right, np.ndarray):
         return flip_signs(right)
     if is_host(right) or right.shape[0] == 0:

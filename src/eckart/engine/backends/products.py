@@ -1,7 +1,7 @@
-"""Products with rows in memory, one pass each: what every storage offers, and dense rows block by block.
+"""Products with rows in memory, one pass each: the protocol for every storage, and dense rows in blocks.
 
 Dense blocks pass through the steps of `prepare` while they are in cache. Products are formed in the precision of the
-rows over a few hundred to a few thousand of them, and added up in float64.
+rows over a few hundred to a few thousand rows, and summed in float64.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 _SEGMENTS = 8
 MOST_SEGMENTS = 32
 GRAM_ROWS = 2048
-"""Most rows that BLAS may sum in an order of its own."""
+"""Maximum number of rows that BLAS may sum in any order."""
 _BLOCK_BYTES = 2**20
 _BLOCK_ROWS, _CONVERTED_ROWS = 512, 128
-"""Rows of a block at least; fewer where it is a copy, which has to stay in cache until it is multiplied."""
+"""Minimum number of rows of a block; fewer if it is a copy, which must stay in cache until it is multiplied."""
 _PIECE_BYTES = 2**20
 _SERIAL_WORK, _SHARED_WORK = 1_000_000, 4_000_000
-"""Fewest multiplications for which rows are cut into segments, and for which threads share them: handing segments out
-takes 0.2 ms, which is half of the time of this many."""
+"""Minimum number of multiplications for which rows are split into segments and shared by threads: distributing segments
+takes 0.2 ms, which is half the time of this many.
+"""
 _ACCUMULATOR_BYTES = 2**28
 
 
@@ -39,12 +40,12 @@ class RowProducts(Protocol):
 
     @property
     def tile(self) -> int:
-        """Columns of a factor that are multiplied at a time: more of them, up to a multiple of this, cost nothing."""
+        """Columns of a factor multiplied at a time: padding to a multiple of this costs nothing."""
         ...
 
     @property
     def block_rows(self) -> int:
-        """Rows that are worked on at a time."""
+        """Number of rows processed at a time."""
         ...
 
     def matmat(self, right: Array) -> Array:
@@ -60,7 +61,10 @@ class RowProducts(Protocol):
         ...
 
     def approximate_normal(self, right: Array) -> Array | None:
-        """About A^T (A Q), for first directions only; None where that costs as much as the product itself."""
+        """An approximation of A^T (A Q), only for initial directions.
+
+        None if it costs as much as the product itself.
+        """
         ...
 
     def gram(self, right: Array | None) -> Array:
@@ -72,12 +76,12 @@ class RowProducts(Protocol):
         ...
 
     def additions(self, *, gram: bool, transposed: bool) -> int:
-        """Roundings that a term of a product passes through, at most: in A^T A, or in A^T (A q), which sums twice."""
+        """Maximum number of roundings of a term of a product: in A^T A, or in A^T (A q), which sums twice."""
         ...
 
 
 class DenseProducts:
-    """Dense rows in the memory of the host, of any array library."""
+    """Dense rows in host memory, of any array library."""
 
     tile = 1
 
@@ -92,9 +96,7 @@ class DenseProducts:
 
     @property
     def gram_rows(self) -> int:
-        """Rows of a block of which a Gram matrix is made: enough of them that adding it up costs little in
-        comparison.
-        """
+        """Rows per block for a Gram matrix: enough that adding the block's matrix costs little in comparison."""
         return min(max(self.block_rows, 6 * self.rows.shape[1]), GRAM_ROWS)
 
     @property
@@ -145,7 +147,7 @@ class DenseProducts:
         factor = None if right is None else self._normal_operand(right)
         xp = namespace(self.rows.prototype)
         roots, single = self.rows.weight_roots, self.rows.precision == "float32"
-        # Sums are taken in float64: means are subtracted from everything, and shares are relative to squares.
+        # Sums are in float64: means are subtracted from everything, and shares are relative to squares.
         precise, size = self.rows.precise(), self.gram_rows if gram else self.block_rows
 
         def step(segment: tuple[int, int]) -> list[Array]:
@@ -175,11 +177,11 @@ class DenseProducts:
 
     @property
     def _piece(self) -> int:
-        """Rows of a block that are summed at a time: what fits into the cache of a core, in float64."""
+        """Rows of a block summed at a time: as many as fit into the cache of a core in float64."""
         return min(max(_PIECE_BYTES // (8 * self.rows.shape[1]), 16), self.block_rows)
 
     def additions(self, *, gram: bool, transposed: bool) -> int:
-        """The sums of blocks are added up in segments, and those of the segments in turn."""
+        """Sums of blocks are added within segments, then the sums of segments are added."""
         if transposed:
             return type(self)(replace(self.rows, matrix=self.rows.matrix.T, steps=())).additions(
                 gram=gram, transposed=False
@@ -191,11 +193,11 @@ class DenseProducts:
 
     @property
     def _longest_segment(self) -> int:
-        """Rows of a segment at most, for factors of any width, and for fewer rows than these too."""
+        """Maximum number of rows of a segment, for factors of any width, and also for fewer rows."""
         rows, columns = self.rows.shape
         if not is_numpy(self.rows.prototype):
             return rows
-        # Segments are fewest where the product is a Gram matrix with its sums, or has too little work to be shared out.
+        # There are fewest segments if the product is a Gram matrix with its sums, or has too little work to share.
         count = max(1, min(_SEGMENTS, rows // 64, _ACCUMULATOR_BYTES // (8 * columns * (columns + 2))))
         return min(rows, max(-(-rows // count) + 1, -(-_SERIAL_WORK // columns)))
 
@@ -210,9 +212,16 @@ class DenseProducts:
         return np.ascontiguousarray(factor.T) if self.by_rows else factor
 
     def _normal(self, block: Array, factor: Array) -> Array:
-        return (factor @ block.T) @ block if self.by_rows else self._down(block, block @ factor)
+        """A^T (A Q), or its transpose where Q is given by rows."""
+        if not self.by_rows:
+            return self._down(block, block @ factor)
+        if block.dtype == np.float64:
+            return (factor @ block.T) @ block
+        # In float32 BLAS is fastest where the sum over the rows of a block is not over the longer stride.
+        image = block @ factor.T
+        return image.T @ block if block.strides[0] >= block.strides[1] else self._down(block, image).T
 
-    # Sums down the rows of a block. What they round is counted by `additions`.
+    # Sums over the rows of a block. `additions` counts their roundings.
 
     def _down(self, block: Array, factor: Array) -> Array:
         """A^T Y."""
@@ -231,7 +240,7 @@ class DenseProducts:
 
     @property
     def by_rows(self) -> bool:
-        """Whether A^T (A Q) is formed as (Q^T A^T) A: where all operands are stored alike, BLAS takes a sixth less."""
+        """Whether (A^T A Q)^T is formed, from Q^T: BLAS is a sixth faster if all operands have the same layout."""
         return is_numpy(self.rows.prototype)
 
     def _sum(
@@ -250,7 +259,7 @@ class DenseProducts:
     def _fold(self, step: Callable[[tuple[int, int]], list[Array]], width: int, result_bytes: int) -> list[Array]:
         segments = self._segments(width, result_bytes)
         if 2 * result_bytes > _ACCUMULATOR_BYTES:
-            return step(segments[0])  # a Gram matrix too large for a second one: the threads of BLAS share it
+            return step(segments[0])  # a Gram matrix too large for a second copy: BLAS threads share it
         return fold(step, segments, _accumulate, workers=self._workers(width))
 
     def _operand(self, factor: Array) -> Array:
@@ -270,7 +279,7 @@ class DenseProducts:
 
 
 def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:
-    """Add the parts to float64 totals; the totals are ours, so NumPy adds in place."""
+    """Add the parts to float64 totals, in place with NumPy, because the totals are our own."""
     if not total:
         return [astype(part, namespace(part).float64) for part in parts]
     if is_numpy(parts[0]):

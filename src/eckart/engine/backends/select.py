@@ -1,4 +1,4 @@
-"""The one place that asks where arrays live: `backend_of` returns the Backend of an array or of CSR rows."""
+"""The only module that checks where arrays live: `backend_of` returns the Backend of an array or of CSR rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def backend_of(data: Matrix) -> Backend:
 
 @lru_cache(maxsize=16)
 def _made(kind: type[Backend], dtype: np.dtype) -> Backend:
-    """The backend of NumPy's arrays, which every fit asks for several times: it depends on the dtype only."""
+    """The cached backend of NumPy arrays, which every fit requests several times; it depends only on the dtype."""
     return kind(np.empty((0, 0), dtype))
 
 
@@ -49,17 +49,17 @@ def _prototype(data: Matrix) -> Array:
 
 
 def is_csr(rows: Matrix) -> bool:
-    """Whether rows in memory are CSR, in any place."""
+    """Whether rows in memory are CSR, on any device."""
     return is_sparse(rows) or isinstance(rows, DeviceCsr)
 
 
 def stored_elsewhere(data: Matrix) -> Matrix | None:
-    """Sparse matrices of CuPy and of PyTorch on a GPU as CSR rows; None for everything else."""
+    """CuPy and PyTorch sparse matrices on a GPU as CSR rows; None for everything else."""
     return as_device_csr(data)
 
 
 def transfer_to(device: str, data: Matrix) -> DeviceTransfer:
-    """What takes host data to `device`; refused where the data are on a device already."""
+    """The transfer of host data to `device`; refused if the data are already on a device."""
     if not device.startswith("cuda"):
         raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
     if (is_array(data) and not is_host(data)) or as_device_csr(data) is not None:

@@ -1,4 +1,4 @@
-"""Leading eigenpairs of a symmetric matrix that is in memory, in falling order: by LAPACK, or where a GPU is faster."""
+"""Leading eigenpairs of a symmetric matrix in memory, in decreasing order: by LAPACK, or on a GPU if it is faster."""
 
 from __future__ import annotations
 
@@ -18,32 +18,37 @@ _ACCURATE = 16.0 * _UNIT
 """Residuals of pairs, relative to sqrt(size) and to the largest value: half of what is allowed for
 (`standardize.rounding.lapack_eigenvalue_error`)."""
 _CORRECTABLE = 1e-10
-"""Departure from orthogonality whose square is below rounding, so that one correction removes it."""
+"""Orthogonality loss whose square is below rounding, so that one correction removes it."""
 
 _SMALL = 64
-"""Below this size all pairs are computed: it takes little time, and the numerical rank is known then."""
+"""Below this size all pairs are computed: it takes little time and gives the numerical rank."""
 _FEW = (512, 6, 4)
-"""A sixth of all pairs are cheaper by `SymmetricMatrix._few` than all by divide and conquer (LAPACK's driver evd); a
-quarter from size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
+"""Up to a sixth of all pairs, `SymmetricMatrix._few` is cheaper than computing all by divide and conquer (LAPACK's
+driver evd); up to a quarter from size 512 on. Measured as processor times on AMD EPYC, for decaying and flat
+spectra.
+"""
 _MANY = 10
-"""Where this many times the wanted pairs are at least all, finding all values first takes less time than MRRR."""
+"""If this many times the wanted pairs exceeds the size, computing all values first is faster than MRRR."""
 _BLOCK = 64
-"""Columns that LAPACK reduces and applies at a time."""
+"""Number of columns that LAPACK reduces and applies at a time."""
 _SUBSET_OF_VALUES = 1024
 """From this size on, computing fewer than half of the values is cheaper than computing all."""
 _ON_DEVICE = {"pairs": 144, "values": 192}
-"""From this size on a GPU, if available, is faster than the host, the ways there and back included."""
+"""From this size on, a GPU is faster than the host, including the copies."""
 
 
 def leading_pairs(
     matrix: Array, count: int, *, smallest: bool = False, prototype: Array | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `count` largest eigenvalues, falling, or the smallest, rising, with vectors. `prototype`: see `pairs`."""
+    """The `count` largest eigenvalues, decreasing, or the smallest, increasing, with vectors.
+
+    `prototype`: see `pairs`.
+    """
     return SymmetricMatrix(matrix, prototype).leading(count, smallest=smallest)
 
 
 class SymmetricMatrix:
-    """A symmetric matrix whose reduction to tridiagonal form is kept, so that other pairs of it cost little."""
+    """A symmetric matrix with its reduction to tridiagonal form, so that further pairs cost little."""
 
     def __init__(self, matrix: Array, prototype: Array | None = None) -> None:
         self.matrix, self.prototype = matrix, prototype
@@ -61,11 +66,11 @@ class SymmetricMatrix:
         return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
 
     def _few(self, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray] | None:
-        """Some pairs, rising: A = Q T Q^T, pairs of the tridiagonal T, vectors Q Z; None where LAPACK gives up.
+        """Some pairs, increasing: A = Q T Q^T, pairs of the tridiagonal T, vectors Q Z; None if LAPACK fails.
 
-        LAPACK's driver evr finds all pairs by MRRR (Dhillon and Parlett 2004, Linear Algebra Appl. 387, 1), but some of
-        them by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and the other
-        where residuals T z - l z exceed what that leaves.
+        LAPACK's driver evr computes all pairs by MRRR (Dhillon and Parlett 2004, Linear Algebra Appl. 387, 1), but
+        subsets by bisection and inverse iteration, which takes half as long again. Here MRRR comes first, and inverse
+        iteration only if residuals T z - l z are too large.
         """
         with one_blas_thread():
             if self._kept is None:
@@ -81,7 +86,7 @@ def by_all(size: int, count: int, prototype: Array | None = None) -> bool:
 
 
 def leading_values(matrix: np.ndarray, count: int, prototype: Array | None = None) -> np.ndarray:
-    """The `count` largest eigenvalues, falling."""
+    """The `count` largest eigenvalues, decreasing."""
     size = matrix.shape[0]
     if worth_moving("values", size, prototype):
         values = _there(matrix, prototype, None)[0]
@@ -92,7 +97,7 @@ def leading_values(matrix: np.ndarray, count: int, prototype: Array | None = Non
 
 
 def pairs(matrix: np.ndarray, prototype: Array | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """All eigenvalues, rising, and their vectors; `prototype` is an array on a device that may be asked."""
+    """All eigenvalues, increasing, and their vectors; `prototype` is an array on a device that may be used."""
     whole = slice(0, matrix.shape[0])
     return (
         _there(matrix, prototype, whole) if worth_moving("pairs", matrix.shape[0], prototype) else _every(matrix, whole)
@@ -111,12 +116,12 @@ def _all_of_small(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def worth_moving(kind: str, size: int, prototype: Array | None) -> bool:
-    """Whether `prototype` is on a GPU that finds "pairs" or "values" of a matrix of this size sooner than the host."""
+    """Whether the GPU of `prototype` computes "pairs" or "values" of a matrix of this size faster than the host."""
     return prototype is not None and size >= _ON_DEVICE[kind] and not is_host(prototype)
 
 
 def _there(matrix: Array, prototype: Array, chosen: slice | None) -> tuple[np.ndarray, np.ndarray]:
-    """The chosen pairs, or all values and no vectors."""
+    """The chosen pairs, or all values without vectors, on the GPU."""
     solver = namespace(prototype).linalg
     moved = from_numpy(matrix, prototype) if isinstance(matrix, np.ndarray) else matrix
     try:
@@ -129,13 +134,13 @@ def _there(matrix: Array, prototype: Array, chosen: slice | None) -> tuple[np.nd
 
 
 def _here(solve: Callable[[np.ndarray], Array], matrix: np.ndarray) -> Array:
-    # With more threads LAPACK adds up in another order: the last bits would depend on their number.
+    # With more threads LAPACK sums in another order, and the last bits would depend on their number.
     with one_blas_thread():
         return solve(matrix)
 
 
 def spectrum_and_pairs(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All eigenvalues, and the `count` largest with their vectors, all falling, from one reduction to T."""
+    """All eigenvalues, and the `count` largest with their vectors, all decreasing, from one reduction to T."""
     if not by_all(matrix.shape[0], count):
         with one_blas_thread():
             reduced = _reduced(matrix)
@@ -148,13 +153,13 @@ def spectrum_and_pairs(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.n
 
 
 _Reduced = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Reflectors, whose product is Q; the diagonal of T and the one next to it; lengths of the reflectors."""
+"""Reflectors whose product is Q, the diagonal and subdiagonal of T, and the scalars of the reflectors."""
 
 
 def _reduced(matrix: np.ndarray) -> _Reduced:
     """A = Q T Q^T."""
     found: Any = lapack.dsytrd(matrix.T, lower=1, lwork=_BLOCK * matrix.shape[0])
-    reflectors, diagonal, off, lengths, _ = found  # fails on wrong arguments only
+    reflectors, diagonal, off, lengths, _ = found  # fails only for wrong arguments
     return reflectors, diagonal, off, lengths
 
 
@@ -167,8 +172,8 @@ def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple
     if found is None:
         return None
     values, basis = found
-    # Q begins with one row and column of the identity, and its reflectors with the second row: a view from there on, of
-    # which the last row is not used.
+    # Q starts with one row and column of the identity, and its reflectors with the second row. The view starts there;
+    # its last row is not used.
     size = len(diagonal)
     below = reflectors.ravel(order="K")[1 : 1 + size * (size - 1)].reshape((size, size - 1), order="F")
     basis[1:] = lapack.dormqr("L", "N", below, lengths, basis[1:], _BLOCK * count)[0]
@@ -178,9 +183,9 @@ def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple
 def _by_inverse_iteration(
     diagonal: np.ndarray, off: np.ndarray, first: int, count: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Pairs of a tridiagonal matrix: all values by QR iteration, none can be left out, and vectors one by one.
+    """Pairs of a tridiagonal matrix: all values by QR iteration, which misses none, and vectors one by one.
 
-    None where T falls apart, so that vectors of equal values come out alike; MRRR takes it apart first.
+    None if T splits into blocks, because vectors of equal values would then coincide; MRRR splits it first.
     """
     size = len(diagonal)
     values, failed = lapack.dsterf(diagonal, off)
@@ -193,7 +198,7 @@ def _by_inverse_iteration(
 
 @lru_cache(maxsize=64)
 def _one_block(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """For dstein: the block of each value, and where blocks end."""
+    """For dstein: the block index of each value, and the ends of the blocks."""
     ends = np.zeros(size, np.int32)
     ends[0] = size
     return np.ones(size, np.int32), ends
@@ -217,10 +222,10 @@ def _by_mrrr_or_bisection(
 
 
 def _left_out(diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, *, smallest: bool) -> bool:
-    """Whether there are eigenvalues beyond the `count` that were found: MRRR may pass over some where T falls apart.
+    """Whether there are eigenvalues beyond the `count` found: MRRR may miss some if T splits into blocks.
 
-    Orthonormal vectors with small residuals show that there are as many eigenvalues near `values`; a Sturm sequence
-    counts those beyond the last of them, which must be fewer.
+    Orthonormal vectors with small residuals prove that as many eigenvalues are near `values`. A Sturm sequence counts
+    the eigenvalues beyond the last of them, which must be fewer.
     """
     bound = max(float(np.abs(diagonal).max()), float(np.abs(values).max())) + 2.0 * float(np.abs(off).max(initial=0.0))
     near = _ACCURATE * len(diagonal) ** 0.5 * bound
@@ -232,8 +237,8 @@ def _left_out(diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, *, smal
 
 
 def _by_mrrr(diagonal: np.ndarray, off: np.ndarray, first: int, count: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Pairs of a tridiagonal matrix; None where they are not as accurate as those of other drivers."""
-    # dstemr overwrites the second diagonal, and takes it with one entry more.
+    """Pairs of a tridiagonal matrix; None if they are less accurate than those of other drivers."""
+    # dstemr overwrites the subdiagonal and expects one extra entry.
     found, values, basis, failed = lapack.dstemr(diagonal, np.append(off, 0.0), 2, 0.0, 0.0, first + 1, first + count)
     if failed or found != count:
         return None
@@ -243,7 +248,7 @@ def _by_mrrr(diagonal: np.ndarray, off: np.ndarray, first: int, count: int) -> t
 def _accurate(
     diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, basis: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The pairs, orthonormal to rounding; None where they or their residuals T z - l z are too far off."""
+    """The pairs, orthonormal to rounding; None if they or their residuals T z - l z are too inaccurate."""
     size, count = basis.shape
     loss = basis.T @ basis
     loss.flat[:: count + 1] -= 1.0
@@ -251,7 +256,7 @@ def _accurate(
     if lost > _CORRECTABLE:
         return None
     if lost > _UNIT * size:
-        basis = basis - basis @ (loss / 2.0)  # (Z^T Z)^-1/2 = I - E / 2 + O(E^2): as near to Z as can be
+        basis = basis - basis @ (loss / 2.0)  # (Z^T Z)^-1/2 = I - E / 2 + O(E^2), the nearest orthonormal matrix to Z
     residual = (diagonal[:, None] - values) * basis
     residual[1:] += off[:, None] * basis[:-1]
     residual[:-1] += off[:, None] * basis[1:]
@@ -261,7 +266,7 @@ def _accurate(
 
 
 def _some_values(matrix: np.ndarray, count: int) -> np.ndarray | None:
-    """The `count` largest values, rising, by LAPACK's subset driver; None where it gives up or leaves some out."""
+    """The `count` largest values, increasing, by LAPACK's subset driver; None if it fails or misses some."""
     size = matrix.shape[0]
 
     def some(given: np.ndarray) -> Array:

@@ -1,7 +1,7 @@
-"""Products of tall blocks, rows shared out over our own threads: they sleep when they wait, where BLAS threads spin.
+"""Products of tall blocks, with rows shared by our own threads, which sleep while they wait; BLAS threads spin.
 
-M is kept as rows (d x n), so a tall block is a view of its transpose, and so are the results: BLAS is half as fast
-again when all operands are stored alike. The sum over n is taken in fixed pieces.
+M is stored as rows (d x n), so a tall block is a view of its transpose, and so are the results. BLAS is half as fast
+again if all operands have the same layout. The sum over n is taken in fixed pieces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SERIAL_WORK = 4_000_000
 
 
 def inner(first: Array, second: Array, place: Array | None = None) -> Array:
-    """A^T B for n x p and n x q, put into `place` where one is given."""
+    """A^T B for n x p and n x q, written to `place` if given."""
     if not _worth_it(first, second.shape[1]):
         return first.T @ second if place is None else put_product(first.T, second, place)
 
@@ -52,7 +52,7 @@ def times(tall: Array, small: Array) -> Array:
 
 def without(tall: Array, basis: Array, coefficients: Array) -> Array:
     """Z - M C."""
-    # An update of rank two is bound by memory, and threads would not help.
+    # A rank-two update is limited by memory bandwidth, so threads would not help.
     if basis.shape[1] <= 2 or not _worth_it(basis, coefficients.shape[1]):
         return tall - basis @ coefficients
     result = _tall(*tall.shape)

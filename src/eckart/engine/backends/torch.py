@@ -1,4 +1,4 @@
-"""PyTorch's tensors on a GPU."""
+"""PyTorch tensors on a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How blocks that were read get to where they are worked on: `Stay` leaves them in the memory of the host."""
+"""Transfer of blocks to the device that processes them: `Stay` leaves them in host memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eckart.arrays import Array, Matrix
 
 
 class Transfer(Protocol):
-    """Takes blocks to another place while those before are worked on."""
+    """Copies blocks to another device while earlier ones are processed."""
 
     prototype: Array
     """An empty array on that device."""
@@ -20,16 +20,16 @@ class Transfer(Protocol):
     """Threads that read and send them."""
 
     def load(self, block: Matrix) -> Matrix:
-        """Begin to take a block over; runs in the threads that read."""
+        """Start copying a block; runs in the reading threads."""
         ...
 
     def accept(self, loaded: Matrix) -> Matrix:
-        """What `load` gave, ready to be worked on."""
+        """The result of `load`, ready to use."""
         ...
 
 
 class Stay:
-    """Blocks are worked on where they were read."""
+    """Blocks are processed where they were read."""
 
     prototype: Array = np.empty((0, 0))
     depth: int

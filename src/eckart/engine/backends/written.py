@@ -1,6 +1,6 @@
 """Products and functions that write into an existing array, for each library.
 
-The array API makes a new array of every result; compared with products of large tiles each further pass counts.
+The array API allocates a new array for every result; with products of large tiles, each additional memory pass counts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def library(array: Array) -> str:
 
 
 def applied(function: str, array: Array) -> Array:
-    """function(array), in the memory of the array where its library can."""
+    """function(array), in place if the library supports it."""
     xp = namespace(array)
     known = is_numpy(array) or library(array) in ("torch", "cupy")
     return getattr(xp, function)(array, out=array) if known else getattr(xp, function)(array)
@@ -30,7 +30,7 @@ def less_product(rows: Array, first: Array, second: Array) -> Array:
 
 
 def put_product(first: Array, second: Array, place: Array) -> Array:
-    """first second, put into `place`."""
+    """first second, written to `place`."""
     if library(place) == "torch":
         xp: Any = namespace(place)
         return xp.matmul(first, second, out=place)

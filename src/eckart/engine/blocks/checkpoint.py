@@ -1,12 +1,12 @@
 """Checkpoints: the results of the passes over the data, on disk, so that an interrupted run can be resumed.
 
-A run is a fixed sequence of passes, and between them arithmetic that depends on their results alone. The results are
-therefore the whole state: the same call takes them from the checkpoint, in order, and gives the same bits as a run that
-was not interrupted. A long pass leaves partial sums on the way.
+A run is a fixed sequence of passes, and the arithmetic between them depends only on their results. The results are
+therefore the whole state. A repeated call takes them from the checkpoint, in order, and gives the same bits as an
+uninterrupted run. A long pass also stores partial sums.
 
 A checkpoint is trusted only for the data it was made from. The fingerprint of the files must agree, and so must the
-SHA-256 of one block, chosen at random, or of every block that was read if the files were touched, copied or moved.
-Files are written completely, flushed and renamed; each has a checksum and the identity of its checkpoint.
+SHA-256 of one random block, or of every block read before if the files were modified, copied or moved. Files are
+written completely, flushed and renamed. Each has a checksum and the identity of its checkpoint.
 """
 
 from __future__ import annotations
@@ -46,25 +46,27 @@ _RECORD, _DIGESTS, _PARTIAL = "run.json", "blocks", "partial"
 
 @dataclass
 class Journal:
-    """A folder with `run.json` (whose run this is), `blocks` (digests of the data), `read-N` (the result of pass N)
-    and `partial` (sums of the present pass). Locked as long as it is open.
+    """A checkpoint folder, locked while it is open.
+
+    It contains `run.json` (which run this is), `blocks` (digests of the data), `read-N` (the result of pass N) and
+    `partial` (sums of the current pass).
     """
 
     folder: Path
     identity: str
     matrix: Any
-    """What is read: it has `source` and `edges`."""
+    """What is read, with `source` and `edges`."""
     digests: BlockDigests
     lock: FolderLock
     written: float = field(default_factory=time.monotonic)
 
     @staticmethod
     def open(path: str | os.PathLike[str], run: JsonObject, matrix: object) -> Journal:
-        """The checkpoint of this run of `matrix`, new or as it was left; that of another run is refused."""
+        """Open the checkpoint of this run of `matrix`, new or existing; refuse that of another run."""
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
         if folder.exists() and not folder.is_dir():
-            raise CheckpointError(f"{folder} is a file, and a checkpoint is a folder. Name a new folder.")
+            raise CheckpointError(f"{folder} is a file, but a checkpoint needs a folder. Name a new folder.")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):
@@ -89,15 +91,15 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Remove a checkpoint that is not needed any more; keep that of an interrupted run."""
+        """Remove a checkpoint that is no longer needed; keep that of an interrupted run."""
         if kind is None:
             self.close()
         self.lock.release()
-        self.matrix = None  # it refers to this: the cycle would keep a temporary copy of the data
+        self.matrix = None  # it refers back to this object: the cycle would keep a temporary copy of the data
 
     def close(self) -> None:
-        """The work is done: remove the files of the checkpoint, and the folder if it has no others."""
-        drafts = self.folder.glob(".*.tmp")  # of runs that were killed while they wrote
+        """Remove the files of the checkpoint when the work is done, and the folder if it is then empty."""
+        drafts = self.folder.glob(".*.tmp")  # left by runs that were killed while writing
         kept = (self.folder / name for name in (_PARTIAL, _DIGESTS, _RECORD))
         for path in [*drafts, *self.folder.glob("read-*"), *kept]:
             with contextlib.suppress(OSError):
@@ -107,16 +109,16 @@ class Journal:
             self.folder.rmdir()
 
     def result(self, number: int, key: str) -> list[np.ndarray] | None:
-        """The result of pass `number`, if it was finished; `key` stands for what was computed."""
+        """The result of pass `number`, if it was completed; `key` identifies the computation."""
         path = self.folder / _read_name(number)
         found = read_arrays(path, self.identity)
         if found is None:
             return None
         if found.key != f"{number}:{key}":
             raise CheckpointError(
-                f"{path} belongs to another pass over the data: the data differ, or the arithmetic between the passes "
-                "gave other bits, as another processor, number of threads or version of NumPy does. Resume where it "
-                f"was written, or remove {self.folder} to start from the beginning."
+                f"{path} does not match this pass over the data. Either the data changed, or the passes before it "
+                "gave different bits, as with another processor, number of threads or version of NumPy. Resume on "
+                f"the machine that wrote it, or remove {self.folder} to start from the beginning."
             )
         return found.arrays
 
@@ -130,13 +132,13 @@ class Journal:
     def partial(self, number: int, key: str) -> tuple[int, list[np.ndarray]]:
         """(blocks done, their sum) of pass `number`."""
         found = read_arrays(self.folder / _PARTIAL, self.identity)
-        if found is None or found.key != f"{number}:{key}":  # left over from an earlier pass
+        if found is None or found.key != f"{number}:{key}":  # left from an earlier pass
             return 0, []
         *arrays, done = found.arrays
         return int(done[0]), arrays
 
     def advance(self, number: int, key: str, blocks: int, arrays: list[np.ndarray]) -> None:
-        """Blocks 0..blocks-1 of pass `number` add up to `arrays`: keep that now and then."""
+        """Store from time to time that blocks 0..blocks-1 of pass `number` sum to `arrays`."""
         if time.monotonic() - self.written >= _EVERY_SECONDS:
             self.keep(number, key, blocks, arrays)
 
@@ -145,7 +147,7 @@ class Journal:
         self._save(_PARTIAL, f"{number}:{key}", [*arrays, np.array([blocks])])
 
     def _save(self, name: str, key: str, arrays: list[np.ndarray]) -> None:
-        if self.digests.unsaved:  # before the sums that they vouch for
+        if self.digests.unsaved:  # before the sums that they verify
             self.digests.unsaved = False
             text = json.dumps({str(start): digest for start, digest in self.digests.recorded().items()})
             write_arrays(self.folder / _DIGESTS, self.identity, _DIGESTS, [np.frombuffer(text.encode(), np.uint8)])
@@ -153,7 +155,7 @@ class Journal:
         self.written = time.monotonic()
 
     def _verify(self, *, first_only: bool = False) -> None:
-        """Read blocks, one or all that were read before, and compare them with their digests."""
+        """Read one block, or all that were read before, and compare them with their digests."""
         spans = list(itertools.pairwise(self.matrix.edges))
         known = self.digests.recorded()
         wanted = [(start, stop) for start, stop in spans if start in known]
@@ -164,7 +166,7 @@ class Journal:
 
 
 def _foreign(name: str) -> bool:
-    """Whether a file is neither the lock nor the draft of a record that a killed run left."""
+    """Whether a file is neither the lock nor the draft of a record left by a killed run."""
     return name not in NAMES and not (name.startswith(f".{_RECORD}.") and name.endswith(".tmp"))
 
 
@@ -185,8 +187,8 @@ def _opened(folder: Path, run: JsonObject, matrix: Any, lock: FolderLock) -> Jou
         return journal
     if not journal.digests.complete and any(folder.glob("read-*")):
         raise CheckpointError(
-            f"The data were touched, copied or moved since the checkpoint {folder} was written, and it does not cover "
-            "all rows, so that they cannot be verified. Remove that folder to start from the beginning."
+            f"The data were modified, copied or moved after the checkpoint {folder} was written. It does not cover "
+            "all rows, so the data cannot be verified. Remove that folder to start from the beginning."
         )
     journal._verify()
     write_record(folder / _RECORD, {**record, "data": data})
@@ -211,9 +213,8 @@ def _refuse_other_run(folder: Path, record: JsonObject, run: JsonObject) -> None
     keys = [key for key in sorted({*before, *run}) if before.get(key) != run.get(key)]
     if keys:
         raise CheckpointError(
-            f"{folder} holds the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call that "
-            "wrote "
-            "it, name another folder, or remove that one to start from the beginning."
+            f"{folder} contains the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call that "
+            "wrote it, name another folder, or remove that one to start from the beginning."
         )
 
 
@@ -231,8 +232,8 @@ def _refuse_other_data(folder: Path, before: JsonObject, now: JsonObject) -> Non
             what = f"{then} {unit} then, {found} now"
             break
     raise CheckpointError(
-        f"The data are not those that the checkpoint {folder} was made from ({what}). Restore the data, name another "
-        "folder, or remove that one to start from the beginning."
+        f"The checkpoint {folder} was made from other data ({what}). Restore the data, name another folder, or "
+        "remove that one to start from the beginning."
     )
 
 
@@ -247,7 +248,7 @@ def _version() -> str:
 
 
 def key_of(what: str, *arrays: np.ndarray | None) -> str:
-    """A short name for what a pass computes: the operation and its operand, to the last bit."""
+    """A short name for the computation of a pass: the operation and its operand, to the last bit."""
     digest = hashlib.sha256(what.encode())
     for array in arrays:
         digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())

@@ -1,8 +1,8 @@
-"""The files of a checkpoint: a head, arrays as .npy writes them, and a SHA-256 of it all at the end.
+"""The files of a checkpoint: a header, arrays in .npy format, and a SHA-256 of everything at the end.
 
     eckart checkpoint 2\\n {"identity": ..., "key": ..., "arrays": n}\\n array 1 ... array n sha256
 
-`run.json` is a JSON document with its own checksum, so that people can read whose checkpoint it is.
+`run.json` is a JSON document with its own checksum, so that people can see which run it belongs to.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def write_arrays(path: Path, identity: str, key: str, arrays: list[np.ndarray]) 
 
 
 def read_arrays(path: Path, identity: str) -> Part | None:
-    """What `write_arrays` wrote; None if there is no such file, an error if a bit of it is not as it was written."""
+    """The arrays that `write_arrays` wrote; None if there is no such file, an error if a single bit differs."""
     try:
         with _opened(path) as file:
             _check_magic(path, file.read(_HEAD_BYTES))
@@ -67,7 +67,7 @@ def read_arrays(path: Path, identity: str) -> Part | None:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """The file, open; a pipe would be waited for, and a folder cannot be read."""
+    """The open file; opening a pipe would block, and a folder cannot be read."""
     file = os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -78,7 +78,7 @@ def _opened(path: Path) -> IO[bytes]:
 def _check_magic(path: Path, start: bytes) -> None:
     first = start.partition(b"\n")[0].decode("latin-1")
     if not first.startswith(_MAGIC):
-        raise damaged(path, "it does not begin like a file of a checkpoint")
+        raise damaged(path, "it does not start like a checkpoint file")
     _check_version(path, first.removeprefix(_MAGIC))
 
 
@@ -88,7 +88,7 @@ def _check_version(path: Path, version: object) -> None:
         return
     if text.isascii() and text.isdigit() and len(text) < 10:
         newer = int(text) > VERSION
-        remedy = "Use the version that wrote it" if newer else "It cannot be resumed any more"
+        remedy = "Use the version that wrote it" if newer else "This run can no longer be resumed"
         raise CheckpointError(
             f"{path} was written by {'a newer' if newer else 'an older'} version of Eckart (checkpoint format {text}; "
             f"this version has {VERSION}). {remedy}, or remove {path.parent} to start from the beginning."
@@ -159,7 +159,7 @@ def _checksum(record: JsonObject) -> str:
 
 
 def damaged(path: Path, why: str) -> CheckpointError:
-    """The error for a file that cannot be believed."""
+    """The error for a file that cannot be trusted."""
     return CheckpointError(
         f"The checkpoint file {path} is damaged: {why}. Restore it from a copy, or remove {path.parent} to start from "
         "the beginning."

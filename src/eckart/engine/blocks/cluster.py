@@ -1,7 +1,8 @@
 """The blocks of a matrix on a Dask cluster: workers read and multiply them, and add up the results in a tree.
 
-A block's task has all that is needed to read the block again (a path and rows, or the graph of a chunk), so nothing is
-lost with a worker. The tree has the order of the blocks: the result does not depend on the number of workers.
+The task of a block contains all that is needed to read the block again (a path and rows, or the graph of a chunk), so
+losing a worker loses nothing. The tree follows the order of the blocks, so the result does not depend on the number of
+workers.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _ANSWER_SECONDS = 10.0
 
 @dataclass
 class _Shared:
-    """A source as workers see it, and what must live as long as they read it."""
+    """A source as workers see it, and the objects that must live while they read it."""
 
     original: Any
     source: Any
@@ -80,7 +81,7 @@ class Cluster:
             return [np.asarray(array, dtype=np.float64) for array in found.arrays]
 
     def _confirm(self, stack: StackedBlocks, spans: list[tuple[int, int]], found: list[Sums]) -> None:
-        """Give the digests that workers formed to the checkpoint."""
+        """Pass the digests from the workers to the checkpoint."""
         journal, stops = stack.reading.journal, dict(spans)
         for start, digest in (item for sums in found for item in sums.digests.items()):
             if journal is not None:
@@ -88,7 +89,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def _watched(self) -> Iterator[None]:
-        """What Dask raises when its scheduler is lost, as a ClusterError."""
+        """Turn Dask's errors about a lost scheduler into a ClusterError."""
         try:
             yield
         except EckartError:
@@ -103,13 +104,13 @@ class Cluster:
     def _scheduler_lost(self) -> ClusterError:
         return ClusterError(
             f"The Dask scheduler was lost, or it cancelled the work (client {self.client.status!r}). Start it again "
-            f"and repeat the call; with {CHECKPOINT} it is resumed."
+            f"and repeat the call; with {CHECKPOINT} the run resumes."
         )
 
     def _submit(
         self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]], *, together: int = 1
     ) -> tuple[list[Any], dict[str, str]]:
-        """Futures of the blocks (or of groups of them), and what to call each in a message."""
+        """Futures of the blocks (or of groups of them), and their names in messages."""
         shared, journal = self._share(stack.source), stack.reading.journal
         light = replace(stack, reading=Reading(), source=shared.source)
         digests = journal is not None and journal.digests.pending
@@ -128,13 +129,13 @@ class Cluster:
         return self.client.submit(run_chunk, work, span, chunk, pure=False)
 
     def _share(self, source: object) -> _Shared:
-        """The source in a form that can travel, its files where workers can read them."""
+        """The source in a serialisable form, with its files where workers can read them."""
         known = self._shared.get(id(source))
         if known is None:
             self._check_versions()
             folders: list[Any] = []
             if isinstance(source, DaskRows):
-                # The graph of the whole array would travel with every task: a chunk's own is enough.
+                # The graph of the whole array would be sent with every task: that of the chunk is enough.
                 travels: Any = replace(source, array=_Shape(source.array))
             else:
                 travels = _for_workers(source, folders)
@@ -144,7 +145,7 @@ class Cluster:
         return known
 
     def _check_versions(self) -> None:
-        """Refuse workers with another version of Eckart, or without it: they could not even read the tasks."""
+        """Refuse workers without Eckart or with another version, which could not even read the tasks."""
         try:
             found = self._ask(self.client._run, _version_probe(), on_error="return")
         except TimeoutError:  # a worker that does not answer; tasks go to the others
@@ -159,15 +160,15 @@ class Cluster:
             )
 
     def _ask(self, function: Callable[..., Any], *arguments: object, **options: object) -> Any:
-        """A request to the scheduler with a time limit."""
+        """Send a request to the scheduler, with a time limit."""
         timeout = min(_ANSWER_SECONDS, self.patience)
         return self.client.sync(function, *arguments, callback_timeout=timeout, **options)
 
     def _wait(self, future: Any, names: dict[str, str]) -> Sums:
-        """The result; an error if the cluster is gone for longer than `patience`, never an endless wait."""
+        """Wait for the result; raise an error if the cluster is gone for longer than `patience`."""
         idle_since: float | None = None
         while not future.done():
-            with contextlib.suppress(Exception):  # a task that failed is examined below
+            with contextlib.suppress(Exception):  # a failed task is examined below
                 future.result(timeout=1.0)
             if future.done() or future.status == "cancelled":
                 break
@@ -186,7 +187,7 @@ class Cluster:
             return self._scheduler_lost()
         return ClusterError(
             f"The Dask cluster has had no worker, or its scheduler gave no answer, for {self.patience:.0f} seconds. "
-            f"Start workers again and repeat the call; with {CHECKPOINT} it is resumed."
+            f"Start workers again and repeat the call; with {CHECKPOINT} the run resumes."
         )
 
     def _workers(self) -> int:
@@ -199,7 +200,7 @@ class Cluster:
         if future.status == "cancelled" or self.client.status != "running":
             return self._scheduler_lost()
         error = future.exception()
-        if isinstance(error, EckartError):  # it names the block already
+        if isinstance(error, EckartError):  # it already names the block
             return error
         block = self._failed(names)
         if type(error).__name__ == "KilledWorker":
@@ -212,17 +213,17 @@ class Cluster:
         return failure
 
     def _failed(self, names: dict[str, str]) -> str:
-        """What the scheduler has as the first block that failed."""
+        """The first failed block according to the scheduler."""
         try:
             failed = self._ask(self.client._run_on_scheduler, _failed_probe(), keys=list(names))
-        except (OSError, TimeoutError, AttributeError, RuntimeError, ValueError):  # the error goes without the name
+        except (OSError, TimeoutError, AttributeError, RuntimeError, ValueError):  # raise the error without the name
             failed = []
         return next((name[0].upper() + name[1:] for key, name in names.items() if key in failed), "A block")
 
 
 def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
-    """The cluster of `executor` ("dask" or a Client); of the active client, when the data are Dask's (`wanted`)."""
-    if executor is None and (not wanted or sys.modules.get("distributed") is None):  # so no client is active
+    """The cluster of `executor` ("dask" or a Client), or of the active client if the data are Dask's (`wanted`)."""
+    if executor is None and (not wanted or sys.modules.get("distributed") is None):  # no client is active
         return None
     distributed = require("distributed", extra="dask", purpose="Dask clusters")
     if isinstance(executor, distributed.Client):
@@ -242,7 +243,7 @@ def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
 
 @dataclass(frozen=True)
 class _Shape:
-    """What remains of a Dask array when its graph stays with the client."""
+    """The shape of a Dask array whose graph stays with the client."""
 
     shape: tuple[int, int]
     dtype: DType
@@ -253,7 +254,7 @@ class _Shape:
 
 
 def _for_workers(source: Any, folders: list[Any]) -> Any:
-    """The source with temporary files in a folder that workers see; `folders` keeps that folder alive."""
+    """The source with temporary files in a folder that workers see; `folders` keeps this folder alive."""
     if hasattr(source, "for_workers"):
         travels, folder = source.for_workers()
         folders.append(folder)
@@ -265,7 +266,7 @@ def _for_workers(source: Any, folders: list[Any]) -> Any:
 
 
 def _version_probe() -> Callable[[], str | None]:
-    """A function that travels by value: a worker without Eckart can run it."""
+    """A function that is sent by value, so that a worker without Eckart can run it."""
 
     def probe() -> str | None:
         try:
@@ -278,7 +279,7 @@ def _version_probe() -> Callable[[], str | None]:
 
 
 def _failed_probe() -> Callable[..., list[str]]:
-    """The keys of tasks that failed, on the scheduler; it travels by value as well."""
+    """The keys of failed tasks on the scheduler; sent by value as well."""
 
     def probe(keys: list[str], dask_scheduler: Any = None) -> list[str]:
         tasks = dask_scheduler.tasks
@@ -295,9 +296,9 @@ def _named(group: list[Span]) -> str:
 
 
 def _together(stack: StackedBlocks, task: BlockTask, blocks: int) -> int:
-    """Blocks that a worker adds up before anything travels: more if a sum is large compared with a block.
+    """Number of blocks that a worker sums before sending anything: more if a sum is large compared with a block.
 
-    From the shape alone, so that the answer has the same bits on any number of workers; at least 64 tasks are left.
+    It depends only on the shape, so the bits are the same for any number of workers; at least 64 tasks remain.
     """
     columns = stack.shape[1]
     factor = getattr(task, "factor", None)

@@ -1,7 +1,7 @@
-"""Checks that a sparse matrix may be followed by compiled loops, which trust every index as an address.
+"""Check that compiled loops, which trust every index as an address, can safely process a sparse matrix.
 
 CSR stores row i in data[indptr[i]:indptr[i+1]] with columns indices[indptr[i]:indptr[i+1]]. A loop over it stays in
-memory exactly when indptr starts at 0, never falls and ends within `data` and `indices`, and 0 <= indices < columns.
+memory exactly if indptr starts at 0, never decreases and ends within `data` and `indices`, and 0 <= indices < columns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _INT32 = np.iinfo(np.int32).max
 
 
 def csr_fault(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> str | None:
-    """What makes these arrays unsafe as a CSR matrix of `shape`, or None."""
+    """Why these arrays are unsafe as a CSR matrix of `shape`, or None."""
     parts = {"data": data, "indices": indices, "indptr": indptr}
     for name, part in parts.items():
         if part.ndim != 1:
@@ -28,11 +28,11 @@ def csr_fault(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]
         if parts[name].dtype.kind not in "iu":
             return f"{name} contains {parts[name].dtype} values instead of integers"
     if len(indptr) != shape[0] + 1:
-        return f"indptr has {len(indptr):,} entries, and {shape[0]:,} rows need {shape[0] + 1:,}"
+        return f"indptr has {len(indptr):,} entries, but {shape[0]:,} rows need {shape[0] + 1:,}"
     if len(indices) != len(data):
         return f"there are {len(indices):,} column indices for {len(data):,} values"
     if int(indptr[0]) != 0 or int(indptr[-1]) > len(data):
-        return f"indptr runs from {int(indptr[0]):,} to {int(indptr[-1]):,}, and there are {len(data):,} values"
+        return f"indptr runs from {int(indptr[0]):,} to {int(indptr[-1]):,}, but there are {len(data):,} values"
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
         return f"indptr decreases after row {int(falls.argmax()) + 1:,}"
@@ -49,12 +49,12 @@ def _range_fault(indices: Array, bound: int) -> str | None:
 
 
 def csr_block(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Matrix:
-    """A csr_array of checked arrays; indices of 32 bits where all of them fit, else of 64. Raises ValueError."""
+    """A csr_array from checked arrays, with 32-bit indices if they fit, otherwise 64-bit. Raises ValueError."""
     from scipy import sparse
 
     fault = csr_fault(data, indices, indptr, shape)
     if fault is None and int(indptr[-1]) != len(data):
-        fault = f"indptr ends at {int(indptr[-1]):,}, and there are {len(data):,} values"
+        fault = f"indptr ends at {int(indptr[-1]):,}, but there are {len(data):,} values"
     if fault:
         raise ValueError(fault)
     kind = np.int32 if max(shape[1] - 1, len(data)) <= _INT32 else np.int64
@@ -63,7 +63,7 @@ def csr_block(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: 
 
 
 def check_sparse(matrix: Matrix) -> None:
-    """Refuse a SciPy matrix with an index outside its shape, before any conversion follows it."""
+    """Refuse a SciPy matrix with an index outside its shape, before any conversion uses it."""
     fault = None
     if matrix.format == "csr":
         fault = csr_fault(matrix.data, matrix.indices, matrix.indptr, matrix.shape)

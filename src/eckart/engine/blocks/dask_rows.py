@@ -1,4 +1,4 @@
-"""A Dask array or data frame as rows: its row chunks are the blocks, and stay where they are."""
+"""A Dask array or data frame as rows: its row chunks are the blocks and stay on their workers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ALIGNMENT = 64
 
 
 def is_dask(data: object) -> bool:
-    """Whether it is a Dask collection, without importing Dask for it."""
+    """Whether it is a Dask collection, without importing Dask."""
     return type(data).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(data, "__dask_graph__")
 
 
@@ -32,7 +32,7 @@ def is_dask_table(data: object) -> bool:
 
 @dataclass(frozen=True)
 class DaskRows:
-    """The rows of a Dask array of one column of chunks."""
+    """The rows of a Dask array with a single column of chunks."""
 
     array: Any
     edges: tuple[int, ...]
@@ -65,13 +65,13 @@ class DaskRows:
         return stack_blocks([self._part(i, start, stop) for i in range(first, last)])
 
     def _part(self, chunk: int, start: int, stop: int) -> Block:
-        """The wanted rows of one chunk, cut out where it is."""
+        """The requested rows of one chunk, cut out on its worker."""
         first, last = self.edges[chunk], self.edges[chunk + 1]
         rows = self.array.blocks[chunk, 0][max(start, first) - first : min(stop, last) - first]
         return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
 
     def fingerprint(self) -> JsonObject:
-        # Names of arrays differ between processes where Dask cannot hash what they are made of.
+        # Names of arrays differ between processes if Dask cannot hash their contents.
         return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
 
 
@@ -117,7 +117,7 @@ def as_block(chunk: Matrix, dtype: np.dtype) -> Block:
 
 
 def _aligned(block: np.ndarray) -> np.ndarray:
-    """The block at a multiple of 64 bytes: where a message left it askew, BLAS goes other ways and rounds otherwise."""
+    """The block aligned to 64 bytes: for misaligned data BLAS uses other code paths and rounds differently."""
     if block.ctypes.data % _ALIGNMENT == 0:
         return block
     room = np.empty(block.nbytes + _ALIGNMENT, np.uint8)

@@ -1,4 +1,4 @@
-"""SHA-256 of the numbers of every block that a checkpoint has sums of: proof that a resumed run has the same data."""
+"""SHA-256 of the numbers of every block in a checkpoint, which proves that a resumed run has the same data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def digest_of(block: Array) -> str:
 
 
 class BlockDigests:
-    """Digests by the first row of a block. Threads that read blocks record them."""
+    """Digests by the first row of a block, recorded by the threads that read blocks."""
 
     unsaved: bool
 
@@ -45,7 +45,7 @@ class BlockDigests:
 
     @property
     def pending(self) -> bool:
-        """Whether this run has yet to compare some block with its digest."""
+        """Whether some block has not yet been compared with its digest in this run."""
         return len(self._verified) < self._blocks
 
     def recorded(self) -> dict[int, str]:
@@ -57,19 +57,18 @@ class BlockDigests:
         return len(self._known)
 
     def take(self, start: int, stop: int, block: object) -> None:
-        """Record the rows start..stop, or compare them with their digest, once in a run."""
+        """Record the rows start..stop, or compare them with their digest, once per run."""
         if start not in self._verified:
             self.confirm(start, stop, digest_of(block))
 
     def confirm(self, start: int, stop: int, digest: str) -> None:
-        """Record a digest that was formed elsewhere, or compare it with the one that is known."""
+        """Record a digest computed on a worker, or compare it with the known one."""
         with self._lock:
             self.unsaved = self.unsaved or start not in self._known
             known = self._known.setdefault(start, digest)
             self._verified.add(start)
         if known != digest:
             raise CheckpointError(
-                f"The rows {start + 1:,} to {stop:,} of the data are not those that the checkpoint {self._where} was "
-                "made from: they have changed since. Restore the data, or remove that folder to start from the "
-                "beginning."
+                f"Rows {start + 1:,} to {stop:,} of the data have changed since the checkpoint {self._where} was "
+                "written. Restore the data, or remove that folder to start from the beginning."
             )

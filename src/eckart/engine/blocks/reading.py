@@ -106,7 +106,7 @@ class Reading:
     _blocks_done: int = 0
 
     def tell(self, block: int, blocks: int, rows: int) -> None:
-        """After block `block` of `blocks` of the current pass; the matrix has `rows` rows."""
+        """Report block `block` of `blocks` of the current pass; the matrix has `rows` rows."""
         self._blocks_done += 1
         if block == blocks and logger.isEnabledFor(logging.DEBUG):
             logger.debug("Pass %d of about %d: %d blocks.", self.passes, max(self.expected, self.passes), blocks)
@@ -136,7 +136,7 @@ class Reading:
 def ahead(
     load: Callable[[Item], Loaded], items: Sequence[Item], depth: int = 2, threads: int = 1
 ) -> Iterator[tuple[Item, Loaded]]:
-    """(item, load(item)) in order, loaded by threads of their own while the caller works on those before."""
+    """(item, load(item)) in order, loaded by separate threads while the caller processes earlier ones."""
     if len(items) <= 1:
         for item in items:
             yield item, load(item)

@@ -1,4 +1,4 @@
-"""A source turns bytes into row blocks with names. It knows files and formats, and no algebra."""
+"""Sources turn bytes into blocks of rows with names. They know files and formats, but no algebra."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DataSource = Any
 
 @runtime_checkable
 class Source(Protocol):
-    """What an operator may ask of a file."""
+    """What an operator needs from a file."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -40,9 +40,9 @@ class Source(Protocol):
 
 @runtime_checkable
 class RowSource(Protocol):
-    """A table on disk (or elsewhere) whose rows can be read in any order, again and again, from any process.
+    """A table on disk (or elsewhere) whose rows can be read repeatedly, in any order and from any process.
 
-    It is a small value that can be pickled: a path and what its header says; files are opened when rows are read.
+    It is a small value that can be pickled: a path and the contents of its header. Files are opened when rows are read.
     """
 
     @property
@@ -50,7 +50,7 @@ class RowSource(Protocol):
 
     @property
     def dtype(self) -> np.dtype:
-        """float32 or float64: what `read` gives."""
+        """float32 or float64: the dtype of `read`."""
         ...
 
     @property
@@ -61,7 +61,7 @@ class RowSource(Protocol):
 
     @property
     def entries(self) -> int:
-        """Stored entries: rows x columns, or those that are not zero."""
+        """Number of stored entries: rows x columns, or the non-zero ones."""
         ...
 
     def read(self, start: int, stop: int) -> Block:
@@ -69,11 +69,11 @@ class RowSource(Protocol):
         ...
 
     def cuts(self) -> Sequence[int]:
-        """Rows at which reading may start at little cost (row groups, chunks); empty when any row will do."""
+        """Rows at which reading can start cheaply (row groups, chunks); empty if any row will do."""
         ...
 
     def fingerprint(self) -> JsonObject:
-        """{"content": what must agree for a run to be resumed, "state": what touching or copying a file changes}."""
+        """{"content": what must agree to resume a run, "state": what touching or copying a file changes}."""
         ...
 
 
@@ -87,17 +87,17 @@ class Metadata:
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Text columns set aside, by name; one entry per row."""
     notes: tuple[Note, ...] = ()
-    """What was decided while reading, in sentences for the user."""
+    """Decisions made while reading, in sentences for the user."""
     parsing_notes: tuple[Note, ...] = ()
-    """Findings on the layout and the roles of columns, as plain text; `notes` contains those that matter."""
+    """Findings on the layout and the roles of columns, as plain text; `notes` contains the important ones."""
     column_roles: dict[str, str] = field(default_factory=dict)
-    """What was done with each column of the file, in its order; empty where the file has no columns by name."""
+    """Treatment of each column of the file, in order; empty if the file has no named columns."""
     roles: dict[str, str] = field(default_factory=dict)
     """Roles of columns that are neither analysed nor labels: "row names", "identifier", "weights"."""
 
 
 def stack_blocks(pieces: Sequence[Block]) -> Block:
-    """Consecutive rows in one array; a single piece as it is."""
+    """Consecutive rows in one array; a single piece unchanged."""
     if len(pieces) == 1:
         return pieces[0]
     if isinstance(pieces[0], np.ndarray):
@@ -108,7 +108,7 @@ def stack_blocks(pieces: Sequence[Block]) -> Block:
 
 
 class OfMatrix:
-    """What has its rows in `matrix`."""
+    """An object with its rows in `matrix`."""
 
     matrix: Block
 
@@ -124,7 +124,7 @@ class OfMatrix:
 
 @dataclass(frozen=True)
 class MemorySource(OfMatrix):
-    """A matrix that is already in memory, seen as a source."""
+    """A matrix in memory as a source."""
 
     matrix: Block
     metadata: Metadata = field(default_factory=Metadata)

@@ -1,7 +1,7 @@
-"""StackedBlocks: a matrix of many row blocks that are read one after the other, never all in memory.
+"""StackedBlocks: a matrix of many row blocks that are read in turn and never all in memory.
 
-A = (A_1; A_2; ...): A^T A Q = sum of A_i^T A_i Q. Each A_i is a RowBlocks while it is in memory, so every product is
-the one text of `row_blocks`; here they are only added up, in the order of the blocks, in float64.
+A = (A_1; A_2; ...): A^T A Q = sum of A_i^T A_i Q. Each A_i is a RowBlocks while it is in memory, so `rows.py` computes
+every product. Here they are only summed, in the order of the blocks, in float64.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class StackedBlocks:
         return self._seen("scaled_columns", factors)
 
     def largest_of_columns(self) -> np.ndarray:
-        """The largest modulus in each column of the rows that count, as it is stored, in one pass."""
+        """The largest stored modulus in each column, over rows with nonzero weight, in one pass."""
         largest: list[np.ndarray] = []
 
         def take(_total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
@@ -111,7 +111,7 @@ class StackedBlocks:
         return np.asarray(np.fmax.reduce(largest))
 
     def in_powers(self, exponents: np.ndarray) -> StackedBlocks:
-        """The data as they are stored times a power of two for each column, in place of the one for all."""
+        """The stored data with a power of two for each column, instead of one for all."""
         return replace(self, exponent=exponents)
 
     def full_columns_shifted(self, shift: np.ndarray) -> StackedBlocks:
@@ -124,7 +124,7 @@ class StackedBlocks:
     # Rows
 
     def rows(self, index: Array) -> Matrix:
-        """Some rows, as they are stored: each block is read once."""
+        """Some rows as stored: each block is read once."""
         wanted = np.arange(self.shape[0])[index]
         order = np.argsort(wanted, kind="stable")
         pieces = [
@@ -140,12 +140,15 @@ class StackedBlocks:
                 yield start, self.source.read(start, stop), int(first), int(last)
 
     def columns(self, index: object) -> Matrix:
-        """Some columns, as they are stored, in one pass."""
+        """Some columns as stored, in one pass."""
         self.reading.passes += 1
         return stack_blocks([block[:, index] for _, block in self.read_all()])
 
     def _sampled_spans(self, most: int) -> list[tuple[int, int]]:
-        """The beginnings of the first and the last block, if they have rows that count; otherwise one row that does."""
+        """The beginnings of the first and the last block, if they have rows of nonzero weight.
+
+        Otherwise one such row.
+        """
         spans = sorted((a, min(b, a + most)) for a, b in {self.edges[:2], self.edges[-2:]})
         if self.weights is None:
             return spans
@@ -153,7 +156,7 @@ class StackedBlocks:
         return [span for span in spans if self.weights[slice(*span)].any()] or [(first, first + 1)]
 
     def sample(self, count: int = 64) -> np.ndarray:
-        """Some rows that count, of the first and of the last block, prepared but for their weights, in float64."""
+        """Some rows of nonzero weight from the first and last block, prepared except for their weights, in float64."""
         spans = self._sampled_spans(max(count, 4096))
         plain = replace(self, views=tuple(view for view in self.views if not view.by_row), weights=None)
         found = [self._counted(self.source.read(*span), *span) for span in spans]
@@ -166,29 +169,29 @@ class StackedBlocks:
             yield start + first, block
 
     def pieces(self) -> Iterator[tuple[int, RowBlocks]]:
-        """(first row, block as it is seen), one after the other: one pass."""
+        """(first row, block as seen), in order: one pass."""
         self.reading.passes += 1
         for (start, stop), block in self.read_all():
             yield start, self._block(block, start, stop)
 
     def dense(self) -> np.ndarray:
         raise MemoryBudgetError(
-            f"A matrix of {self.shape[0]:,} x {self.shape[1]:,} that is read in blocks is not decomposed directly. "
-            "Use solver='auto'."
+            f"The matrix ({self.shape[0]:,} x {self.shape[1]:,}) is read in blocks, so it cannot be decomposed "
+            "directly. Use solver='auto'."
         )
 
     # Products, one read each
 
     def matmat(self, right: Array) -> np.ndarray:
-        """A Q, kept whole: rows x b."""
+        """The whole A Q: rows x b."""
         return self.rows_of(Task("matmat", np.ascontiguousarray(right)), right.shape[1])
 
     def measured(self, packed: np.ndarray) -> np.ndarray:
-        """B Q and the squared norms of the rows of B next to it (see `operators.measured`): rows x (b + 1)."""
+        """B Q and, as one more column, the squared norms of the rows of B (see `measured`): rows x (b + 1)."""
         return self.rows_of(Task("measured", np.ascontiguousarray(packed)), packed.shape[1] - 1)
 
     def rows_of(self, task: BlockTask, width: int) -> np.ndarray:
-        """Something for every row, in one pass."""
+        """One result per row, in one pass."""
         result = np.empty((self.shape[0], width), self.precision)
         keep = result.nbytes <= _JOURNALLED
         number = self._begin()
@@ -230,11 +233,11 @@ class StackedBlocks:
     # Reading
 
     def total(self, task: BlockTask) -> list[np.ndarray]:
-        """The parts that `task` makes of the blocks, added up: one pass."""
+        """The sum of the results of `task` over the blocks: one pass."""
         return self._sum(task)
 
     def _sum(self, task: BlockTask, *, stay: bool = False) -> list[Array]:
-        """The parts of all blocks, added up; with `stay` where the blocks were taken to."""
+        """The sum of the results of all blocks; with `stay`, on the device of the blocks."""
         number = self._begin()
         known = self._known(number, task)
         if known is not None:
@@ -246,7 +249,7 @@ class StackedBlocks:
         return total
 
     def _each(self, number: int, task: BlockTask, combine: Callable[..., list[np.ndarray]]) -> list[np.ndarray]:
-        """Fold the parts of all blocks, in their order, from where the journal left off."""
+        """Fold the results of all blocks, in order, starting where the journal ended."""
         spans = list(itertools.pairwise(self.edges))
         if self.reading.cluster is not None:
             return self._on_cluster(task, spans, combine)
@@ -265,7 +268,7 @@ class StackedBlocks:
                     journal.advance(number, key, done, list(map(to_numpy, total)))
                 try:
                     self.reading.tell(done, len(spans), self.shape[0])
-                except KeyboardInterrupt:  # reported between two blocks, when the sums are complete
+                except KeyboardInterrupt:  # reported between blocks, when the sums are complete
                     if journal is not None:
                         journal.keep(number, key, done, list(map(to_numpy, total)))
                     raise
@@ -280,9 +283,9 @@ class StackedBlocks:
         return block
 
     def _key(self, task: BlockTask) -> str:
-        """What a pass computes: the task and the views, which depend on samples of the data."""
+        """Identity of the computation of a pass: the task and the views, which depend on samples of the data."""
         methods = " ".join(view.method for view in self.views)
-        arguments = [view.argument for view in self.views if not view.by_row]  # weights are part of the run
+        arguments = [view.argument for view in self.views if not view.by_row]  # weights are part of the run identity
         return key_of(f"{task.key} {methods}", np.asarray(self.exponent), *arguments)
 
     def _on_cluster(
@@ -299,14 +302,14 @@ class StackedBlocks:
         return total
 
     def part(self, task: BlockTask, start: int, stop: int, matrix: object) -> list[np.ndarray]:
-        """What the rows start..stop, which were just read, have to say."""
+        """The result of the task for rows start..stop, which were just read."""
         if isinstance(task, Task) and task.kind == "largest":
             counted = self._counted(matrix, start, stop)
             return [np.zeros(self.shape[1]) if counted is None else RowBlocks(counted).largest_of_columns()]
         parts = task(self._block(matrix, start, stop), start, stop)
         if not isinstance(task, Task) or task.kind != "moments_and_product":
             return parts
-        # The first pass over the data is a survey: it digests and compares the numbers as they are stored.
+        # The first pass over the data also digests and compares the numbers as stored.
         if self._counts_stored:
             assert self.weights is not None
             backend = backend_of(matrix).csr
@@ -318,7 +321,7 @@ class StackedBlocks:
         return self.sparse and self.weights is not None
 
     def _varying(self, task: Task, matrix: object, start: int, stop: int) -> np.ndarray:
-        """1 for the columns in which some entry differs from that of the first row; rows of weight 0 do not count."""
+        """1 for columns in which some entry differs from the first row; rows of weight 0 do not count."""
         assert task.reference is not None
         counted = self._counted(matrix, start, stop)
         if counted is None:
@@ -326,27 +329,27 @@ class StackedBlocks:
         return np.asarray(backend_of(counted).varying(counted, task.reference), np.float64)
 
     def _counted(self, matrix: object, start: int, stop: int) -> Matrix:
-        """Those of the rows start..stop that have a weight; None where none has."""
+        """Mask of the rows start..stop with nonzero weight; None if there are no weights."""
         counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
         if counted is None or counted.size == stop - start:
             return matrix
         return backend_of(matrix).take_rows(matrix, counted) if counted.size else None
 
     def _first_row(self) -> np.ndarray:
-        """The first row that counts, as it is stored."""
+        """The first row of nonzero weight, as stored."""
         first = 0 if self.weights is None else int(np.argmax(self.weights > 0.0))
         row = self.source.read(first, first + 1)
         return np.asarray((row.toarray() if self.sparse else row)[0])
 
     def constant_columns(self, candidates: np.ndarray) -> np.ndarray:
-        """Those of the columns in which every entry equals the first, exactly; known after a survey."""
+        """The columns in which every entry equals the first exactly; known after the first pass."""
         if not candidates.size:
             return candidates
         assert self.reading.varying is not None
         return np.asarray(candidates[~self.reading.varying[candidates]])
 
     def additions(self, *, gram: bool, transposed: bool = False) -> int:
-        """Roundings that a term of a product passes through, at most: those in a block, and one for each block."""
+        """Maximum number of roundings of a term of a product: those in a block, and one for each block."""
         rows = int(np.diff(self.edges).max())
         count, columns = len(self.edges) - 1, self.shape[1]
         if self.sparse:
@@ -355,7 +358,7 @@ class StackedBlocks:
         return block.additions(gram=gram and not transposed) + count
 
     def raw_digest(self) -> tuple[int, int]:
-        """The digest sums of the rows as they are stored: from the first pass, or from one of its own."""
+        """The digest sums of the stored rows: from the first pass, or from a separate one."""
         if self.reading.digest is None:
             self.moments_and_product()
         assert self.reading.digest is not None
@@ -377,10 +380,10 @@ class StackedBlocks:
         return ahead(lambda span: self.source.read(*span), list(itertools.pairwise(self.edges)))
 
     def _block(self, matrix: object, start: int, stop: int) -> RowBlocks:
-        """Rows start..stop as every other matrix in memory."""
+        """Rows start..stop as a matrix in memory."""
         precision, scaled = str(self.source.dtype), np.any(self.exponent)
         if is_sparse(matrix):
-            check_sparse(matrix)  # compiled loops follow its indices
+            check_sparse(matrix)  # compiled loops use its indices
             matrix = as_csr(matrix)
         if scaled:
             matrix = counted_only(matrix, self.weights, start, stop)

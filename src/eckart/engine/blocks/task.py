@@ -1,4 +1,4 @@
-"""What is asked of one block of rows, and how the block is seen: values that can travel to a worker."""
+"""The task for one block of rows and the view of the block: values that can be sent to a worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eckart.engine.rows import RowBlocks
 
 @dataclass(frozen=True)
 class View:
-    """A method of RowBlocks and its argument: how a block that was read is seen."""
+    """A method of RowBlocks and its argument: how to view a block after reading it."""
 
     method: str
     argument: Any = None
@@ -36,13 +36,13 @@ class View:
 
 
 class BlockTask(Protocol):
-    """What is asked of one block: arrays that add up over the blocks, or one with a row for each row."""
+    """The task for one block: arrays that sum over the blocks, or one array with a row for each row."""
 
     def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]: ...
 
     @property
     def key(self) -> str:
-        """What tells it from another question."""
+        """What distinguishes it from another task."""
         ...
 
 
@@ -54,14 +54,14 @@ def _as_parts(found: MomentsAndProduct) -> list[np.ndarray]:
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of one block, as a value that can travel: its parts add up over the blocks."""
+    """The task for one block as a value that can be sent; its results sum over the blocks."""
 
     kind: str
     factor: np.ndarray | None = None
     by_row: bool = False
     gram: bool = False
     reference: np.ndarray | None = None
-    """The first row, for a survey."""
+    """The first row, for comparisons in the first pass."""
 
     def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]:
         factor = self.factor[start:stop] if self.by_row and self.factor is not None else self.factor
@@ -82,7 +82,7 @@ class Task:
 
 
 def add_parts(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
-    """The parts of one more block, added to those of the blocks before it, in float64."""
+    """The results of one more block, added to those of earlier blocks, in float64."""
     if not total:
         return [np.array(a, np.float64) if is_numpy(a) else astype(a, namespace(a).float64) for a in part]
     if not all(is_numpy(array) for array in (*total, *part)):
@@ -93,7 +93,7 @@ def add_parts(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> l
 
 
 def counted_only(matrix: object, weights: np.ndarray | None, start: int, stop: int) -> Array:
-    """The rows start..stop, with zeros for those of weight 0: powers of two that suit the others may overflow them."""
+    """The rows start..stop, with zeros for rows of weight 0, which could overflow when scaled."""
     counted = None if weights is None else weights[start:stop] > 0.0
     if counted is None or counted.all():
         return matrix

@@ -1,7 +1,7 @@
-"""The part of a cluster run that happens on the workers: read blocks, compute with them, add up.
+"""The part of a cluster run on the workers: read blocks, compute, sum.
 
-A worker works only with the data that the client opened. It compares the fingerprint of its files with the client's
-before it reads the first block, and names the block in every error.
+A worker uses only the data that the client opened. It compares the fingerprint of its files with the client's before
+reading the first block, and names the block in every error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _sources: OrderedDict[str, RowSource] = OrderedDict()
 
 @dataclass(frozen=True)
 class Span:
-    """Rows start..stop, which are block `number` of `blocks`, counted from 1."""
+    """Rows start..stop, block `number` of `blocks`, counted from 1."""
 
     number: int
     blocks: int
@@ -45,7 +45,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Work:
-    """What all blocks of a pass have in common."""
+    """What all blocks of a pass share."""
 
     stack: StackedBlocks
     task: BlockTask
@@ -54,24 +54,24 @@ class Work:
     content: JsonObject | None
     """Fingerprint of the client's files; None for data that are not in files."""
     digests: bool
-    """Whether the digests of the blocks are wanted, for a checkpoint."""
+    """Whether digests of the blocks are needed, for a checkpoint."""
 
 
 @dataclass
 class Sums:
-    """What some blocks add up to, and their digests by first row."""
+    """The sum over some blocks, and their digests by first row."""
 
     arrays: list[np.ndarray]
     digests: dict[int, str] = field(default_factory=dict)
 
 
 def make_work(*values: Any) -> Work:
-    """One task that has what the blocks share: a worker that needs it again gets it again."""
+    """One task with everything that the blocks share; a worker that loses it gets it again."""
     return Work(*values)
 
 
 def run_blocks(work: Work, spans: list[Span]) -> Sums:
-    """Read the rows of each block and do the task; the sum, in their order, where there are several."""
+    """Read each block and run the task; with several blocks, return the sum in order."""
     total = _block(work, spans[0], None)
     for span in spans[1:]:
         total = add_parts([total, _block(work, span, None)])
@@ -79,12 +79,12 @@ def run_blocks(work: Work, spans: list[Span]) -> Sums:
 
 
 def run_chunk(work: Work, span: Span, chunk: object) -> Sums:
-    """The same with a chunk that another task made."""
+    """The same with a chunk from another task."""
     return _block(work, span, chunk)
 
 
 def add_parts(parts: list[Sums]) -> Sums:
-    """The sum of some parts, in their order."""
+    """The sum of some results, in order."""
     total = [np.array(array, dtype=np.float64) for array in parts[0].arrays]
     for part in parts[1:]:
         for sum_, array in zip(total, part.arrays, strict=True):
@@ -93,10 +93,10 @@ def add_parts(parts: list[Sums]) -> Sums:
 
 
 def _block(work: Work, span: Span, chunk: object) -> Sums:
-    """One block; an error names it, unless it is about the numbers themselves."""
+    """Process one block; errors name it, unless they are about the numbers themselves."""
     worker = require("distributed", extra="dask", purpose="Dask clusters").get_worker()
     try:
-        # With as many threads as this worker was given: its neighbours on the machine have theirs.
+        # Use as many threads as this worker was given: other workers on the machine have their own.
         stack = replace(work.stack, source=_source(work), workers=worker.state.nthreads)
         source = stack.source
         block = source.read(span.start, span.stop) if chunk is None else as_block(chunk, source.dtype)
@@ -111,7 +111,7 @@ def _block(work: Work, span: Span, chunk: object) -> Sums:
 
 
 def _source(work: Work) -> RowSource:
-    """The source with the files of this machine, once they were found to be those of the client."""
+    """The source with the files of this machine, after checking that they are those of the client."""
     if work.version != _version():
         raise ClusterError(f"it has Eckart {_version()}, but the client has {work.version}. Install the same version.")
     if work.content is None:

@@ -1,7 +1,7 @@
 """Products with CSR rows that read each stored entry once, compiled on first use.
 
-All functions release the GIL and work on rows start..stop only, so that a thread can own its rows and its result.
-The accumulator's dtype is the dtype of `result`.
+All functions release the GIL and process only rows start..stop, so that a thread can own its rows and its result. The
+accumulator has the dtype of `result`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def multiply_transposed(indptr, indices, data, left, start, stop, result):  # ty
 def gram(indptr, indices, data, first, last, result):  # type: ignore[no-untyped-def]
     """result += A^T A, rows first..last of its upper triangle, for sorted column indices.
 
-    Rows of A are taken in their order, so each entry of the result has the same bits whatever first and last are.
+    Rows of A are processed in order, so each entry of the result has the same bits for any first and last.
     """
     for i in range(indptr.shape[0] - 1):
         stop = indptr[i + 1]

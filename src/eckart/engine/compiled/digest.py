@@ -1,7 +1,7 @@
 """Digest sums at memory speed, compiled on first use; `eckart.engine.digest` states the formula.
 
-All functions release the GIL and give two 64-bit sums over the rows start..stop of an array whose row 0 is row `first`
-of the whole matrix. Arrays are C-contiguous, or the loops would not be vectorised.
+All functions release the GIL and return two 64-bit sums over the rows start..stop of an array whose row 0 is row
+`first` of the whole matrix. Arrays must be C-contiguous, so that the loops can be vectorised.
 """
 
 from __future__ import annotations

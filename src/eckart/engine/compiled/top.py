@@ -1,7 +1,7 @@
-"""The best n of each row of a tile of scores, kept in a heap next to it, compiled on first use.
+"""The best n of each row of a tile of scores, kept in a heap and compiled on first use.
 
-A row of `scores` and `indices` is a heap with its worst at 0: the smallest score, and of equal ones the last place.
-Tiles come in the order of their columns, so an equal score that comes later is the worse one.
+A row of `scores` and `indices` is a heap with the worst entry at 0: the smallest score, and the last index in a tie.
+Tiles come in column order, so an equal score that comes later is the worse one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _STRIDE = 64
 
 @njit(nogil=True, cache=True)
 def hide(tile, first, starts, hidden, cursors):  # type: ignore[no-untyped-def]
-    """tile[i, j - first] = -inf for the columns j that row i must not get: hidden[starts[i]:starts[i + 1]], rising."""
+    """tile[i, j - first] = -inf for the columns j excluded for row i: hidden[starts[i]:starts[i + 1]], increasing."""
     stop = first + tile.shape[1]
     for i in range(tile.shape[0]):
         p = cursors[i]
@@ -27,7 +27,10 @@ def hide(tile, first, starts, hidden, cursors):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def scan(tile, first, scores, indices):  # type: ignore[no-untyped-def]
-    """Let the columns first, first + 1, ... of the tile into the heaps; most strides hold none that is good enough."""
+    """Insert the columns first, first + 1, ... of the tile into the heaps.
+
+    Most strides contain none that is good enough.
+    """
     width = tile.shape[1]
     for i in range(tile.shape[0]):
         row = tile[i]
@@ -35,7 +38,7 @@ def scan(tile, first, scores, indices):  # type: ignore[no-untyped-def]
             stop = min(start + _STRIDE, width)
             worst = scores[i, 0]
             better = 0
-            for j in range(start, stop):  # counted, not searched: this loop becomes vector instructions
+            for j in range(start, stop):  # counted, not searched, so that this loop can be vectorised
                 better += row[j] > worst
             if better:
                 for j in range(start, stop):
@@ -45,7 +48,7 @@ def scan(tile, first, scores, indices):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _replace(scores, indices, score, place):  # type: ignore[no-untyped-def]
-    """Take the worst out of the heap and this one in. It is the latest, so among equals it goes to the top."""
+    """Replace the worst entry of the heap. The new entry is the latest, so it goes to the top among equals."""
     n = scores.shape[0]
     hole = 0
     while 2 * hole + 1 < n:

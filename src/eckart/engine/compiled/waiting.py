@@ -1,4 +1,4 @@
-"""Numba's `njit`, with a log message while a compilation takes long; results are cached on disk."""
+"""Numba's `njit` with a log message if compilation takes long; results are cached on disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger("eckart")
 
 
 class _Listener(event.Listener):
-    """Starts a clock with the outermost function of ours that a thread compiles."""
+    """Starts a timer for the outermost Eckart function that a thread compiles."""
 
     def __init__(self) -> None:
         self._own = threading.local()

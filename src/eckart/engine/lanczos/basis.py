@@ -20,14 +20,14 @@ _UNIT = float(np.finfo(np.float64).eps)
 _FIRST_ROOM = 128
 """Initial capacity of T, in columns."""
 _ROUNDING_ONLY = 1e-3
-"""A unit column of which less is left after projection was rounding only."""
+"""A unit column with less than this left after projection was only rounding."""
 
 
 @dataclass
 class Basis:
     """M (stored as rows), T = M^T G M, and R^T R of the newest block.
 
-    No step waits for its results: coefficients arrive when they are needed.
+    No step waits for its results: coefficients are read when they are needed.
     """
 
     backend: Backend
@@ -36,19 +36,19 @@ class Basis:
     meter: ErrorMeter | None = None
     count: int = 0
     coupled: int = 0
-    """First column that G times the next block has a component along; with all older columns the product is zero."""
+    """First column along which G times the next block has a component; the product with all older columns is zero."""
     rest: Array | None = None
     """R of the newest block."""
     _matrix: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     _residual_gram: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     _noise: float = 0.0
     _arriving: list[tuple[Callable[[], np.ndarray], slice, slice]] = field(default_factory=list)
-    """Of each block that is not recorded yet: coefficients and R^T R, the columns it is coupled to, and its own."""
+    """For each block not yet recorded: coefficients and R^T R, the columns it is coupled to, and its own."""
     _gram: Array | None = None
     _draft: Draft | None = None
-    """The next block, formed before it was checked."""
+    """The next block, formed but not yet checked."""
     _pairs: tuple[np.ndarray, np.ndarray] | None = None
-    """Ritz pairs of the present T: all, or the leading ones."""
+    """Ritz pairs of the current T: all, or the leading ones."""
     _coupling: np.ndarray | None = None
 
     @classmethod
@@ -91,12 +91,12 @@ class Basis:
 
     @property
     def noise(self) -> float:
-        """Root mean square of the skew part of the diagonal blocks of M^T G M: rounding of an entry of T, observed."""
+        """Root mean square of the skew part of the diagonal blocks of M^T G M: the rounding of an entry of T."""
         self._record_arrived()
         return self._noise
 
     def ritz(self, count: int, prototype: Array) -> tuple[np.ndarray, np.ndarray]:
-        """The `count` leading eigenpairs of T, falling; computed once for each T."""
+        """The `count` leading eigenpairs of T, decreasing; computed once for each T."""
         projected = self.projected
         if self._pairs is None or len(self._pairs[0]) < count:
             found = self.count if by_all(self.count, count, prototype) else count
@@ -119,7 +119,7 @@ class Basis:
     def add(self, block: Array, product: Array) -> None:
         """Append an orthonormal block and record G times it. The product is overwritten.
 
-        G block has components along its own columns and those of the block before only; the rounding along all others
+        G block has components only along its own columns and those of the previous block. The rounding along all others
         is removed when the next block is formed, and is part of E.
         """
         first, last = self.count, self.count + block.shape[1]
@@ -143,7 +143,7 @@ class Basis:
 
     @property
     def _known(self) -> tuple[Array, ...]:
-        """F and M, orthogonal to each other; not copied into one array, which would double the working memory."""
+        """F and M, mutually orthogonal; not copied into one array, which would double the working memory."""
         return (self.vectors,) if self.frozen is None or self.frozen.shape[1] == 0 else (self.frozen, self.vectors)
 
     @property
@@ -157,11 +157,11 @@ class Basis:
 
     @property
     def draft(self) -> Array | None:
-        """The next block, not checked yet, where the backend has formed it already."""
+        """The next block, not yet checked, if the backend has already formed it."""
         return None if self._draft is None else self._draft.block
 
     def next_block(self) -> Array:
-        """An orthonormal basis of the residual; directions at the level of rounding are left out."""
+        """An orthonormal basis of the residual, without directions at the level of rounding."""
         draft, self._draft = self._draft, None
         floor = 10 * _UNIT * float(np.abs(self.projected).max(initial=0.0))
         if draft is not None and draft.good(floor, _ROUNDING_ONLY):
@@ -185,13 +185,13 @@ class Basis:
         self._matrix[coupled, own] = coefficients[:older]
         self._matrix[own, coupled] = coefficients[:older].T
         square = coefficients[older:]
-        # G is symmetric, so what is not symmetric in M^T G M is rounding.
+        # G is symmetric, so the skew part of M^T G M is rounding.
         skew = float(np.sqrt(np.mean((square - square.T) ** 2) / 2.0)) if square.shape[0] > 1 else 0.0
         self._noise = max(self._noise, skew, _UNIT * float(np.abs(square).max(initial=0.0)))
         self._matrix[own, own] = (square + square.T) / 2.0
 
     def _make_room(self, count: int) -> None:
-        """T for `count` columns: most runs end long before the basis is full, and clearing memory takes time."""
+        """Allocate T for `count` columns only: most runs end long before the basis is full."""
         size = len(self._matrix)
         if count > size:
             larger = np.zeros((min(self.capacity, max(count, 2 * size, _FIRST_ROOM)),) * 2)
@@ -213,5 +213,5 @@ class Basis:
         self.coupled = 0
 
     def orthogonality_loss(self, rng: np.random.Generator, probability: float) -> float:
-        """Bound of ||I - [F M]^T [F M]||, true with probability 1 - p."""
+        """Bound of ||I - [F M]^T [F M]||, valid with probability 1 - p."""
         return orthogonality_loss(self.backend, self._known, rng, probability)

@@ -1,4 +1,4 @@
-"""Block Lanczos for the leading eigenpairs of a symmetric G, one pass a step, stopped by a proof.
+"""Block Lanczos for the leading eigenpairs of a symmetric G, one pass per step, stopped by a proof.
 
 repeat
     extend the basis by one block (one pass): T, R; Ritz values theta_i, residuals r_i
@@ -40,28 +40,28 @@ from eckart.engine.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
 _BEYOND = 11
-"""Ritz pairs computed after the k-th: candidates for a proved gap."""
+"""Number of Ritz pairs computed after the k-th: candidates for a proved gap."""
 _NARROW_BLOCK = 16
 _FLAT_CHECKS = 4
-"""Steps from one check to the next where convergence is slow, at most."""
+"""Maximum number of steps between checks if convergence is slow."""
 _RIDE_ALONG_PASSES = 4
-"""Passes that must fit into the basis after probes have joined."""
+"""Minimum number of passes that fit into the basis after probes have joined."""
 
 
 def block_lanczos(
     matrix: Matrix, target: Target, *, block: int, rng: Callable[[], np.random.Generator], start: Start
 ) -> Pairs:
-    """Leading eigenpairs of G. `rng` makes the generator of all probes; it is called after the first pass."""
+    """Leading eigenpairs of G. `rng` creates the generator of all probes; it is called after the first pass."""
     with one_blas_thread():
         run = _Run(matrix, target, block, rng, start.capacity, start.probes, start.most)
         outcome = run.iterate(start)
         if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
-        # Float32 products cannot resolve what was requested: continue in float64 from the vectors found.
+        # Float32 products cannot reach the requested accuracy: continue in float64 from the vectors found.
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
         outcome = replace(outcome, restart_vectors=lambda: vectors)
-        del run  # and its basis: there is room for one
+        del run  # and its basis, because there is room for only one
         capacity = max(start.capacity, min(matrix.size, 4 * vectors.shape[1]))
         further = Start(vectors, double.apply(vectors), capacity, start.probes, start.most)
         worth, before = target.worth, outcome.passes
@@ -95,14 +95,14 @@ class _Run:
     flat: bool = False
     """Whether convergence is so slow that probes in every block would cost more than a proof phase afterwards."""
     proofs: Proofs = field(default_factory=Proofs)
-    """What proof phases have shown."""
+    """Results of proof phases."""
     caution: float = 1.0
     """Factor on expected rounding errors, raised when measured ones turn out larger."""
     history: list[tuple[int, float, float]] = field(default_factory=list)
     schedule: ConvergenceSchedule = field(default_factory=ConvergenceSchedule)
     _rng: np.random.Generator | None = None
     _probed: tuple[int, BoundedRun] | None = None
-    """The step at which probes that ride along were evaluated last, and what they showed."""
+    """Step of the last evaluation of the joined probes, and its result."""
 
     def __post_init__(self) -> None:
         self.backend = self.matrix.backend
@@ -147,7 +147,7 @@ class _Run:
         self.steps += 1
 
     def _look_ahead(self) -> Ahead | None:
-        """Begin the next product, if the next block is formed already and is likely to be used."""
+        """Start the next product, if the next block is already formed and likely to be used."""
         draft = self.basis.draft
         if draft is None or self.passes + 1 >= self.allowed or self.basis.complete:
             return None
@@ -169,7 +169,7 @@ class _Run:
 
     @property
     def allowed(self) -> int:
-        """Passes before the last one, which verifies products in float32."""
+        """Number of passes before the last one, which verifies float32 products."""
         return self.target.max_passes if self.exact else max(1, self.target.max_passes - 1)
 
     def _check_due(self) -> bool:
@@ -178,7 +178,7 @@ class _Run:
         return self.exhausted or full or (self.steps >= self.schedule.following and not early)
 
     def _assess(self) -> Assessment | None:
-        """Ritz pairs, residuals and the best upper bounds available; None while the basis is too small."""
+        """Ritz pairs, residuals and the best available upper bounds; None while the basis is too small."""
         k, size = counting.wanted_count(self), self.basis.count
         if k is None or (size <= k and not self.basis.complete):
             return None
@@ -203,12 +203,12 @@ class _Run:
         return state
 
     def _bounded(self, state: Assessment) -> Assessment:
-        """With the best upper bounds available, and whether they decide on k."""
+        """The assessment with the best available upper bounds, and whether they determine k."""
         state = replace(state, upper=self._upper(state))
         return replace(state, decided=counting.is_decided(self, state))
 
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
-        """Without what rounding in float32 makes of nothing: more passes would not lower that."""
+        """Residuals without the float32 noise floor, which more passes would not lower."""
         newest = self.basis.residual_gram.shape[0]
         tail = coefficients[len(coefficients) - newest :]
         squares = np.sum(tail * (self.basis.residual_gram @ tail), axis=0)
@@ -224,7 +224,7 @@ class _Run:
 
     @property
     def exact(self) -> bool:
-        """Whether products are in float64, so that their error has an a-priori bound."""
+        """Whether products are in float64, so that their error has an a priori bound."""
         return self.matrix.exact is None
 
     @property
@@ -246,21 +246,21 @@ class _Run:
         )
 
     def expected_error(self, basis: Basis) -> float:
-        """||E||, estimated: good enough for decisions; `finish` measures it before anything is claimed."""
+        """Estimate of ||E||, good enough for decisions; `finish` measures it before any claim."""
         own = 16.0 * _UNIT * float(np.abs(basis.projected).max(initial=0.0))
-        products = 1.5 * self.matrix.product_error if self.exact else 2.0 * basis.noise * basis.size**0.5
+        products = 1.5 * self.matrix.product_error if self.exact else 3.0 * basis.noise * basis.size**0.5
         return float(self.caution * np.sqrt(basis.count) * (own + products))
 
     @property
     def expected_projected_error(self) -> float:
-        """||T* - T||, estimated from the rounding of an entry of T; WIDTH random combinations measure it."""
+        """Estimate of ||T* - T|| from the rounding of an entry of T; WIDTH random combinations measure it."""
         count = self.basis.count
         return float(1.5 * self.caution * self.basis.noise * (count + (WIDTH * count) ** 0.5))
 
     # Upper bounds
 
     def _upper(self, state: Assessment) -> np.ndarray | None:
-        """The smallest upper bounds that the statements about the complement give; without rounding errors."""
+        """The smallest upper bounds from the statements about the complement, without rounding errors."""
         count = len(state.values)
         if self.basis.complete:
             return np.asarray(state.values)
@@ -282,7 +282,7 @@ class _Run:
         return None if not found else np.asarray(np.min(found, axis=0))
 
     def _complement(self, state: Assessment) -> float | None:
-        """A bound of the complement of the basis that proves what is wanted; None where no such bound is known."""
+        """A bound of the complement of the basis that proves the goal; None if no such bound is known."""
         known = min(self._trace_left, self.proofs.bound)
         limit = float(state.values[state.k - 1]) + 0.5 * state.goal
         if known > limit and self.ride_along is None and not self.exhausted:
@@ -294,7 +294,7 @@ class _Run:
 
     @property
     def _trace_left(self) -> float:
-        """What the trace leaves for the complement of the basis."""
+        """The part of the trace left for the complement of the basis."""
         left = self.matrix.trace - float(np.trace(self.basis.projected))
         rounding = self.basis.count * self.matrix.product_error + self.matrix.trace_error()
         return max(left, 0.0) + rounding if np.isfinite(left) else np.inf
@@ -311,7 +311,7 @@ class _Run:
         return bound
 
     def evidence(self) -> Evidence:
-        """Everything that bounds the complement of the present basis."""
+        """Everything that bounds the complement of the current basis."""
         if self._probed is None or self._probed[0] != self.steps:
             self._ride_along_bound(np.inf)
         ride_along = None if self._probed is None or self._probed[0] != self.steps else self._probed[1]
@@ -349,11 +349,11 @@ class _Run:
             begin = self.basis.count + following.shape[1]
             self.ride_along = RideAlong(begin, coordinates, self.steps, self.budget.spend("ride-along"))
             if self.basis.count + 4 * (following.shape[1] + width) <= self.capacity:
-                self.schedule.following = self.steps + 2  # probes that have just joined say little
+                self.schedule.following = self.steps + 2  # probes that have just joined give little information
         return block
 
     def _probes_due(self, state: Assessment, width: int) -> bool:
-        """Once in the first cycle, when the wanted residuals are small and passes remain before a restart."""
+        """Whether probes join: once in the first cycle, when wanted residuals are small and passes remain."""
         worst = float(state.residuals[: state.k].max())
         threshold = self.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
         if worst > threshold:
@@ -371,7 +371,7 @@ class _Run:
     # Restarts
 
     def _restart(self, state: Assessment | None, width: int) -> None:
-        """Keep the leading Ritz vectors; before that, prove a gap that survives the restart."""
+        """Keep the leading Ritz vectors, after proving a gap that survives the restart."""
         size = self.basis.count
         k = state.k if state is not None else (self.target.k or size // 2)
         if state is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from eckart.engine.lanczos.terms import NotWorthError, Target
 
 _FALL = 30.0
-"""Factor by which residuals fall from one check to the next, at most but for few matrices."""
+"""Factor by which residuals fall between checks, an upper limit for nearly all matrices."""
 
 
 @dataclass
@@ -17,7 +17,7 @@ class ConvergenceSchedule:
     """When to check convergence, which costs an eigenproblem of the size of the basis."""
 
     most: int = 2
-    """Steps from one check to the next, at most."""
+    """Maximum number of steps between checks."""
     following: int = 0
     """The step of the next check."""
     last: tuple[int, float] | None = None
@@ -26,7 +26,7 @@ class ConvergenceSchedule:
     """Logarithms of the factors by which the residual fell in a step, check by check."""
 
     def plan(self, step: int, worst: float, goal: float) -> None:
-        """Check again before the residual, falling at its present rate, reaches the goal."""
+        """Schedule the next check before the residual, at its current rate, reaches the goal."""
         self.following = step + 1
         if self.last is not None:
             self.rates.append(
@@ -43,16 +43,16 @@ class ConvergenceSchedule:
         return self.last is not None and self.last[1] <= _FALL * goal
 
     def slow(self, goal: float) -> bool:
-        """Whether the residual, falling as fast as at the last checks, is far from the goal."""
+        """Whether the residual, at the rate of the last checks, is far from the goal."""
         if self.last is None or not self.rates:
             return False
         rate = sum(self.rates[-2:]) / len(self.rates[-2:])
         return float(np.log(max(self.last[1], 1e-300) / goal)) > _FAR * max(rate, 1e-3)
 
     def expected_steps(self, goal: float) -> float | None:
-        """Steps until the residual, falling at the mean of its last two rates, is at `goal`; None before there are 3.
+        """Steps until the residual reaches `goal` at the mean of its last two rates; None before there are 3 rates.
 
-        The first two are too hopeful: a flat spectrum that takes 20 steps promises 6 or 7 (measured).
+        The first two rates are too optimistic: a flat spectrum that takes 20 steps promises 6 or 7 (measured).
         """
         if self.last is None or len(self.rates) < _RELIABLE:
             return None
@@ -68,7 +68,7 @@ _FAR = 10.0
 def stop_if_not_worth(
     target: Target, schedule: ConvergenceSchedule, passes: int, values: np.ndarray, beyond: float, *, converged: bool
 ) -> None:
-    """Values are off by r^2 / gap: steps are expected until that is at the tolerance, none where it is."""
+    """Raise NotWorthError if the steps expected until r^2 / gap is within the tolerance are not worthwhile."""
     last = max(float(values[target.k - 1]), 1e-300) if target.k is not None else 0.0
     if target.worth is None or not last:
         return
@@ -78,7 +78,7 @@ def stop_if_not_worth(
 
 
 def needed_residual(tolerance: float, last: float, beyond: float) -> float:
-    """Relative residual at which values, off by r^2 / gap, are within the tolerance."""
+    """Relative residual at which values, whose error is r^2 / gap, are within the tolerance."""
     gap = min(max(1.0 - beyond / last, 1e-3), 1.0) if last > 0.0 else 1.0
     return float((2.0 * tolerance * gap) ** 0.5)
 
@@ -86,8 +86,8 @@ def needed_residual(tolerance: float, last: float, beyond: float) -> float:
 def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: float) -> float:
     """Estimate of how far the first k Ritz values may still move: sum r_i^2 / (theta_i - beyond).
 
-    `beyond` is what the rest of the spectrum is believed to be. A gap of less than 1e-3 counts as 1e-3, so that a
-    cluster at the cut does not look unconverged for ever.
+    `beyond` is the estimated rest of the spectrum. A gap of less than 1e-3 counts as 1e-3, so that a cluster at the cut
+    does not look unconverged forever.
     """
     if k == 0:
         return 0.0
@@ -98,6 +98,6 @@ def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: f
 def expected_passes(gap: float, size: int, quantile: float) -> float:
     """Narrow passes that bring the probe bound within a relative `gap` of lambda_1(P G P).
 
-    ln(2 sqrt(n) / c) / (2 sqrt(gap)), of which probe runs on noise took 0.63 to 0.77.
+    ln(2 sqrt(n) / c) / (2 sqrt(gap)); probe runs on noise took 0.63 to 0.77 times that.
     """
     return 0.7 * float(np.log(2.0 * size**0.5 / quantile) / (2.0 * np.sqrt(max(gap, 1e-16))))

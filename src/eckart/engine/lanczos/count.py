@@ -1,4 +1,4 @@
-"""How many pairs a run looks for: k as given, or the smallest k whose values reach a share of the trace."""
+"""Number of pairs a run computes: k as given, or the smallest k whose values reach a share of the trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
 
 _FUTILE_RESTARTS = 4
-"""Restarts of a full basis in which no number of components reaches the share, before the share is out of reach."""
+"""Maximum number of restarts of a full basis in which no k reaches the share, before giving up."""
 _SINGLE = 64.0 * float(np.finfo(np.float32).eps)
 """Share of the trace that rounding of float32 data in means and sums may hide."""
 
@@ -48,7 +48,7 @@ def is_decided(run: _Run, state: Assessment) -> bool:
 
 
 def is_ambiguous(run: _Run, state: Assessment) -> bool:
-    """Whether float32 products cannot tell on which side of the share the first k or k - 1 values are."""
+    """Whether float32 products cannot decide on which side of the share the first k or k - 1 values are."""
     if run.exact or run.target.k is not None:
         return False
     sums = np.cumsum(state.values[: state.k])[-2:]
@@ -57,12 +57,12 @@ def is_ambiguous(run: _Run, state: Assessment) -> bool:
 
 
 def _needed(run: _Run) -> float:
-    """Part of the trace that k components must reach, less what rounding may hide."""
+    """Part of the trace that k components must reach, minus what rounding may hide."""
     return ((run.target.target_ratio or 0.0) - RATIO_SLACK) * run.matrix.trace
 
 
 def make_room(run: _Run, state: Assessment | None, width: int) -> bool:
-    """Enlarge a full basis that has too little room for the k that the share needs; False where a restart will do."""
+    """Enlarge a full basis that is too small for the k that the share needs; False if a restart is enough."""
     crowded = state is not None and state.k + 1 + width > run.capacity
     if run.target.k is not None or (state is not None and not crowded):
         return False
@@ -81,7 +81,7 @@ def make_room(run: _Run, state: Assessment | None, width: int) -> bool:
 
 
 def refuse_if_exhausted(run: _Run) -> None:
-    """A run that may not continue and has no k cannot answer."""
+    """Raise if a run may not continue and k is still unknown."""
     if run.exhausted:
         raise ShareNotReachedError(
             f"How many components reach {_share(run)} of the total is not known after max_passes = "

@@ -1,21 +1,20 @@
-"""The end of a run: rounding errors measured, bounds evaluated with them, values refined in float64 where that helps.
+"""The end of a run: measure rounding errors, include them in the bounds, and refine values in float64 if that helps.
 
 Let M be orthonormal, T* = M^T G M and R* = (I - M M^T) G M, with computed T and R, and E = G M - (M T + R). Then
 R* = (I - M M^T) (R + E), and ||T* - T|| <= eta_T <= ||E|| =: eta.
 
 Lower bounds: theta_i - eta_T (Weyl). Upper bounds, given S <= s I on the complement, are the smaller of two.
 
-1. The blocks [[T*, R*^T], [R*, s]] differ from the computed ones by (eta_T + sqrt(eta_T^2 + 4 eta^2)) / 2 at most, the
-   norm of [[eta_T, eta], [eta, 0]], and so do their eigenvalues.
-2. For a, d > 0, R*^T R* <= (1 + a) R^T R + (1 + 1/a) eta^2 I, so that (certificate.py)
-   lambda_i(G) <= eta_T + max(lambda_i(T + (1 + a) R^T R / d) + (1 + 1/a) eta^2 / d, s + d). With t_i, the upper bound
-   from T, sqrt(1 + a) R and s, and d = t_i - s > 0, the first eigenvalue is t_i, and
-   lambda_i(G) <= t_i + eta_T + (1 + 1/a) eta^2 / (t_i - s).
+1. The blocks [[T*, R*^T], [R*, s]] differ from the computed ones by at most (eta_T + sqrt(eta_T^2 + 4 eta^2)) / 2, the
+norm of [[eta_T, eta], [eta, 0]], and so do their eigenvalues. 2. For a, d > 0, R*^T R* <= (1 + a) R^T R + (1 + 1/a)
+eta^2 I, so (certificate.py) lambda_i(G) <= eta_T + max(lambda_i(T + (1 + a) R^T R / d) + (1 + 1/a) eta^2 / d, s + d).
+With t_i, the upper bound from T, sqrt(1 + a) R and s, and d = t_i - s > 0, the first eigenvalue is t_i, and lambda_i(G)
+<= t_i + eta_T + (1 + 1/a) eta^2 / (t_i - s).
 
 A loss of orthogonality d = ||I - M^T M|| adds 4 d theta_1.
 
-Products in float64: ||E|| is metered during the run. Products in float32: one float64 pass over M Z (16 random
-combinations) measures all of them. If that leaves the bounds wider than requested, the same pass also multiplies the
+Products in float64: ||E|| is measured during the run. Products in float32: one float64 pass over M Z (16 random
+combinations) measures all of them. If the bounds are then wider than requested, the same pass also multiplies the
 wanted Ritz vectors, whose values, residuals and bounds are then those of float64 (Rayleigh-Ritz).
 """
 
@@ -45,14 +44,14 @@ class Evidence:
     ride_along: BoundedRun | None
     phase: Phase | None
     frozen: int | None
-    """How many of the present Ritz vectors the phase has frozen; None where the basis has grown since."""
+    """Number of current Ritz vectors that the phase has frozen; None if the basis has grown since."""
     retained: Separation | None
     trace_left: float
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Measured rounding: ||E|| of the main and of the probe basis, ||T* - T||, and what they do to a bound."""
+    """Measured rounding: ||E|| of the main and of the probe basis, ||T* - T||, and their effect on bounds."""
 
     main: float
     projected: float
@@ -91,7 +90,10 @@ def _metered(basis: Basis) -> float:
 def measure(
     evidence: Evidence, matrix: Matrix, rng: np.random.Generator, budget: FailureBudget, ritz: np.ndarray | None = None
 ) -> tuple[Errors, Refined | None]:
-    """Errors of the run; float32 products cost one float64 pass, which also refines the Ritz vectors M `ritz`."""
+    """Measure the errors of the run.
+
+    Float32 products need one float64 pass, which also refines the Ritz vectors M `ritz`.
+    """
     basis, phase = evidence.basis, evidence.phase
     main_loss = basis.orthogonality_loss(rng, budget.spend("rounding"))
     probe_loss = phase.basis.orthogonality_loss(rng, budget.spend("rounding")) if phase is not None else 0.0
@@ -127,9 +129,9 @@ def measure(
 
 
 def _sharpened(errors: Errors, evidence: Evidence, matrix: Matrix) -> Errors:
-    """With the bound of products that a bound of the largest eigenvalue gives.
+    """The errors with the bound of products that follows from a bound of the largest eigenvalue.
 
-    lambda_1(G) <= lambda_1([[T, R_c^T], [R_c, s]]) <= max(theta_1, s) + ||R_c||, and the errors so far.
+    lambda_1(G) <= lambda_1([[T, R_c^T], [R_c, s]]) <= max(theta_1, s) + ||R_c||, plus the errors so far.
     """
     if matrix.sharper_error is None:
         return errors
@@ -178,9 +180,9 @@ class Statement:
 
 
 def statements(evidence: Evidence, errors: Errors, largest: float, *, sharp: bool) -> list[Statement]:
-    """What is proved of complements, with measured rounding errors; that of the whole basis comes first.
+    """Proved bounds of complements, with measured rounding errors; that of the whole basis comes first.
 
-    Not `sharp`: by the bound that needs no eigenvectors, which take longest.
+    If not `sharp`, use the bound that avoids eigenvectors, which take longest.
     """
     whole = evidence.trace_left
     if evidence.ride_along is not None:
@@ -210,10 +212,10 @@ def bounds_from_basis(
 
 
 def with_rounding(known: Known, statement: Statement, errors: Errors, count: int) -> np.ndarray:
-    """Upper bounds of the first `count` values, rounding included: the smaller of both in the head of this file."""
+    """Upper bounds of the first `count` values, rounding included: the smaller of the two in the module docstring."""
     values, coupled = known.values[: statement.count], known.coupled[:, : statement.count]
     residual = float(np.sqrt(np.max(np.sum(coupled[:, :count] ** 2, axis=0), initial=0.0)))
-    # a = eta / r makes (1 + a) r^2 + (1 + 1/a) eta^2 = (r + eta)^2; more than 1 is not needed.
+    # a = eta / r makes (1 + a) r^2 + (1 + 1/a) eta^2 = (r + eta)^2; a larger than 1 is never needed.
     part = errors.main / max(residual, errors.main) if errors.main > 0.0 else 0.0
     bounds = upper_bounds(values, (1.0 + part) ** 0.5 * coupled, statement.bound, count)
     squared = errors.main**2 + errors.main * max(residual, errors.main)
@@ -226,7 +228,7 @@ def with_rounding(known: Known, statement: Statement, errors: Errors, count: int
 
 @dataclass(frozen=True)
 class Known:
-    """All Ritz values, R_c X, and what is proved of complements."""
+    """All Ritz values, R_c X, and proved bounds of complements."""
 
     values: np.ndarray
     coupled: np.ndarray
@@ -238,7 +240,7 @@ class Known:
 
 
 def known_statements(evidence: Evidence, errors: Errors, prototype: Array, *, sharp: bool = True) -> Known:
-    """The statements of this cycle, and the one that a restart has carried."""
+    """The statements of this cycle, and the one that survived a restart."""
     basis = evidence.basis
     values, coefficients = basis.ritz(basis.count, prototype)
     coupled = basis.coupled_to(coefficients)
@@ -254,10 +256,10 @@ def known_statements(evidence: Evidence, errors: Errors, prototype: Array, *, sh
 def bounds_from_refined(
     evidence: Evidence, errors: Errors, refined: Refined, prototype: Array, count: int, *, sharp: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(lower, upper) from the refined pairs; what lies beyond them is bounded by the main basis.
+    """(lower, upper) from the refined pairs; the main basis bounds everything beyond them.
 
-    The complement of the refined vectors V = M X_1 consists of M X_2 and the complement of (X_1, X_2), so it is at most
-    lambda_1([[Theta_2, (R X_2)^T], [R X_2, s]]), plus the rounding errors of the main basis.
+    The complement of the refined vectors V = M X_1 consists of M X_2 and the complement of (X_1, X_2). It is therefore
+    at most lambda_1([[Theta_2, (R X_2)^T], [R X_2, s]]), plus the rounding errors of the main basis.
     """
     held = len(refined.values)
     known = known_statements(evidence, errors, prototype, sharp=sharp)

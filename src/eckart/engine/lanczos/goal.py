@@ -1,4 +1,4 @@
-"""How far bounds may be apart when a run of block Lanczos ends, and when products in float32 cannot get there."""
+"""How wide bounds may be when block Lanczos ends, and when float32 products cannot reach that."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _UNIT = 2.0**-53
 _NEARLY_KNOWN = 0.1
 """Relative residual at which a Ritz value is known to a hundredth."""
 _DOUBLE_PASSES = 20
-"""Passes that a run in float64 takes after one in float32, in units of the latter."""
+"""Cost of a float64 run after a float32 run, in passes of the latter."""
 
 
 def goal_of(run: _Run, last: float, largest: float) -> float:
-    """Allowed sum of upper_i - theta_i: the tolerance, or what rounding in float64 leaves open anyway.
+    """Allowed sum of upper_i - theta_i: the tolerance, or the uncertainty of float64 rounding if larger.
 
-    Values that rounding cannot tell from zero are bounded by what probes can show of an empty complement. The second
-    term is what iteration cannot improve; the proved bound of rounding is larger, and is added at the end.
+    Values that rounding cannot distinguish from zero are bounded by what probes can prove for an empty complement.
+    Iteration cannot improve the second term. The proved bound of rounding is larger and is added at the end.
     """
     goal = 2.0 * run.tolerance * max(last, 0.0) + 64.0 * _UNIT * max(largest, 0.0)
     empty = bound_of_nothing(run)
@@ -29,15 +29,15 @@ def goal_of(run: _Run, last: float, largest: float) -> float:
 
 
 def bound_of_nothing(run: _Run) -> float:
-    """The bound that probes give of a complement that is zero."""
+    """The bound that probes give for a zero complement."""
     quantile = length_quantile(run.budget.total / 16, PROBES)
     return float(8.0 * run.expected_error(run.basis) * run.basis.size**0.5 / quantile)
 
 
 def is_hidden_by_rounding(run: _Run, state: Assessment) -> bool:
-    """Whether the last value, nearly known by now, is below what products in float32 can bound.
+    """Whether the last value, nearly known by now, is below what float32 products can bound.
 
-    A run on trial ends there, and continues in float64 if its passes are worthwhile.
+    A run on trial then ends, and continues in float64 if its passes are worthwhile.
     """
     last = float(state.values[state.k - 1])
     if run.exact or run.target.worth is None or last >= bound_of_nothing(run):

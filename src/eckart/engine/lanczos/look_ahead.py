@@ -1,8 +1,8 @@
-"""The next product, begun before the host has checked what it follows from.
+"""The next product, started before the host has checked the block it depends on.
 
-Where the host only queues work, waiting for T and R leaves the arrays idle. So as soon as the next block is formed, its
-product is queued, and the host waits and checks convergence meanwhile. A product costs the same up to a multiple of
-`Matrix.tile` columns: while probes have not joined, they are drawn beforehand and multiplied along.
+If the host only queues work, waiting for T and R leaves the device idle. As soon as the next block is formed, its
+product is therefore queued, and the host waits and checks convergence meanwhile. A product costs the same up to a
+multiple of `Matrix.tile` columns. Until probes join, they are drawn in advance and multiplied in the spare columns.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from eckart.engine.backends.base import Draft, Speculation
 from eckart.engine.lanczos.terms import PROBES, Matrix
 
 _ROUNDING_ONLY = 1e-3
-"""Of a unit column that was rounding only, no more than this is left outside of the basis."""
+"""A unit column of rounding errors has at most this length outside the basis."""
 
 
 @dataclass(frozen=True)
 class Ahead:
-    """A block, not checked yet, and G times it."""
+    """A block, not yet checked, and G times it."""
 
     following: Array
     """The next block."""
     block: Array
-    """The same, and the probes where they cost nothing."""
+    """The same, with the probes if they cost nothing."""
     product: Speculation[Array]
     """G times `block`."""
     probes: Draft | None = None
@@ -35,7 +35,7 @@ class Ahead:
     """Q^T Omega for the probes Omega and the orthonormal Q formed from them."""
 
     def probes_for(self, following: Array) -> Callable[[], np.ndarray] | None:
-        """Coordinates of the probes in `block`, if that begins with `following` and they turn out orthonormal."""
+        """Coordinates of the probes in `block`, if it begins with `following` and they are orthonormal."""
         if self.probes is None or following is not self.following:
             return None
         return self.coordinates if self.probes.good(0.0, _ROUNDING_ONLY) else None
@@ -44,7 +44,7 @@ class Ahead:
 def look_ahead(
     matrix: Matrix, vectors: Array, following: Array, rng: Callable[[], np.random.Generator] | None
 ) -> Ahead:
-    """Begin G times `following`; with probes drawn from `rng` if one is given and there is room for them."""
+    """Start G times `following`, with probes drawn from `rng` if given and if there is room."""
     backend = matrix.backend
     if rng is not None and -following.shape[1] % matrix.tile >= PROBES:
         random = backend.normals(rng(), matrix.size, PROBES)
@@ -58,7 +58,10 @@ def look_ahead(
 
 
 def product_of(matrix: Matrix, block: Array, following: Array, ahead: Ahead | None) -> tuple[Array, int]:
-    """(G times the next block, further passes): the block begins with `following`, and some may be under way."""
+    """(G times the next block, further passes).
+
+    The block begins with `following`, whose product may be queued already.
+    """
     if ahead is None or following is not ahead.following:
         return matrix.apply(block), 1
     if block is ahead.block:

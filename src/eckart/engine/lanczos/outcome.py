@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
 
 _REFINED = (2, 5, 10)
-"""Ritz vectors beyond the k-th that are refined as well, so that the complement lies well below the k-th value."""
+"""Number of Ritz vectors beyond the k-th that are refined as well, to separate the complement from the k-th value."""
 _MANY = 20
-"""Passes after which one more for sharper bounds costs little."""
+"""After this many passes, one more for sharper bounds costs little."""
 _NEXT_START = 8
-"""Ritz vectors beyond the k-th from which a float64 run starts."""
+"""Number of Ritz vectors beyond the k-th from which a float64 run starts."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Outcome:
 
     pairs: Pairs
     restart_vectors: Callable[[], Array]
-    """Ritz vectors to start again from."""
+    """Ritz vectors for a restart in float64."""
     rounding_limited: bool = False
     """Whether only rounding keeps the bounds apart, so that more passes would not help."""
 
@@ -54,7 +54,7 @@ class Outcome:
         return self.pairs.passes
 
     def followed_by(self, later: Outcome) -> Outcome:
-        """The later outcome, with the passes and chances of both."""
+        """The later outcome, with the passes and failure probabilities of both."""
         first, last = self.pairs, later.pairs
         pairs = replace(
             last,
@@ -116,7 +116,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
 def _proved_bounds(
     run: _Run, state: Assessment, evidence: Evidence, errors: Errors, refined: Refined | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(lower, upper) of the first k values and an upper bound of the next; the bounds that take longest come last."""
+    """(lower, upper) of the first k values and an upper bound of the next; the most expensive bounds come last."""
     lower, upper = _bounds(run, state, evidence, errors, refined, sharp=False)
     return (
         (lower, upper)
@@ -132,7 +132,7 @@ def _bounds(
     if refined is None:
         upper = bounds_from_basis(evidence, errors, min(k + 1, run.basis.count), prototype, sharp=sharp)
         return state.values[:k] - errors.below(max(float(state.values[0]), 0.0)), upper
-    # The lower bounds are what the returned vectors capture, where other bounds may be larger.
+    # The lower bounds are what the returned vectors capture, even if other bounds are larger.
     lower, upper = bounds_from_refined(evidence, errors, refined, prototype, k + 1, sharp=sharp)
     if sharp:
         others = bounds_from_basis(evidence, errors, min(k + 1, run.basis.count), prototype)
@@ -142,7 +142,7 @@ def _bounds(
 
 
 def _residuals(run: _Run, coefficients: np.ndarray) -> np.ndarray:
-    """||R x_i|| from R itself: in R^T R, small ones are lost in the rounding of large ones."""
+    """||R x_i|| from R itself: in R^T R, small residuals are lost in the rounding of large ones."""
     newest = run.basis.residual_gram.shape[0]
     if newest == 0:
         return np.zeros(coefficients.shape[1])
@@ -150,18 +150,18 @@ def _residuals(run: _Run, coefficients: np.ndarray) -> np.ndarray:
 
 
 def _proved(run: _Run, state: Assessment, lower: np.ndarray, upper: np.ndarray) -> bool:
-    """Each value within the tolerance, or, where values are too small for that, as float64 allows."""
+    """Whether each value is within the tolerance or, if too small for that, as accurate as float64 allows."""
     k = state.k
     last, largest = max(float(state.values[k - 1]), 0.0), max(float(state.values[0]), 0.0) if run.exact else 0.0
     return state.decided and is_accurate(lower[:k], upper[:k], last, largest, run.target.tolerance)
 
 
 def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.ndarray, errors: Errors) -> bool:
-    """Whether a float64 pass over the wanted Ritz vectors alone brings the bounds within the tolerance.
+    """Whether a float64 pass over only the wanted Ritz vectors brings the bounds within the tolerance.
 
     The errors of all D columns of the basis together are up to sqrt(D) times that of one product, those of k + 10
-    vectors sqrt(k + 10) times; what has not converged stays. Where neither is within the tolerance, the pass pays only
-    if nothing is proved yet, or if it is one of many.
+    vectors sqrt(k + 10) times; the convergence error stays. If neither is within the tolerance, the pass pays only if
+    nothing is proved yet, or if it is one of many.
     """
     k, last, largest = state.k, max(float(state.values[state.k - 1]), 0.0), max(float(state.values[0]), 0.0)
     allowed = 2.0 * run.target.tolerance * last
@@ -174,7 +174,7 @@ def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.nd
 
 
 def _float32_is_too_coarse(run: _Run, state: Assessment) -> bool:
-    """Whether float32 errors are expected to leave bounds wider than the tolerance: eta_T on either side."""
+    """Whether float32 errors are expected to make bounds wider than the tolerance: eta_T on both sides."""
     if state.upper is None:
         return True
     k, last = state.k, max(float(state.values[state.k - 1]), 0.0)
@@ -183,10 +183,9 @@ def _float32_is_too_coarse(run: _Run, state: Assessment) -> bool:
 
 
 def _leading(run: _Run, state: Assessment) -> np.ndarray:
-    """Coefficients of the Ritz vectors to refine: the wanted ones, and as few after them as the bounds need.
+    """Coefficients of the Ritz vectors to refine: the wanted ones, and as few more as the bounds need.
 
-    Rounding couples each of the refined vectors to the others by about e = ||E|| / sqrt(D), which raises bounds by
-    k e^2 / gap.
+    Rounding couples each refined vector to the others by about e = ||E|| / sqrt(D), which raises bounds by k e^2 / gap.
     """
     k, error = state.k, run.expected_error(run.basis)
     last = max(float(state.values[k - 1]), 0.0)

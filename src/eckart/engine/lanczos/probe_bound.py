@@ -1,4 +1,4 @@
-"""Upper bounds for what a basis does not contain, from random columns (probes).
+"""Upper bounds for the complement of a basis from random columns (probes).
 
 F is orthonormal and fixed, P = I - F F^T. Omega (n x r) is standard normal and independent of G and F. N is an
 orthonormal basis in the complement of F with P Omega = N C, T = N^T G N and R = P G N - N T.
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 _UNIT = float(np.finfo(np.float64).eps)
 _TERMS = 16
-"""Derivatives in `sharp_bound`: the rest is below 4^-16 of its first factor."""
+"""Number of derivatives in `sharp_bound`: the remainder is below 4^-16 of its first factor."""
 _FARTHEST = 0.25
 """Longest interval that is excluded at once, relative to the distance from t."""
 _STEPS = np.geomspace(1e-4, 1.0, 41)
-"""Lengths that are tried, relative to the longest."""
+"""Step lengths to try, relative to the longest."""
 _SMALLEST_STEP, _CLOSE, _MOST_INTERVALS = 1e-3, 1e-9, 100
-"""The search ends with a step this small relative to the distance from t, this close to t, or after so many steps."""
+"""The search ends at a step this small relative to the distance from t, this close to t, or after this many steps."""
 SHARP_SIZE = 512
 """Largest projected matrix for `sharp_bound`, which needs all its eigenvectors."""
 
@@ -59,7 +59,7 @@ class ProbeRun:
 
     @cached_property
     def eigenpairs(self) -> tuple[Floats, Floats]:
-        """Of T, in rising order."""
+        """Eigenpairs of T, in increasing order."""
         values, vectors = np.linalg.eigh(self.projected)
         return values, vectors
 
@@ -69,7 +69,7 @@ class ProbeRun:
         return _global_lanczos(self)
 
     def with_error(self, error: float) -> ProbeRun:
-        """The same with another eta; what does not depend on it is not computed again."""
+        """The same with another eta, without recomputing what does not depend on it."""
         found = replace(self, error=error)
         known = ("largest", "recurrence", "eigenpairs")
         found.__dict__.update({name: self.__dict__[name] for name in known if name in self.__dict__})
@@ -78,7 +78,7 @@ class ProbeRun:
 
 @dataclass(frozen=True)
 class BoundedRun:
-    """lambda_1(P G P) <= bound but for a probability, provided that eta is at most `assumed`."""
+    """lambda_1(P G P) <= bound, except with some probability, provided that eta is at most `assumed`."""
 
     run: ProbeRun
     probability: float
@@ -86,7 +86,7 @@ class BoundedRun:
     assumed: float
 
     def bound_with(self, error: float, *, sharp: bool) -> float:
-        """A bound with the measured eta: the present one where that holds, unless the smallest is wanted (`sharp`)."""
+        """A bound with the measured eta: the current one if it still holds, unless the smallest is wanted (`sharp`)."""
         holds = error <= self.assumed
         if holds and not sharp:
             return self.bound
@@ -96,7 +96,7 @@ class BoundedRun:
 
 @dataclass(frozen=True)
 class RideAlong:
-    """Probes in the main basis: where they begin, their coordinates, when they joined, and their probability."""
+    """Probes in the main basis: first column, coordinates, step at which they joined, and their probability."""
 
     begin: int
     coordinates: Callable[[], np.ndarray]
@@ -104,7 +104,7 @@ class RideAlong:
     probability: float
 
     def run(self, basis: Basis, error: float) -> ProbeRun | None:
-        """What the basis knows from the probes on; None before the first of them has been multiplied."""
+        """The projected problem from the probes on; None before the first of them has been multiplied."""
         if basis.count <= self.begin:
             return None
         projected, gram = basis.projected[self.begin :, self.begin :], basis.residual_gram
@@ -204,10 +204,10 @@ def sharp_bound(run: ProbeRun, probability: float, enough: Callable[[float], boo
     and ||(y, w)||^2 = w K w^T <= 1 with K(l) = I + R_c (l - T)^-2 R_c^T. So ||x^T Omega|| = ||y C|| >= c requires
     ||K(l)^-1/2 F(l)|| >= c, where F(l) = R_c (l - T)^-1 C.
 
-    An interval [a - h, a] is excluded by derivatives at a. With D = (a - T)^-1 and h < a - t,
-    F(a - u) = sum_j u^j R_c D^(j+1) C, and K(l) >= K(a) for l <= a, so the norm is at most
-    sum_j h^j ||K(a)^-1/2 R_c D^(j+1) C|| for all u <= h. Close to the last possible l this is Newton's step, from the
-    side where it never goes too far. The search ends early where the bound is `enough`.
+    Derivatives at a exclude an interval [a - h, a]. With D = (a - T)^-1 and h < a - t, F(a - u) = sum_j u^j R_c D^(j+1)
+    C, and K(l) >= K(a) for l <= a, so the norm is at most sum_j h^j ||K(a)^-1/2 R_c D^(j+1) C|| for all u <= h. Near
+    the last possible l this is Newton's step, from the side where it never overshoots. The search ends early if the
+    bound is `enough`.
     """
     bound, top = monotone_bound(run, probability), run.largest
     if not np.isfinite(bound) or run.residual_gram.shape[0] == 0 or (enough is not None and enough(bound)):
@@ -242,7 +242,7 @@ class _Exclusion:
         return cls(values, coupling, vectors[:rows].T @ run.coordinates, length, run.error + rounding)
 
     def step_below(self, value: float) -> float:
-        """How far below `value` no eigenvalue is possible: h, at most a quarter of the distance to t."""
+        """Length h of the interval below `value` without an eigenvalue, at most a quarter of the distance to t."""
         gap = value - float(self.values[-1])
         if gap <= 0.0:
             return 0.0
@@ -259,7 +259,7 @@ class _Exclusion:
         return gap * float(steps[possible[-1]]) if len(possible) else 0.0
 
     def _terms(self, inverse: Floats, gap: float) -> tuple[Floats, float]:
-        """gap^j ||K^-1/2 R_c D^(j+1) C|| for j < _TERMS, and a bound of the same for the larger j."""
+        """gap^j ||K^-1/2 R_c D^(j+1) C|| for j < _TERMS, and a bound for larger j."""
         first = self.coupling * inverse
         triangle = np.linalg.cholesky(np.eye(len(first)) + first @ first.T)
         first = linalg.solve_triangular(triangle, first, lower=True, check_finite=False)
@@ -273,7 +273,7 @@ class _Exclusion:
 
 
 def best_probe_bound(run: ProbeRun, probability: float, enough: Callable[[float], bool]) -> float:
-    """The monotone bound; the sharp one where the first does not decide and the second may."""
+    """The monotone bound, or the sharp one if the first is not enough and the second may be."""
     bound, top = monotone_bound(run, probability), run.largest
     if enough(bound) or run.projected.shape[0] > SHARP_SIZE or not enough(top + 0.5 * (bound - top)):
         return bound
@@ -281,5 +281,5 @@ def best_probe_bound(run: ProbeRun, probability: float, enough: Callable[[float]
 
 
 def smallest_probe_bound(run: ProbeRun, probability: float) -> float:
-    """The sharp bound where its eigenproblem is not too large, and otherwise the monotone one."""
+    """The sharp bound if its eigenproblem is not too large, otherwise the monotone one."""
     return (monotone_bound if run.projected.shape[0] > SHARP_SIZE else sharp_bound)(run, probability)

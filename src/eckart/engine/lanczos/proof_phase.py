@@ -18,10 +18,10 @@ Outcome = Literal["proved", "missed", "improve", "stopped"]
 
 @dataclass(frozen=True)
 class Goal:
-    """What a proof phase is for."""
+    """The purpose of a proof phase."""
 
     enough: Callable[[float], bool]
-    """Whether a bound of the complement proves what is wanted; monotone."""
+    """Whether a bound of the complement proves the goal; monotone."""
     last_value: float
     """theta_k."""
     missed_above: float
@@ -29,13 +29,13 @@ class Goal:
     floor: float
     """Bounds below this are rounding."""
     passes: int
-    """Passes that may be spent."""
+    """Number of passes that may be used."""
     probability: float
 
     def reached(self, bound: float, seen: float, *, complete: bool) -> Outcome | None:
-        """How the phase ends with this bound and largest Ritz value `seen`; None if it may continue.
+        """How the phase ends with this bound and largest Ritz value `seen`; None if it continues.
 
-        `complete`: the basis spans the whole complement, so that `seen` is its largest eigenvalue.
+        If `complete`, the basis spans the whole complement, so `seen` is its largest eigenvalue.
         """
         if self.enough(bound) or (bound <= self.floor and not complete):
             return "proved"
@@ -44,7 +44,7 @@ class Goal:
         return "improve" if complete or not self.enough(seen) else None
 
     def is_hopeless(self, bound: float, seen: float, passes: int, quantile: float, size: int) -> bool:
-        """Whether all passes are spent, or a bound near theta_k would take far more than are allowed."""
+        """Whether all passes are used, or a bound near theta_k would take far more than allowed."""
         if passes >= self.passes:
             return True
         gap = 1.0 - seen / self.last_value if self.last_value > 0.0 else 0.0
@@ -57,7 +57,7 @@ class Phase:
 
     outcome: Outcome
     bounded: BoundedRun
-    """lambda_1(P G P), bounded but for the probability of the goal."""
+    """Bound of lambda_1(P G P), except with the probability of the goal."""
     basis: Basis
     passes: int
 
@@ -78,7 +78,7 @@ class Phase:
 def proof_phase(
     apply: Callable[[Array], Array], basis: Basis, random: Array, error: Callable[[Basis], float], goal: Goal
 ) -> Phase:
-    """Bound lambda_1(P G P), one pass a step. `basis` is empty and has the frozen vectors; `random` is Omega."""
+    """Bound lambda_1(P G P), one pass per step. `basis` is empty and contains the frozen vectors; `random` is Omega."""
     backend, size = basis.backend, basis.size
     quantile = length_quantile(goal.probability, random.shape[1])
     frozen = () if basis.frozen is None else (basis.frozen,)
@@ -96,7 +96,7 @@ def proof_phase(
         outcome = goal.reached(bound, seen, complete=complete)
         if outcome is None:
             full = basis.count + block.shape[1] > basis.capacity
-            # No block is left where probes span an invariant subspace: no eigenvalue is larger than what they saw.
+            # No block is left if probes span an invariant subspace: then no eigenvalue exceeds those they found.
             if (
                 full
                 or goal.is_hopeless(bound, seen, passes, quantile, size)

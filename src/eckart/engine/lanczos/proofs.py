@@ -1,4 +1,4 @@
-"""When a run of block Lanczos starts a proof phase, against which vectors, and what of it survives a restart."""
+"""When a block Lanczos run starts a proof phase, against which vectors, and which results survive a restart."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
 
 _SMALL_RESIDUAL, _SEPARATION_AIM = 0.03, 0.85
-"""Before a restart, a gap is proved if residuals are below .03 theta_k and a complement of .85 theta_k would do."""
+"""Before a restart, a gap is proved if residuals are below .03 theta_k and a complement of .85 theta_k suffices."""
 
 
 @dataclass
 class Proofs:
-    """What the proof phases of a run have shown of the complement of its basis."""
+    """Results of the proof phases of a run on the complement of its basis."""
 
     phase: Phase | None = None
-    """The last proof phase of this cycle that bounded something."""
+    """The last proof phase of this cycle that gave a bound."""
     retained: Separation | None = None
     missed: Array | None = None
-    """Directions that a proof phase found and the main run had missed."""
+    """Directions that a proof phase found and the main run missed."""
     _step: int = 0
     _frozen: int = 0
     """Ritz vectors that the phase had frozen, in the basis of step `_step`."""
     _seen: float = np.inf
-    """Largest Ritz value that the last proof phase saw in the complement."""
+    """Largest Ritz value that the last proof phase found in the complement."""
     _most_frozen: int = 2**62
     _retry_below: float = np.inf
     """Largest residual at which the next proof phase is worth trying."""
 
     @property
     def bound(self) -> float:
-        """Bound of the complement of the basis that the phase has proved."""
+        """The proved bound of the complement of the basis."""
         return np.inf if self.phase is None else self.phase.bound
 
     def frozen_at(self, step: int) -> int | None:
-        """How many of the present Ritz vectors the phase has frozen; None where the basis has grown since."""
+        """Number of current Ritz vectors that the phase has frozen; None if the basis has grown since."""
         return None if self.phase is None or self._step != step else self._frozen
 
     def due(self, run: _Run, state: Assessment) -> bool:
@@ -60,7 +60,7 @@ class Proofs:
         return not waiting and float(state.residuals[: state.k].max()) <= self._retry_below
 
     def prove(self, run: _Run, state: Assessment) -> None:
-        """A proof phase against the Ritz vectors that make it shortest."""
+        """Run a proof phase against the Ritz vectors that make it shortest."""
         basis, size = run.basis, run.basis.count
         values, coefficients = basis.ritz(size, run.matrix.prototype)
         coupled = basis.coupled_to(coefficients)
@@ -107,14 +107,14 @@ class Proofs:
         return phase
 
     def _bound_complement(self, run: _Run, state: Assessment) -> None:
-        """A proof phase against the whole basis, if residuals are small and the complement can be low enough."""
+        """Run a proof phase against the whole basis, if residuals are small and the complement can be low enough."""
         last, k = float(state.values[state.k - 1]), state.k
         needed = separating_complement(state.values, run.basis.projected, run.basis.coupling, k)
         if float(state.residuals[:k].max()) <= _SMALL_RESIDUAL * last and needed >= _SEPARATION_AIM * last:
             self._run_phase(run, state, run.basis.vectors, lambda bound: bound <= needed)
 
     def carry(self, run: _Run, state: Assessment) -> None:
-        """Prove lambda_j+1 <= rho < theta_j for some j in k, ..., k + 10, by a proof phase if need be."""
+        """Prove lambda_j+1 <= rho < theta_j for some j in k, ..., k + 10, by a proof phase if necessary."""
         last, k = float(state.values[state.k - 1]), state.k
         if self.retained is None and self.phase is None and run.passes < run.allowed:
             self._bound_complement(run, state)

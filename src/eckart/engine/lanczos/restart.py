@@ -1,9 +1,9 @@
-"""Thick restarts: which Ritz vectors to keep, and what is still proved afterwards.
+"""Thick restarts: which Ritz vectors to keep, and which bounds survive.
 
 If lambda_j+1(G) <= rho < theta_j, then the complement of the j leading Ritz vectors of any basis with these Ritz values
-is bounded by rho + ||R_j (Theta_j - rho)^-1/2||^2. Proof: G - rho has at most j positive eigenvalues and Theta_j - rho
-has j of them already. By Haynsworth's inertia theorem the Schur complement S - rho - R_j (Theta_j - rho)^-1 R_j^T has
-none. So the number rho is all that must be carried across a restart: it is a statement about G, not about a basis.
+is bounded by rho + ||R_j (Theta_j - rho)^-1/2||^2. Proof: G - rho has at most j positive eigenvalues, and Theta_j - rho
+already has j. By Haynsworth's inertia theorem the Schur complement S - rho - R_j (Theta_j - rho)^-1 R_j^T has none.
+Only the number rho must therefore be kept across a restart: it is a statement about G, not about a basis.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _SEPARATED = 1e-6
 _RESOLVED = 0.01
 """Ritz pairs with residuals below this share of theta_k are near eigenpairs."""
 _FROZEN = (5, 10, 20, 40, 70, 100, 130)
-"""How many Ritz vectors after the k-th may be frozen, unless all are."""
+"""Maximum number of Ritz vectors after the k-th that are frozen, unless all are."""
 MOST_FROZEN = _FROZEN[-1]
 _TRIED = 3
-"""Gaps that are looked at for a separation: the widest ones."""
+"""Number of gaps considered for a separation: the widest ones."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def kept_vectors(size: int, k: int, block: int, capacity: int, width: int) -> in
 
 
 def room_left(size: int, count: int, capacity: int, k: int) -> int:
-    """Columns for which there is room: in the space, and in the basis after a restart that keeps k + 1 vectors."""
+    """Number of free columns: in the space, and in the basis after a restart that keeps k + 1 vectors."""
     return min(size - count, capacity - min(count, k) - 1)
 
 
@@ -78,12 +78,12 @@ def separating_complement(values: np.ndarray, projected: np.ndarray, coupling: n
 
 @dataclass(frozen=True)
 class Frozen:
-    """The first `count` Ritz vectors, and the bound of their complement that proves what is wanted."""
+    """The first `count` Ritz vectors, and the bound of their complement that proves the goal."""
 
     count: int
     needed: float
     expected: float
-    """What the complement is expected to be."""
+    """Expected bound of the complement."""
 
 
 def choose_frozen(
@@ -93,9 +93,10 @@ def choose_frozen(
 
     The bound of the k-th value may exceed it by `goal`, and those of the first k by twice that together.
 
-    Among k + 5, ..., k + 130 and all: the largest distance from what is expected of the complement (`whole` where all
-    are frozen) to what is needed. The complement of f vectors is at least lambda_f+1. That is about theta_f+1 as long
-    as the Ritz vector is resolved; beyond the last resolved one, theta falls faster than lambda, so its theta counts.
+    Candidates are k + 5, ..., k + 130 and all. The best has the largest distance from the expected complement (`whole`
+    if all are frozen) to the needed one. The complement of f vectors is at least lambda_f+1. That is about theta_f+1
+    while the Ritz vector is resolved. Beyond the last resolved one, theta falls faster than lambda, so its theta is
+    used.
     """
     size, limit = len(values), float(values[k - 1]) + goal
     above = int(np.sum(values > limit))
@@ -118,7 +119,7 @@ def choose_frozen(
 
 
 def _complement_for_sum(values: np.ndarray, residuals: np.ndarray, allowed: float) -> float:
-    """About the largest s for which the upper bounds exceed the values by no more than `allowed` in all.
+    """Approximately the largest s for which the upper bounds exceed the values by at most `allowed` in total.
 
     The i-th exceeds theta_i by about r_i^2 / (theta_i - s).
     """

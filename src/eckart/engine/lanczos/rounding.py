@@ -1,6 +1,6 @@
 """Rounding errors of a run, measured with random combinations of the basis.
 
-Let E = G M - (M T + R), with the matrices that were computed. For a standard normal Z (D x r) that is independent of E,
+Let E = G M - (M T + R), with the computed matrices. For a standard normal Z (D x r) independent of E,
 ||E|| <= ||E Z|| / c with probability 1 - p, where c^2 is the p-quantile of chi-square with r degrees of freedom. Proof:
 with the leading singular triplet (s, u, v) of E, ||E Z|| >= ||u^T E Z|| = s ||v^T Z||, and v^T Z is standard normal.
 
@@ -35,7 +35,7 @@ _UNIT = float(np.finfo(np.float64).eps)
 
 @dataclass
 class ErrorMeter:
-    """E without the error of the products themselves, which are given: Y = sum_j (G Q_j) Z_j is added up on the way.
+    """E without the given error of the products: Y = sum_j (G Q_j) Z_j is accumulated during the run.
 
     ||E|| <= ||E Z|| / c + the error of the products: `product_error` for each column of a block, and after a restart
     the whole error of the basis that was compressed.
@@ -46,7 +46,7 @@ class ErrorMeter:
     product_error: Callable[[], float]
     """Bound of ||fl(G q) - G q|| for a unit vector q."""
     probability: Callable[[], float]
-    """What the next measurement may spend."""
+    """Failure probability for the next measurement."""
     factors: list[np.ndarray] = field(default_factory=list)
     """The rows of Z, block by block."""
     total: Array | None = None
@@ -73,7 +73,7 @@ class ErrorMeter:
         self.lengths.append(length)
 
     def compress(self, basis: Basis, vectors: Array, values: np.ndarray, tail: np.ndarray) -> None:
-        """G M X = M X Theta + R X + E X: its error is at most the present one, and its product is known from there."""
+        """G M X = M X Theta + R X + E X: its error is at most the current one, and its product follows from it."""
         self.inherited, self.columns = self.bound(basis), 0
         self.factors, self.lengths, self.total = [], [], None
         product = self.backend.times(vectors, np.diag(values))
@@ -83,7 +83,7 @@ class ErrorMeter:
         self.note_length(float(np.sqrt(np.sum(values**2) + np.sum(tail * (basis.residual_gram @ tail)))))
 
     def bound(self, basis: Basis) -> float:
-        """||E|| for all columns of the basis; fails with the probability that was spent."""
+        """||E|| for all columns of the basis; fails with the assigned probability."""
         projected, residual_gram = basis.projected, basis.residual_gram
         newest = residual_gram.shape[0]
         factor = np.vstack(self.factors)
@@ -109,7 +109,7 @@ class ErrorMeter:
 def measured_error(
     backend: Backend, basis: Basis, factor: np.ndarray, product: Array, product_error: float, probability: float
 ) -> float:
-    """||E|| from G (M Z), formed in float64 after the run; covers everything that float32 products did to T and R."""
+    """||E|| from G (M Z), formed in float64 after the run; covers all effects of float32 products on T and R."""
     expected = basis.projected @ factor
     error = product
     for start in range(0, basis.count, _CHUNK):
@@ -128,10 +128,10 @@ def measured_error(
 def measured_projected_error(
     backend: Backend, basis: Basis, factor: np.ndarray, product: Array, product_error: float, probability: float
 ) -> float:
-    """||M^T G M - T||, from M^T (G M Z) - T Z in the same way.
+    """||M^T G M - T||, likewise from M^T (G M Z) - T Z.
 
-    Rounding errors point in all n directions. Those within the D of the basis move the Ritz values; the others, which
-    are the larger part by far, couple them to the complement and count by their squares (`finish.with_rounding`).
+    Rounding errors point in all n directions. Those within the D of the basis move the Ritz values. The others, by far
+    the larger part, couple them to the complement and enter squared (`finish.with_rounding`).
     """
     expected = basis.projected @ factor
     seen = backend.to_host(backend.inner(basis.vectors, product))
@@ -142,7 +142,7 @@ def measured_projected_error(
 
 
 def residual_along_basis(backend: Backend, basis: Basis) -> float:
-    """||M^T R||_F, zero but for rounding."""
+    """||M^T R||_F, zero except for rounding."""
     newest = basis.residual_gram.shape[0]
     if newest == 0:
         return 0.0

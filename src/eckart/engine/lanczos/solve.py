@@ -33,8 +33,8 @@ def solve_lanczos(
 ) -> Solution:
     """The wanted pairs, proved to the requested accuracy if the passes allow it.
 
-    `rng` draws the start block. Probes come from a generator that every number of the data has a part in, because they
-    must not be known to whoever made the data. `worth` may end the run with a NotWorthError (`terms.Target`).
+    `rng` draws the start block. Probes come from a generator seeded by every number of the data, because whoever made
+    the data must not know them. `worth` may end the run with a NotWorthError (`terms.Target`).
     """
     size, backend = problem.shape[1], backend_of(problem.prototype)
     start, product = _first_product(problem, backend, backend.signs(rng, size, block))
@@ -47,7 +47,7 @@ def solve_lanczos(
 
     def measure() -> tuple[float, float]:
         total = _finite(problem.total)
-        # Where weights differ by many powers of ten, rounding can cancel what is not zero.
+        # If weights differ by many powers of ten, rounding can cancel values that are not zero.
         if total == 0.0 and problem.total_error() == 0.0:
             raise _ZeroMatrixError
         trace = shift * size - total if request.smallest else total
@@ -62,12 +62,12 @@ def solve_lanczos(
         lambda vectors: shifted(vectors, problem.operator.normal(vectors)),
         problem.prototype,
         measure,
-        problem.total_error,  # smaller once the sums were taken in float64
+        problem.total_error,  # smaller once the sums were formed in float64
         exact if single else None,
         None if request.smallest else problem.product_error,
         problem.tile,
     )
-    # The smallest values are known relative to c only: there the tolerance says little, so it is kept strict.
+    # The smallest values are known only relative to c, where the tolerance says little, so it is kept strict.
     tolerance = min(request.tolerance, _SMALLEST_TOLERANCE) if request.smallest else request.tolerance
     target = Target(
         request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note,
@@ -93,7 +93,7 @@ def _finite(total: float) -> float:
 
 
 def _first_product(problem: Problem, backend: Backend, random: Array) -> tuple[Array, Array]:
-    """(an orthonormal block, G times it): the random block, or G times it to low precision where that is cheap."""
+    """(an orthonormal block, G times it): the random block, or G times it in low precision if that is cheap."""
     ahead = problem.approximate(random)
     if ahead is not None:
         draft = backend.draft_orthonormal(ahead)
@@ -109,12 +109,12 @@ def _solution(pairs: Pairs, request: Request, shift: float, block: int) -> Solut
     k = len(pairs.values)
     values, lower, upper = pairs.values, pairs.lower, pairs.upper
     proved = pairs.proved
-    # What rounding cannot tell from zero is zero: whitening must not make something of it.
+    # Values that rounding cannot distinguish from zero are zero: whitening must not amplify them.
     values = np.where((values <= pairs.error) & (lower[:k] <= 0.0), 0.0, values)
     if shift:
         values = pairs.values
         values, lower, upper = shift - values, shift - upper[:k], shift - lower
-        # Relative to c every interval is narrow; what counts is the width relative to the small values themselves.
+        # Relative to c every interval is narrow; what matters is the width relative to the small values themselves.
         proved = proved and bool(np.all(upper - lower <= 2.0 * max(request.tolerance, _LOOSE) * np.maximum(upper, 0.0)))
     return Solution(
         solver="lanczos",
@@ -138,7 +138,7 @@ def _solution(pairs: Pairs, request: Request, shift: float, block: int) -> Solut
 
 
 def _zero(problem: Problem, backend: Backend, request: Request, start: Array) -> Solution:
-    """A matrix without variance: every direction is as good as any other."""
+    """The solution for a matrix without variance: all directions are equivalent."""
     k = request.k or 1
     rng = np.random.default_rng(0)
     while start.shape[1] < k:

@@ -1,4 +1,4 @@
-"""What block Lanczos is given and what it returns: the operator, the target, and eigenpairs with bounds."""
+"""Input and output of block Lanczos: the operator, the target, and eigenpairs with bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROBES = 8
 MOST_PASSES = 48
 """Its passes, at most."""
 MOST_PROBES = PROBES * MOST_PASSES
-"""Columns of its basis, at most."""
+"""Maximum number of columns of its basis."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class Target:
     note: Callable[[int, float, float], None] | None = None
     """Called with (step, lower bound, upper bound of the explained share) whenever they are known."""
     flat_tolerance: float | None = None
-    """The tolerance to iterate to where convergence is slow; None: the same."""
+    """The tolerance if convergence is slow; None: the same."""
     worth: Callable[[int, float], bool] | None = None
-    """Whether to continue, given the passes so far and the passes that are expected; None: always."""
+    """Whether to continue, given the passes so far and the expected ones; None: always."""
 
 
 class NotWorthError(Exception):
-    """The passes that are still expected cost more than the alternative."""
+    """The expected remaining passes cost more than the alternative."""
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A symmetric G: its size, G Q, its trace, and how its products round."""
+    """A symmetric G: its size, G Q, its trace, and the rounding of its products."""
 
     size: int
     apply: Callable[[Array], Array]
@@ -53,7 +53,7 @@ class Matrix:
     trace_error: Callable[[], float] = lambda: 0.0
     """Bound of the error of the trace beyond that of a product."""
     exact: Callable[[Array], Array] | None = None
-    """G Q in float64, where `apply` works in float32."""
+    """G Q in float64, if `apply` uses float32."""
     sharper_error: Callable[[float], float] | None = None
     """The bound of float64 products, given a bound of the largest eigenvalue."""
     tile: int = 1
@@ -85,15 +85,15 @@ class Start:
     capacity: int
     probes: int = MOST_PROBES
     most: int = 0
-    """Columns to which the basis may grow where k is not known beforehand; 0 where it may not."""
+    """Columns to which the basis may grow if k is not known in advance; 0 if it may not grow."""
 
 
 @dataclass
 class FailureBudget:
     """Splits the probability of a false bound among the random statements of a run.
 
-    The i-th statement of a kind gets 1 / (i (i + 1)) of the portion of that kind, which adds up to 1 over all i. With
-    halves of halves, nothing would be left for the hundredth.
+    The i-th statement of a kind gets 1 / (i (i + 1)) of the portion of that kind, which sums to 1 over all i. With
+    successive halves, nothing would be left for the hundredth.
     """
 
     total: float
@@ -110,7 +110,7 @@ class FailureBudget:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Where a run stands after a step."""
+    """State of a run after a step."""
 
     k: int
     values: np.ndarray
@@ -120,9 +120,9 @@ class Assessment:
     """Allowed sum of upper_i - theta_i, i <= k."""
     converged: bool
     upper: np.ndarray | None = None
-    """Upper bounds without rounding errors; None while no statement about the complement is of use."""
+    """Upper bounds without rounding errors; None while no statement about the complement is useful."""
     decided: bool = True
-    """Whether k is the smallest that reaches the requested share."""
+    """Whether k is the smallest number that reaches the requested share."""
 
     @property
     def done(self) -> bool:
@@ -133,7 +133,7 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Leading eigenpairs with bounds; `upper` has one more value than `values` where one more is known."""
+    """Leading eigenpairs with bounds; `upper` has one more value than `values` if one more is known."""
 
     values: np.ndarray
     vectors: Array
@@ -143,12 +143,12 @@ class Pairs:
     """Bounds of ||G v - theta v||."""
     proved: bool
     converged: bool
-    """Whether more passes would not have changed the values."""
+    """Whether more passes would not change the values."""
     undecided: bool
-    """Whether rounding decides which k is the smallest that reaches the share."""
+    """Whether rounding determines the smallest k that reaches the share."""
     failure_probability: float
     error: float
-    """Rounding allowed for in each bound."""
+    """Rounding included in each bound."""
     steps: int
     passes: int
     restarts: int

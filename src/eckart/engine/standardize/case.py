@@ -1,4 +1,4 @@
-"""What all cases of a standardised matrix share: the data, the answers of the first pass, and the error bounds."""
+"""Shared by all cases of a standardised matrix: the data, the results of the first pass, and the error bounds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AMPLIFIED = 4e4
 
 
 class Case:
-    """A problem; a subclass says how the first pass goes."""
+    """A problem; a subclass defines the first pass."""
 
     center: bool
     scale: bool
@@ -45,12 +45,12 @@ class Case:
         self.center, self.scale = center, scale
         self._units = Units(exponent, 0 if scale else exponent, ddof)
         self._given = given
-        # Every precision that meets c must subtract the same number.
+        # All precisions that use c must subtract the same number.
         self._shift = None if shift is None else astype(shift, getattr(namespace(given.prototype), given.precision))
         self._operator: Operator | None = None
         self._moments: Moments | None = None
         self._arriving: Callable[[], Moments] | None = None
-        """Moments that were not requested yet: on a device their sums may still be running."""
+        """Moments not requested yet: on a device their sums may still be running."""
         self._constant = np.zeros(0, int)
         self.row_squares: np.ndarray | None = None
 
@@ -108,7 +108,7 @@ class Case:
     # The first pass
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
-        """The first pass; once more where columns were out of range, or c so far off that digits were lost."""
+        """The first pass, repeated if columns were out of range or if c was so far off that digits were lost."""
         product = self._first(right, gram=gram)
         while self._arriving is None and self._change_units():
             product = self._first(right, gram=gram)
@@ -122,10 +122,10 @@ class Case:
         raise NotImplementedError
 
     def _change_units(self) -> bool:
-        """Other powers of two, where squares may have left the range; whether anything changed.
+        """Change the powers of two if squares may have left the range; return whether anything changed.
 
-        The data are opened with one that suits a sample of them. Columns that are divided by their deviations need one
-        each, and B one of its own where columns are left in their units.
+        The data are opened with a power of two that suits a sample of them. Columns divided by their deviations
+        need one each, and B needs one of its own if columns keep their units.
         """
         moments = self.moments
         if isinstance(self._units.exponent, int) and self._out_of_range(moments) and self._take_exponents():
@@ -137,7 +137,7 @@ class Case:
         return True
 
     def _out_of_range(self, moments: Moments) -> bool:
-        """Whether sums of squares that are not zero are not well within the range of the products."""
+        """Whether nonzero sums of squares are outside the safe range of the products."""
         low, high = RANGE[self.precision]
         outside = ~((low < moments.raw) & (moments.raw < high))
         if not self.scale and low < np.delete(moments.raw, moments.constant).max(initial=0.0) < high:
@@ -146,9 +146,11 @@ class Case:
         return bool(found.size and (self._given.constant_columns(found).size < found.size or not self.center))
 
     def _take_exponents(self) -> bool:
-        """The power of two for all columns, or for each that is scaled, from the largest entry; whether it is new.
+        """Set the power of two for all columns, or for each scaled column, from the largest entry.
 
-        Constant columns are zero once they are centred, and must not decide: they get one that makes them small.
+        Return whether it is new.
+
+        Constant columns are zero once centred, so they must not determine it: they get one that makes them small.
         """
         largest, precision = self._given.largest_of_columns(), str(self._given.precision)
         if self.scale:
@@ -163,14 +165,14 @@ class Case:
         self._given = self._given.in_powers(exponents)
         self._units = replace(self._units, exponent=exponents, unit=self._units.unit if self.scale else unit)
         if self._shift is not None:
-            sample = self._given.sample()  # in the units of before, small columns may have lost all digits
+            sample = self._given.sample()  # in the previous units, small columns may have lost all digits
             self._shift = astype(namespace(sample).mean(sample, axis=0), self._shift.dtype)
         return True
 
     def _better_shift(self) -> Array | None:
-        """c + r, where the amplification of some column is too large; None where c will do, as it nearly always does.
+        """c + r, if the amplification of some column is too large; None if c suffices, which is nearly always so.
 
-        Products in float32 on a device are measured in the end, and are not waited for here.
+        Float32 products on a device are measured at the end, so nothing waits for them here.
         """
         if not self.center or self.sparse or self._arriving is not None:
             return None
@@ -218,9 +220,9 @@ class Case:
         additions = self._given.additions(gram=False)
         if moments_and_product.from_gram:
             additions = max(additions, self._given.additions(gram=True))
-        # A constant column has squares of nothing but rounding; one that may be constant is compared entry by entry.
+        # The squares of a constant column are only rounding; a column that may be constant is compared entry by entry.
         near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw) if self.center else np.zeros(0, int)
-        # Once found it stays: weighted entries of a constant column are rounded, and differ after another shift.
+        # Once found it is kept: weighted entries of a constant column are rounded, and differ after another shift.
         empty = (
             near[:0] if moments_and_product.stored is None else near[to_numpy(moments_and_product.stored)[near] == 0.0]
         )
@@ -263,7 +265,7 @@ class Case:
 
     @property
     def _in_float64(self) -> Given:
-        """The rows as products in float64 take them: in blocks of another size than in float32."""
+        """The rows as float64 products take them: in blocks of another size than in float32."""
         return self._given if self.sparse else self._given.precise()
 
     def _error(self, additions: int) -> float:
@@ -288,14 +290,14 @@ class Case:
         error += 2.0 * moments.scale_error * moments.total
         if self.precision == "float64" or self.sparse or not backend_of(self.prototype).float32_squares:
             return error
-        # Sums of squares are taken in float32 over 64 rows at a time.
+        # Sums of squares are formed in float32 over 64 rows at a time.
         amplification = max(moments.raw_total, moments.total) / max(moments.total, 1e-300)
         unit = float(np.finfo(self.precision).eps) * amplification
         spread = DEVIATIONS * (deviation_of_sum(TOGETHER) + 0.5) * euclidean(moments.in_units(moments.squares))
         return error + unit * (spread + 0.5 * moments.total)
 
     def centring_error(self, vectors: Array) -> np.ndarray:
-        """What the rounding of the means does to ||B v||^2 = ||A v||^2 - 2 (s^T v) (r^T v) + w (r^T v)^2."""
+        """The effect of rounding of the means on ||B v||^2 = ||A v||^2 - 2 (s^T v) (r^T v) + w (r^T v)^2."""
         operator: Any = self.operator
         if isinstance(operator, Scaled):
             operator, vectors = operator.base, vectors / operator.scale[:, None]
@@ -314,7 +316,7 @@ class Case:
         return operator
 
     def exact_product(self, vectors: Array) -> Array:
-        """Means and scales that came with float32 products may not be exact either: they are found again.
+        """Means and scales from float32 products may not be exact either, so they are computed again.
 
         Later products are in float64 too.
         """
@@ -332,7 +334,7 @@ class Case:
         return gamma(self._in_float64.additions(gram=True, transposed=self.transposed) + ENTRY)
 
     def approximate(self, right: Array) -> Array | None:
-        """About B^T B Q, up to the means: which way to begin, where that is cheaper than a pass; else None."""
+        """An approximation of B^T B Q, up to the means, for initial directions; None if not cheaper than a pass."""
         if not isinstance(self._given, RowBlocks) or self.scale:
             return None
         base = self._given if self._shift is None else self._given.shifted(self._shift)
@@ -340,7 +342,7 @@ class Case:
         return found
 
     def product(self, right: Array, *, measure: bool) -> Array:
-        # Long vectors of wide data are what users see, so they are formed in float64.
+        # Long vectors of wide data are returned to users, so they are formed in float64.
         operator = self.exact() if self.transposed else self.operator
         if not measure or (self.transposed and not self._given.resident):
             return operator.matmat(right)
@@ -364,14 +366,14 @@ class Case:
 
 
 def precisely(operator: Any) -> Any:
-    """The same with products in float64, whatever it is wrapped in."""
+    """The same with products in float64, through any wrappers."""
     if isinstance(operator, Wrapped):
         return replace(operator, base=precisely(operator.base))
     return operator.precise()
 
 
 def later(moments_and_product: MomentsAndProduct) -> Callable[[], MomentsAndProduct]:
-    """The survey with its sums on the host, when it is requested."""
+    """The moments with their sums on the host, when requested."""
     backend = backend_of(moments_and_product.sums)
     both = backend.fetch_async(
         namespace(moments_and_product.sums).stack([moments_and_product.sums, moments_and_product.squares])
@@ -386,7 +388,7 @@ def later(moments_and_product: MomentsAndProduct) -> Callable[[], MomentsAndProd
 
 
 def ones(count: int, prototype: Array, *, whole: bool = True) -> Array:
-    """A vector of ones; not `whole`: one number, seen `count` times."""
+    """A vector of ones; unless `whole`, one number broadcast to `count` entries."""
     xp = namespace(prototype)
     if not whole:
         return np.broadcast_to(np.ones(1), (count,))

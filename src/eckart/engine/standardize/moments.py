@@ -1,12 +1,12 @@
-"""Column means, sums of squares about them, and scales, from the sums of one pass; constant columns exactly.
+"""Column means, sums of squares about them, and scales, from the sums of one pass; constant columns are exact.
 
 With c a row near the means that float64 represents exactly, D = A - 1 c^T, weights w and W = sum w:
 
     r_j = sum_i w_i d_ij / W,    q_j = sum_i w_i d_ij^2 (`raw`),    sum_i w_i (a_ij - mean_j)^2 = q_j - W r_j^2,
 
-mean = c + r, kept as two numbers: their sum would be rounded to the digits of c. The difference q - W r^2 is off by
-gamma(n) q, so its relative error is gamma(n) times the *amplification* q / (q - W r^2). A mean that is off by delta
-changes the Gram matrix of the centred matrix B by W delta delta^T only, because the columns of B sum to zero:
+mean = c + r, kept as two numbers, because their sum would be rounded to the digits of c. The difference q - W r^2 is
+off by gamma(n) q, so its relative error is gamma(n) times the *amplification* q / (q - W r^2). A mean that is off by
+delta changes the Gram matrix of the centred matrix B only by W delta delta^T, because the columns of B sum to zero:
 
     (B - u delta^T)^T (B - u delta^T) = B^T B + W delta delta^T.
 """
@@ -24,7 +24,7 @@ from eckart.engine.standardize.rounding import ENTRY, gamma
 
 @dataclass(frozen=True)
 class Moments:
-    """Column means, sums of squares about them (before scaling), and scales, of the matrix as it was given."""
+    """Column means, sums of squares about them (before scaling), and scales, of the given matrix."""
 
     mean: np.ndarray | None
     squares: np.ndarray
@@ -33,22 +33,22 @@ class Moments:
     constant: np.ndarray
     """Indices of the columns whose entries are all equal."""
     raw: np.ndarray
-    """Sums of squares about c, before scaling: what rounding in products with D is relative to."""
+    """Sums of squares about c, before scaling: rounding in products with D is relative to these."""
     shift: np.ndarray | None = None
-    """c; None where nothing was subtracted."""
+    """c; None if nothing was subtracted."""
     rest: np.ndarray | None = None
     """r = mean - c."""
     additions: int = 0
-    """Roundings that a term of `squares` has passed through."""
+    """Number of roundings of a term of `squares`."""
     exponent: Exponent = 0
-    """All of these are in units of 2^-exponent: one for all columns, or one for each."""
+    """All of these are in units of 2^-exponent, with one exponent for all columns or one for each."""
     unit: int = 0
-    """B is in units of 2^-unit: 0 where columns are scaled."""
+    """B is in units of 2^-unit: 0 if columns are scaled."""
     ddof: int = 1
     """Standard deviations have the divisor W - ddof."""
 
     def restored(self, numbers: np.ndarray) -> np.ndarray:
-        """A number for each column, in the units of the data."""
+        """One number per column, in the units of the data."""
         shifted = self.exponent != 0 if isinstance(self.exponent, int) else self.exponent.any()
         return np.ldexp(numbers, -self.exponent) if shifted else numbers
 
@@ -64,7 +64,7 @@ class Moments:
 
     @cached_property
     def varying_total(self) -> float:
-        """||D||_F^2 without the columns whose entries are all equal: they add nothing to `total`, rounded or not."""
+        """||D||_F^2 without constant columns, which add nothing to `total`."""
         if not len(self.constant):
             return self.raw_total
         raw = self.in_units(self.raw)
@@ -98,7 +98,7 @@ class Moments:
 
     @property
     def size(self) -> float:
-        """Logarithm of the length of the longest column of B, if B were in the units of the data."""
+        """Logarithm of the length of the longest column of B in the units of the data."""
         if self.scale is None or not np.any(self.squares > 0.0):
             return 0.0
         varying = self.squares > 0.0
@@ -107,7 +107,7 @@ class Moments:
 
     @property
     def scale_error(self) -> float:
-        """Bound for the relative error of the scales: half of that of the sums of squares."""
+        """Bound of the relative error of the scales: half of that of the sums of squares."""
         if self.scale is None:
             return 0.0
         return 0.5 * gamma(self.additions + ENTRY) * float(self.amplification.max(initial=1.0)) + gamma(ENTRY)
@@ -126,7 +126,10 @@ def describe(
     additions: int,
     units: Units,
 ) -> Moments:
-    """Moments from sums about c. Constant columns have variance 0 and scale 1, whatever the sums were rounded to."""
+    """Moments from sums about c.
+
+    Constant columns have variance 0 and scale 1, regardless of the rounding of the sums.
+    """
     if center:
         squares = np.maximum(squares, 0.0)
         squares[constant] = 0.0
@@ -151,7 +154,7 @@ def describe(
 class Units:
     """Powers of two that keep squares in range: the columns of A are multiplied by 2^exponent, and B by 2^unit.
 
-    The two differ where columns are scaled. Scaled columns have no unit, and those that are not keep their own.
+    The two differ if columns are scaled. Scaled columns have no unit; the others keep their own.
     """
 
     exponent: Exponent = 0
@@ -170,10 +173,10 @@ def divisor(weight: float, ddof: int) -> float:
 
 
 def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float, units: Units) -> np.ndarray:
-    """Standard deviations; the unit for columns that vary by no more than the last bit of their mean.
+    """Standard deviations, or the unit for columns that vary by no more than the last bit of their mean.
 
-    Such noise keeps its variance, and is not scaled up: B is defined by the scales that are returned. Columns that do
-    not vary are zero in B, whatever they are divided by: a large number, so that rounding leaves nothing of them.
+    Such noise keeps its variance and is not scaled up: B is defined by the returned scales. Constant columns are zero
+    in B. They are divided by a large number, so that rounding leaves nothing of them.
     """
     deviation = np.sqrt(squares / divisor(weight, units.ddof))
     unscaled = np.ldexp(1.0, np.clip(np.asarray(units.exponent) - units.unit, -1022, 1022))
@@ -189,7 +192,7 @@ def _in_last_bit(deviation: np.ndarray, mean: np.ndarray | float) -> np.ndarray:
 
 
 def column_sums(matrix: np.ndarray, chunk: int = 64) -> np.ndarray:
-    """Sums down the columns of a small matrix in chunks of rows: at most chunk + rows / chunk roundings."""
+    """Column sums of a small matrix in chunks of rows: at most chunk + rows / chunk roundings."""
     whole = len(matrix) // chunk * chunk
     total = matrix[whole:].sum(axis=0)
     if whole:

@@ -1,7 +1,7 @@
-"""Problem: the matrix that a solver works on, centred, scaled, weighted, with its short side as its columns.
+"""Problem: the matrix that a solver works on: centred, scaled, weighted, with its short side as columns.
 
-B = diag(u) (A - 1 mean^T) diag(1/scale), or its transpose when A is wider than tall; u holds the square roots of the
-row weights. `standardize` chooses the case; each case is a class in a file of its own:
+B = diag(u) (A - 1 mean^T) diag(1/scale), or its transpose if A is wider than tall; u contains the square roots of the
+row weights. `standardize` chooses the case; each case is a class in its own file:
 
     tall      dense rows in memory: D = A - 1 c^T block by block, the rest of the mean by a rank-one correction
     wide      dense in memory: the columns of A are whole in a block of A^T, so they are centred there
@@ -9,8 +9,8 @@ row weights. `standardize` chooses the case; each case is a class in a file of i
     streamed  rows that are read in blocks, dense or sparse, tall or wide
     small     B itself, for LAPACK
 
-The first pass over the data gives the moments and the first product. After it, products in float64 carry the bound
-`product_error()`, and the Gram matrix `gram_error()`; both rest on the number of roundings, not on chance.
+The first pass over the data gives the moments and the first product. After it, float64 products have the error bound
+`product_error()`, and the Gram matrix `gram_error()`. Both follow from the number of roundings, not from chance.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Problem(Protocol):
     """What solvers may ask."""
 
     transposed: bool
-    """Whether B holds A^T."""
+    """Whether B is A^T."""
     row_squares: np.ndarray | None
     """Sum of squares of each row of A, as in B; known after `materialize`, or `product` with `measure`."""
 
@@ -74,7 +74,7 @@ class Problem(Protocol):
 
     @property
     def data(self) -> Given:
-        """The rows that the problem was made from."""
+        """The rows of the problem."""
         ...
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
@@ -82,7 +82,7 @@ class Problem(Protocol):
         ...
 
     def sharpen(self) -> None:
-        """Form products in float64 from now on; the first pass is to come (again)."""
+        """Form products in float64 from now on; the first pass has to be made (again)."""
         ...
 
     @property
@@ -105,48 +105,48 @@ class Problem(Protocol):
         ...
 
     def raw_trace(self, trace: float) -> float:
-        """The trace before centring, in the units of B: what rounding in the products is relative to."""
+        """The trace before centring, in the units of B: rounding in the products is relative to it."""
         ...
 
     def product_error(self, largest: float | None = None) -> float:
-        """Bound for || computed B^T (B q) - B^T B q || over unit q, for products in float64 (`exact`).
+        """Bound of || computed B^T (B q) - B^T B q || over unit q, for products in float64 (`exact`).
 
-        It may be sharper where `largest`, a bound of ||B||_2^2, is given.
+        It may be sharper if `largest`, a bound of ||B||_2^2, is given.
         """
         ...
 
     def gram_error(self) -> float:
-        """Bound for || computed B^T B - B^T B ||_2, in float64."""
+        """Bound of || computed B^T B - B^T B ||_2, in float64."""
         ...
 
     def total_error(self) -> float:
-        """Bound for the error of `total`."""
+        """Bound of the error of `total`."""
         ...
 
     def sum_error(self, total: float) -> float:
-        """Bound for the rounding in a float64 sum over the long side that comes to `total`."""
+        """Bound of the rounding of a float64 sum over the long side that equals `total`."""
         ...
 
     def centring_error(self, vectors: Array) -> np.ndarray: ...
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
-        """(B Q)^T (B Q) with the mean subtracted from B Q itself, and what centring still adds to the bound."""
+        """(B Q)^T (B Q) with the mean subtracted from B Q itself, and the remaining effect of centring on the bound."""
         ...
 
     def recentred_growth(self) -> float:
-        """gamma(m), m the roundings that a term of `recentred_gram` passes through."""
+        """gamma(m), where m is the number of roundings of a term of `recentred_gram`."""
         ...
 
     def approximate(self, right: Array) -> Array | None: ...
 
     def product(self, right: Array, *, measure: bool) -> Array:
-        """B Q; with `measure` the same pass gives `row_squares` too."""
+        """B Q; with `measure`, the same pass also gives `row_squares`."""
         ...
 
     def materialize(self) -> Materialized: ...
 
     def note(self, step: int, lower: float, upper: float) -> None:
-        """Report the share that is certified so far."""
+        """Report the certified share so far."""
         ...
 
 

@@ -1,9 +1,10 @@
-"""Dense NumPy rows in memory, at least as many as columns, for a Gram matrix in float64 without any preparation.
+"""Dense NumPy rows in memory, at least as many as columns, for a float64 Gram matrix without preparation.
 
-D = A - 1 c^T is formed block by block, with c the means of some rows, if those are not small relative to the spread;
-the sums s = D^T 1 and D^T D come from the same blocks, and everything else is as in `tall`:
+D = A - 1 c^T is formed block by block, with c the means of some rows, unless these are small relative to the spread.
+The sums s = D^T 1 and D^T D come from the same blocks. Everything else is as in `tall`:
 
-    B^T B = D^T D - s s^T / n,    error at most 4 gamma(m) ||D||_F^2, m the roundings that a term passes through.
+    B^T B = D^T D - s s^T / n, with an error of at most 4 gamma(m) ||D||_F^2, where m is the number of roundings of a
+    term.
 """
 
 from __future__ import annotations
@@ -28,23 +29,26 @@ if TYPE_CHECKING:
     from eckart.engine.matrix import Opened
 
 _SAMPLED_ROWS = 64
-"""Rows whose means are c: spread over the table, because the first rows of a series say little about its means."""
+"""Number of rows whose means are c. They are spread over the table, because the first rows of a series say little about
+its means.
+"""
 _SMALL_DATA = 2**16
-"""Entries up to which a copy costs nothing worth saving."""
+"""Up to this many entries, a copy costs too little to avoid."""
 _BLOCK_ROWS, _BLOCK_ENTRIES, _CACHED = (520, 2000), 2**16, 400
-"""Rows of a block, at least and at most; entries at least; and columns up to which a sum of products stays in cache.
+"""Minimum and maximum rows of a block, minimum entries, and maximum columns for which a sum of products stays in cache.
 
-Each product passes through as many roundings as the block has rows, so the error bound is proportional to them. With
-2000 rows instead of 520 the sums take up to 5 % less time, but the bound is too wide four times as soon. OpenBLAS cuts
-the rows into pieces of at most 384; pieces of exactly 256, which 512 rows and 2048 rows end in, take 15 to 35 % longer
+Each product has as many roundings as the block has rows, so the error bound is proportional to them. With 2000 rows
+instead of 520 the sums take up to 5 % less time, but the bound is too wide four times as soon. OpenBLAS splits the rows
+into pieces of at most 384. Pieces of exactly 256, which result from 512 and 2048 rows, take 15 to 35 % longer
 (processor times on AMD EPYC, 50 to 400 columns)."""
 _SEGMENT_WORK, _SEGMENT_ROWS = 2e7, 1024
-"""Fewest multiplications and rows of a segment that is worth a thread."""
+"""Minimum multiplications and rows for which a segment is worth a thread."""
 _SEGMENTS = (4, 8)
-"""Segments at most: the first number, up to the second where each has this many rows."""
+"""Maximum number of segments: the first number, up to the second if each has this many rows."""
 _OFFSET = 16.0
-"""Squared mean, relative to the variance of the column, up to which the rows are multiplied as they are: rounding in
-D^T D grows by this factor, but a copy of every block costs as much as a third of its product."""
+"""Up to this squared mean, relative to the variance of the column, the rows are multiplied uncentred. Rounding in D^T D
+grows by this factor, but a copy of every block costs a third of its product.
+"""
 
 
 class OutOfRangeError(ArithmeticError):
@@ -52,7 +56,7 @@ class OutOfRangeError(ArithmeticError):
 
 
 def is_resident(opened: Opened) -> bool:
-    """Whether `ResidentTall` applies: dense NumPy rows, not fewer than columns, of ordinary size."""
+    """Whether `ResidentTall` applies: dense NumPy rows, at least as many as columns, of ordinary magnitude."""
     matrix = opened.matrix
     if not isinstance(matrix, RowBlocks) or opened.exponent or not isinstance(matrix.matrix, np.ndarray):
         return False
@@ -60,7 +64,7 @@ def is_resident(opened: Opened) -> bool:
 
 
 class ResidentTall(Tall):
-    """B with the rows of A as its rows; the Gram matrix first, all other products as for any tall matrix."""
+    """B with the rows of A as its rows: the Gram matrix first, all other products as for any tall matrix."""
 
     def __init__(self, given: RowBlocks, *, center: bool) -> None:
         if given.precision != "float64":  # as `precise` does, without its copies
@@ -92,7 +96,7 @@ class ResidentTall(Tall):
         if self.center:
             near = (squares <= 8.0 * gamma(additions + ENTRY) * raw).nonzero()[0]
             constant = self._given.constant_columns(near)
-            # What rounding leaves of constant columns may hide that the squares of all others have vanished.
+            # The rounding of constant columns may hide that the squares of all others underflowed.
             if constant.size and not low < float(np.delete(raw, constant).max(initial=0.0)) < high:
                 raise OutOfRangeError
             self._settle(constant, sums, rest, products)
@@ -105,7 +109,7 @@ class ResidentTall(Tall):
         return products
 
     def _settle(self, constant: np.ndarray, sums: np.ndarray, rest: np.ndarray, products: np.ndarray) -> None:
-        """A constant column is its first entry, exactly: nothing is left of it."""
+        """Set constant columns to their first entry exactly, so that nothing is left after centring."""
         if not constant.size:
             return
         if self._shift is None:
@@ -116,13 +120,13 @@ class ResidentTall(Tall):
 
     @property
     def operator(self) -> Operator:
-        """Made on demand: a Gram matrix that is accurate enough needs none."""
+        """The operator, created on demand: an accurate Gram matrix does not need it."""
         if self._operator is None and self._ready:
             self._operator = self._wrapped(self._sums, float(self._given.shape[0]))
         return super().operator
 
     def _change_units(self) -> bool:
-        return False  # data that need other units are refused (`OutOfRangeError`)
+        return False  # data that need other units raise `OutOfRangeError`
 
     def _better_shift(self) -> Array | None:
         moments = self.moments
@@ -134,9 +138,9 @@ class ResidentTall(Tall):
 
 
 def sampled_means(data: np.ndarray) -> np.ndarray | None:
-    """Means of some rows; None where they are so small relative to the spread that nothing is lost without them.
+    """Means of some rows; None if they are so small relative to the spread that nothing is lost without them.
 
-    Subtracting costs a copy of each block, which is nothing for small data.
+    Subtracting them copies each block, which costs nothing for small data.
     """
     rows = data[:: max(len(data) // _SAMPLED_ROWS, 1)][: 2 * _SAMPLED_ROWS].astype(np.float64)
     mean: np.ndarray = np.add.reduce(rows, axis=0)
@@ -150,7 +154,7 @@ def sampled_means(data: np.ndarray) -> np.ndarray | None:
 
 
 def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(D^T 1, D^T D) in float64, D = A - 1 c^T; the sums are zeros where they are not needed."""
+    """(D^T 1, D^T D) in float64, D = A - 1 c^T; the sums are zeros if not needed."""
     converted = shift is not None or data.dtype != np.float64
     size, edges = _block_rows(data.shape[1]), _segments(*data.shape)
     width = data.shape[1]
@@ -173,7 +177,7 @@ def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) ->
             if products is None:
                 products = block.T @ block
                 continue
-            # Into memory that is in use already: two threads that ask for new memory wait for each other.
+            # Reuse allocated memory: two threads that request new memory wait for each other.
             np.matmul(block.T, block, out=product)
             products += product
         assert products is not None
@@ -184,7 +188,7 @@ def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) ->
 
 
 def _shifted(block: np.ndarray, shift: np.ndarray | None, into: np.ndarray) -> np.ndarray:
-    into[...] = block  # conversion first: NumPy is slower at subtracting numbers of two kinds
+    into[...] = block  # convert first: NumPy is slower at subtracting mixed dtypes
     if shift is not None:
         np.subtract(into, shift, out=into)
     return into
@@ -196,12 +200,12 @@ def _add(first: Array, second: Array) -> Array:
 
 @lru_cache(maxsize=256)
 def _segments(rows: int, columns: int) -> tuple[tuple[int, int], ...]:
-    """Row ranges that depend on the shape alone: the sums have the same bits for any number of threads."""
+    """Row ranges that depend only on the shape, so the sums have the same bits for any number of threads."""
     few, many = _SEGMENTS
     # Fewer rows than half of the columns: summing the products of segments takes half as long as forming them.
     most = min(max(few, rows // _SEGMENT_ROWS), many, max(rows // 64, 1), max(2 * rows // columns, 1))
     count = int(min(max(rows * columns * columns // _SEGMENT_WORK, 1), most))
-    count = 1 << count.bit_length() - 1  # a power of two: 2 or 4 threads finish together
+    count = 1 << count.bit_length() - 1  # a power of two, so that 2 or 4 threads finish together
     edges = [rows * place // count for place in range(count + 1)]
     return tuple(itertools.pairwise(edges))
 
@@ -213,7 +217,7 @@ def _block_rows(columns: int) -> int:
 
 @lru_cache(maxsize=256)
 def gram_additions(rows: int, columns: int) -> int:
-    """Roundings that a term of D^T D passes through: within a block, over the blocks, and over the segments."""
+    """Number of roundings of a term of D^T D: within a block, over the blocks, and over the segments."""
     edges = _segments(rows, columns)
     longest, size = max(last - first for first, last in edges), _block_rows(columns)
     return min(size, longest) + -(-longest // size) + len(edges)

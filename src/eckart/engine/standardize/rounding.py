@@ -1,13 +1,12 @@
-"""Bounds for rounding errors of sums and of LAPACK, in units of u = 2^-53.
+"""Bounds of rounding errors of sums and of LAPACK, in units of u = 2^-53.
 
 A sum of n products in any order is off by at most gamma(n) times the sum of their moduli, gamma(n) = n u / (1 - n u)
-(Higham 2002, Accuracy and Stability of Numerical Algorithms, 3.1 and 3.5; fused multiply-adds only help). For
-products with a matrix D this gives, whatever the order in which BLAS adds,
+(Higham 2002, Accuracy and Stability of Numerical Algorithms, 3.1 and 3.5; fused multiply-adds only help). For products
+with a matrix D this gives, for any order of summation in BLAS,
 
     || computed D^T (D q) - D^T D q || <= gamma(n) || |D|^T |D| ||_2 <= gamma(n) ||D||_F^2    for unit q,
 
-where n is the largest number of roundings that a term passes through: `additions` counts them from the block sizes
-that are in use.
+where n is the largest number of roundings of a term; `additions` counts them from the block sizes in use.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ DEVIATIONS = 4.0
 """Number of standard deviations allowed for."""
 _UNSHARED = 8192
 _SUMMED_APART = 384
-"""BLAS adds up this many products in registers, and then those sums."""
+"""BLAS sums this many products in registers, and then those sums."""
 
 
 def gamma(count: float) -> float:
@@ -34,12 +33,12 @@ def gamma(count: float) -> float:
 
 
 def lapack_svd_error(longest_side: int, largest: float) -> float:
-    """Bound for the error of each singular value, and for ||B - U S V^T||, of LAPACK's bidiagonal SVD.
+    """Bound of the error of each singular value, and of ||B - U S V^T||, for LAPACK's bidiagonal SVD.
 
     The LAPACK Users' Guide (1999, 4.9) bounds both by p(m, n) eps ||B||_2, p "a modestly growing function", and its
-    test programs accept p = 50 max(m, n). The proof sums the errors of min(m, n) Householder reflections (Higham
-    2002, 19.3), which grow like the square root where they have zero mean (Higham and Mary 2019, SIAM J. Sci.
-    Comput. 41, A2815). p u = 32 sqrt(max(m, n)) u is about three times the largest that was ever measured.
+    test programs accept p = 50 max(m, n). The proof sums the errors of min(m, n) Householder reflections (Higham 2002,
+    19.3), which grow like the square root if they have zero mean (Higham and Mary 2019, SIAM J. Sci. Comput. 41,
+    A2815). p u = 32 sqrt(max(m, n)) u is about three times the largest value ever measured.
     """
     return 32.0 * UNIT * math.sqrt(longest_side) * largest
 
@@ -52,12 +51,12 @@ def lapack_eigenvalue_error(size: int, norm: float) -> float:
 def deviation_of_sum(count: int) -> float:
     """c: a sum of this many float32 products has an error of about c units of rounding times the sum.
 
-    An addition is off by .2 units of what it gives; while a sum grows to its end that is on average 1 / sqrt(3) of it.
+    An addition is off by .2 units of its result; while a sum grows, that is on average 1 / sqrt(3) of the final one.
     """
     return 0.12 * (math.sqrt(min(count, _SUMMED_APART)) + math.sqrt(count / _SUMMED_APART))
 
 
 def euclidean(vector: np.ndarray) -> float:
-    """Length of a vector or matrix, without waking threads: BLAS shares out vectors of more than 10,000 numbers."""
+    """Length of a vector or matrix on one thread: BLAS splits vectors of more than 10,000 numbers among threads."""
     short = vector.ndim == 1 and len(vector) <= _UNSHARED
     return math.sqrt(float(vector.dot(vector) if short else (vector * vector).sum()))

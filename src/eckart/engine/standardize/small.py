@@ -1,4 +1,4 @@
-"""B as a whole, for small matrices: centred before it is weighted, with a bound for the rounding of every entry."""
+"""The whole matrix B, for small matrices: centred before weighting, with a bound of the rounding of every entry."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _means(matrix: np.ndarray, roots: np.ndarray | None, weight: float) -> np.nd
 def materialize(given: Any, *, center: bool, scale: bool, units: Units) -> Materialized:
     """diag(u) (A - 1 c^T - 1 r^T) diag(1/scale), the mean subtracted in two parts.
 
-    Each subtraction rounds an entry by u times itself, at most; weighting and scaling by 3 u together.
+    Each subtraction rounds an entry by at most u times itself; weighting and scaling together by 3 u.
     """
     matrix = given.unweighted().precise().dense()
     roots = None if given.weight_roots is None else to_numpy(given.weight_roots)
     weight = float(len(matrix)) if roots is None else float(np.sum(roots**2))
     additions = column_sum_additions(len(matrix))
-    # Entries as they are stored: a power of two that suits other columns may have made them zero.
+    # Entries as stored: a power of two that suits other columns may have made them zero.
     constant, shift, rest = np.zeros(0, int), np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
     if center:
         constant = given.constant_columns(np.flatnonzero((matrix == matrix[0]).all(axis=0)))

@@ -1,9 +1,9 @@
-"""CSR rows, in memory or read in blocks. They are not shifted: only columns without a zero can be, and are if needed.
+"""CSR rows, in memory or read in blocks. They are not shifted, except for columns without a zero if necessary.
 
 For a column with a share p of stored entries, mean^2 <= p E[x^2] by Cauchy-Schwarz, so the sum of squares exceeds that
 about the mean by at most 1 / (1 - p). Without weights, only columns in which every entry is stored may hide a small
-spread behind a large mean; their mean is taken out of the entries. p is a share of the weights, so columns with zeros
-in rows of tiny weight may hide it as well. Bounds take account of that, and scaling is refused.
+spread behind a large mean; their mean is subtracted from the entries. p is a share of the weights, so columns with
+zeros in rows of tiny weight may hide it as well. Bounds account for that, and scaling is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Stored(Case):
 
     _offset: np.ndarray | None = None
     _unshifted: Any = None
-    """The rows as they were given, where full columns have been shifted (and rounded to float32)."""
+    """The rows as given, if full columns have been shifted (and rounded to float32)."""
     _first_pass: MomentsAndProduct | None = None
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
@@ -81,7 +81,7 @@ class Stored(Case):
         return np.flatnonzero(given.reading.stored == np.count_nonzero(given.weights))
 
     def _centred_squares(self, moments_and_product: MomentsAndProduct, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
-        """In memory by a second sweep, without a difference of large numbers."""
+        """In memory by a second sweep, without cancellation."""
         if moments_and_product.stored is None or not isinstance(self._given, RowBlocks):
             return super()._centred_squares(moments_and_product, sums, raw)
         metadata: np.ndarray = self._given.backend.csr.squares_about_mean(self._given, moments_and_product)
@@ -95,7 +95,7 @@ class Stored(Case):
 
 
 def _refuse_unknown(moments: Moments) -> None:
-    """p is a share of the weights: rows without an entry may weigh next to nothing."""
+    """Raise if the spread is not known, because rows without an entry weigh almost nothing."""
     unknown = moments.unknown
     if unknown.size:
         others = "" if unknown.size == 1 else f" ({unknown.size} such columns)"

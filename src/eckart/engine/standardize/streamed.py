@@ -1,4 +1,4 @@
-"""Rows that are read in blocks. B^T B Q takes one pass over tall data, and two over wide ones."""
+"""Rows read in blocks. B^T B Q takes one pass over tall data, and two over wide data."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from eckart.engine.transformed import Centered
 
 
 class StreamedTall(Tall):
-    """The same as in memory: the sums of the blocks are added up in their order."""
+    """The same as in memory: the sums of the blocks are added in order."""
 
 
 class StreamedWide(Case):
-    """B holds A^T, whose rows are not available: A is surveyed first, then multiplied from both sides.
+    """B is A^T, whose rows are not available: the moments of A come first, then products from both sides.
 
-    B = D^T - r u^T with D = diag(u) (A - 1 c^T) diag(1/scale), so that B^T B is corrected as for tall data with the
-    roles of r and u exchanged: s = D r, and r^T r in place of W.
+    B = D^T - r u^T with D = diag(u) (A - 1 c^T) diag(1/scale), so B^T B is corrected as for tall data with the roles of
+    r and u exchanged: s = D r, and r^T r instead of W.
     """
 
     transposed = True

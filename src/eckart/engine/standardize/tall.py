@@ -23,7 +23,7 @@ from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.transformed import Centered, Scaled
 
 _SINGLE = 1e-4
-"""Relative error of sums of squares that a device forms in float32 over a few rows at a time, at most."""
+"""Maximum relative error of sums of squares that a device forms in float32 over a few rows at a time."""
 
 
 class Tall(Case):
@@ -34,7 +34,7 @@ class Tall(Case):
 
     def _first(self, right: Array | None, *, gram: bool) -> Array | None:
         base = self._base()
-        # With scaling, the first product has to wait until the scales are known.
+        # With scaling, the first product must wait until the scales are known.
         moments_and_product: MomentsAndProduct = base.moments_and_product(None if self.scale else right, gram=gram)
         self._moments, self._arriving = None, self._later(moments_and_product)
         if self.scale or backend_of(self.prototype).synchronous:
@@ -82,7 +82,7 @@ class Tall(Case):
 
     def _correct_gram(self, gram: object, mean: Array, weight: float) -> Array:
         if self.center:
-            # Blocks that were moved to a device leave a large sum there, and small ones on the host.
+            # Blocks copied to a device leave a large sum there and small ones on the host.
             mean = from_numpy(mean, gram) if isinstance(mean, np.ndarray) else mean
             gram = gram - weight * (mean[:, None] * mean[None, :])
         if self.scale:
@@ -91,28 +91,28 @@ class Tall(Case):
         return gram
 
     def _centring_factor(self) -> float:
-        """1 + 2 t + 2 t^2, with t^2 = W ||r||^2 / ||D||_F^2: what the correction adds to gamma ||D||_F^2.
+        """1 + 2 t + 2 t^2, with t^2 = W ||r||^2 / ||D||_F^2: the correction's addition to gamma ||D||_F^2.
 
-        The correction is s s^T / W in exact arithmetic, of norm W ||r||^2. The sums s = D^T u are off by at most
-        gamma || |D|^T u || <= gamma sqrt(W) ||D||_F, which moves it by 2 gamma t ||D||_F^2; the weight W, and the
-        products with s and r, are off by gamma each, relatively. t is known to the rounding of sums of squares only.
+        The correction is s s^T / W in exact arithmetic, of norm W ||r||^2. The sums s = D^T u are off by at most gamma
+        || |D|^T u || <= gamma sqrt(W) ||D||_F, which moves it by 2 gamma t ||D||_F^2. The weight W and the products
+        with s and r have relative errors of gamma each. t is known only to the rounding of sums of squares.
         """
         hidden = self._share_of_means()
         return 1.0 + 2.0 * math.sqrt(hidden) + 2.0 * hidden
 
     def _share_of_means(self) -> float:
-        """t^2, and what rounding may hide of it."""
+        """t^2, and the part of it that rounding may hide."""
         moments = self.moments
         raw = max(moments.raw_total, moments.total, 1e-300)
         doubt = 4.0 * gamma(moments.additions + ENTRY) + (0.0 if self.precision == "float64" else _SINGLE)
         return max(raw - moments.total, 0.0) / raw + doubt
 
     def _sharper(self, error: float, largest: float) -> float:
-        """gamma ||D||_F (||D||_2 + gamma ||D||_F) in place of gamma ||D||_F^2.
+        """gamma ||D||_F (||D||_2 + gamma ||D||_F) instead of gamma ||D||_F^2.
 
-        fl(D q) is off by gamma || |D| |q| || <= gamma ||D||_F, which D^T multiplies by ||D||_2 at most; the second
-        product is off by gamma || |D|^T |fl(D q)| || <= gamma ||D||_F ||fl(D q)||. Since B^T u = 0,
-        D^T D = B^T B + W r r^T and ||D||_2^2 <= ||B||_2^2 + t^2 ||D||_F^2.
+        fl(D q) is off by gamma || |D| |q| || <= gamma ||D||_F, which D^T multiplies by at most ||D||_2. The second
+        product is off by gamma || |D|^T |fl(D q)| || <= gamma ||D||_F ||fl(D q)||. Since B^T u = 0, D^T D = B^T B + W r
+        r^T and ||D||_2^2 <= ||B||_2^2 + t^2 ||D||_F^2.
         """
         moments = self.moments
         raw, growth = max(moments.raw_total, moments.total), gamma(self._product_additions + ENTRY)
@@ -121,7 +121,7 @@ class Tall(Case):
         return min(error, error - growth * raw + growth * math.sqrt(raw) * spectral)
 
     def exact_product(self, vectors: Array) -> Array:
-        """Where the first pass has summed in float64, as it does on the host, its means and scales are exact."""
+        """If the first pass summed in float64, as on the host, its means and scales are exact."""
         exact = backend_of(self.prototype).synchronous and not self.sparse and self._given.resident
         return self.exact().normal(vectors) if exact else super().exact_product(vectors)
 

@@ -1,4 +1,4 @@
-"""Dense in memory, more columns than rows: B holds A^T, whose rows are whole in a block and are centred there."""
+"""Dense data in memory with more columns than rows: B is A^T, whose rows are whole in a block and centred there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.transformed import Centered
 
 _GRAM_AMPLIFIED = 100.0
-"""A Gram matrix that is centred afterwards loses this factor at most; beyond, the rows are centred before."""
+"""Maximum loss of accuracy for centring a Gram matrix afterwards; beyond it, the rows are centred before."""
 
 
 class Wide(Case):
@@ -65,7 +65,7 @@ class Wide(Case):
         return scales(squares, mean, self._weight, self._units.of(columns))
 
     def _first_gram(self) -> Array:
-        """A A^T of data whose means are not far beyond their spread, centred afterwards: H A A^T H, H = I - 1 1^T/m."""
+        """A A^T of data whose means do not far exceed their spread, centred afterwards: H A A^T H, H = I - 1 1^T/m."""
         base = self._in_memory.transposed()
         rows, count = base.shape
         means, raw = np.zeros(rows), np.zeros(rows)
@@ -88,10 +88,10 @@ class Wide(Case):
         )  # fmt: skip
 
     def _better_shift(self) -> Array | None:
-        return None  # each row's own mean is subtracted in two parts
+        return None  # the mean of each row is subtracted in two parts
 
     def _with_known_means(self) -> RowBlocks:
-        """A^T with its rows centred and scaled by means and scales that are known: cheaper than finding them again."""
+        """A^T with its rows centred and scaled by known means and scales: cheaper than computing them again."""
         moments, dtype = self.moments, getattr(namespace(self.prototype), self.precision)
         steps: list[Step] = []
         if moments.mean is not None:

@@ -1,8 +1,8 @@
-"""HDF5 files and Zarr stores opened so that nothing is read but what was named, and nothing absent is read as zeros.
+"""HDF5 files and Zarr stores: only the named file is read, and missing chunks are an error, not zeros.
 
 An HDF5 file can point outside itself (external links, external storage, virtual datasets), and the chunks of a Zarr
-store can be symbolic links; all of these are refused. HDF5 and Zarr replace chunks that are not there by a fill value;
-here they are an error, so the declared shape never exceeds what is stored.
+store can be symbolic links. All of these are refused. HDF5 and Zarr replace missing chunks with a fill value. Here they
+are an error, so the declared shape never exceeds what is stored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eckart.io.rows import FileState
 
 _MOST_LINKS = 16
 ZARR_MARKS = ("zarr.json", ".zarray", ".zgroup")
-"""One of these files makes a folder a Zarr store."""
+"""A folder with one of these files is a Zarr store."""
 
 
 class Container(Protocol):
@@ -39,11 +39,11 @@ class Container(Protocol):
         ...
 
     def check(self, array: Any, name: str) -> None:
-        """Refuse an array that is not stored completely, in this container and nowhere else."""
+        """Refuse an array that is not stored completely in this container."""
         ...
 
     def check_unchanged(self, array: Any, start: int, stop: int) -> None:
-        """Refuse an array whose rows start..stop have changed since `check`; called after they were read."""
+        """Refuse an array whose rows start..stop have changed since `check`; called after reading them."""
         ...
 
 
@@ -79,8 +79,8 @@ class Hdf5:
             return group[part]
         if kind != self.h5py.h5l.TYPE_SOFT:
             raise FileError(
-                f"{self.name}: {group.name.rstrip('/')}/{part} is a link to another file, and only the file that was "
-                "named is read. Copy the data into it, for example with h5repack or h5copy."
+                f"{self.name}: {group.name.rstrip('/')}/{part} is a link to another file, but Eckart reads only the "
+                "file you name. Copy the data into it, for example with h5repack or h5copy."
             )
         if depth == _MOST_LINKS:
             raise FileError(f"{self.name}: {part!r} is a link that leads back to itself. Write the file again.")
@@ -90,8 +90,8 @@ class Hdf5:
         if array.is_virtual or array.external:
             kind = "a virtual dataset" if array.is_virtual else "a dataset with external storage"
             raise FileError(
-                f"{self.name}, {name!r} is {kind}: its values are in other files, and only the file that was named is "
-                "read. Copy the values into one file, for example with h5repack."
+                f"{self.name}, {name!r} is {kind}: its values are in other files, but Eckart reads only the file you "
+                "name. Copy the values into one file, for example with h5repack."
             )
         if array.shape is None:
             raise FileError(f"{self.name}, {name!r} is empty. Write it again.")
@@ -103,7 +103,7 @@ class Hdf5:
             _refuse_gaps(self.name, name, array.shape, size, array.id.get_storage_size(), "bytes")
 
     def check_unchanged(self, array: Any, start: int, stop: int) -> None:
-        """The file is one, and its state is compared by who reads it."""
+        """The reader compares the state of the single file."""
 
 
 class Zarr:
@@ -112,7 +112,7 @@ class Zarr:
     path: Path
     name: str
     _stamps: dict[str, np.ndarray]
-    """By array: what tells each chunk file from a later one under its name. Zarr reads a lost chunk as zeros."""
+    """For each array, a stamp of every chunk file that detects replaced files. Zarr reads a lost chunk as zeros."""
 
     def __init__(self, path: str) -> None:
         self._stamps = {}
@@ -122,12 +122,12 @@ class Zarr:
         for file in self._files(self.path):
             kind = file.lstat().st_mode
             if not any(test(kind) for test in (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)):
-                inner = file.relative_to(self.path)  # it would be waited for
+                inner = file.relative_to(self.path)  # opening it would block
                 raise FileError(f"{self.name}: {inner} is a pipe or a device, not a file. Copy the store again.")
             if stat.S_ISLNK(kind):
                 raise FileError(
-                    f"{self.name}: {file.relative_to(self.path)} is a symbolic link, and only the store that was named "
-                    "is read. Copy the store with its links resolved: cp -rL."
+                    f"{self.name}: {file.relative_to(self.path)} is a symbolic link, but Eckart reads only the store "
+                    "you name. Copy the store with its links resolved: cp -rL."
                 )
         self.root = zarr.open(zarr.storage.LocalStore(self.path, read_only=True), mode="r")
 
@@ -136,7 +136,7 @@ class Zarr:
             yield from (Path(place) / name for name in (*folders, *files))
 
     def names(self, group: Any) -> list[str]:
-        # From the folder: zarr would open every member, and report those that are damaged on its own.
+        # Listed from the folder: zarr would open every member and report damaged ones with its own errors.
         folder = self.path / group.path
         return sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _is_node(entry))
 
@@ -166,7 +166,7 @@ class Zarr:
                 self._check_blosc(file, size)
 
     def check_unchanged(self, array: Any, start: int, stop: int) -> None:
-        if array.path not in self._stamps:  # opened by a worker, which has compared the store with the client's
+        if array.path not in self._stamps:  # opened by a worker, which has already compared the store with the client's
             self._stamps[array.path] = self._stamps_of(array, 0, array.shape[0])
         known, now = self._stamps[array.path], self._stamps_of(array, start, stop)
         pieces = array.shards or array.chunks
@@ -189,20 +189,20 @@ class Zarr:
             yield folder / array.metadata.encode_chunk_key(index)
 
     def _stamps_of(self, array: Any, start: int, stop: int) -> np.ndarray:
-        """A number for each file, from its times, size and inode; 0 for one that is not there."""
+        """A number for each file, from its times, size and inode; 0 for a missing file."""
         return np.fromiter(map(_stamp, self._chunk_files(array, start, stop)), np.uint64)
 
     def _check_codecs(self, array: object, name: str) -> None:
-        """Only codecs that turn bytes into numbers or strings; others (such as pickle) could run code."""
+        """Accept only codecs that turn bytes into numbers or strings; others (such as pickle) could run code."""
         others = set(_codecs(array)) - _CODECS
         if others:
             raise FileError(
-                f"{self.name}, {name!r} is stored with the codec {', '.join(sorted(others))}, which Eckart does not "
+                f"{self.name}, {name!r} is stored with the codec {', '.join(sorted(others))}, which Eckart cannot "
                 "read. Write it again with zstd, gzip or blosc."
             )
 
     def _check_blosc(self, file: Path, size: int | None) -> None:
-        """Blosc believes the lengths in the header of a chunk, so one that is cut off would be read past its end.
+        """Check the lengths in the header of a chunk: Blosc trusts them and would read past the end of a truncated one.
 
         Header: 4 bytes of versions and flags, then the decoded, block and stored sizes as 32-bit integers [1].
 
@@ -214,7 +214,7 @@ class Zarr:
         if stored != file.stat().st_size or (size is not None and decoded != size):
             raise FileError(
                 f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header declares {stored:,} "
-                f"stored and {decoded:,} decoded bytes, and it has {file.stat().st_size:,} stored. Copy it again."
+                f"stored and {decoded:,} decoded bytes, but it has {file.stat().st_size:,} stored. Copy it again."
             )
 
 
@@ -225,7 +225,7 @@ _CODECS = {
 
 
 _OF_FIXED_SIZE = {"blosc", "bytes", "endian"}
-"""With these alone, the shape and dtype of a chunk give its decoded size; strings have any."""
+"""With only these, the shape and dtype of a chunk determine its decoded size; strings have any size."""
 
 
 def _codecs(array: Any) -> list[str]:
@@ -266,21 +266,21 @@ def _stamp(file: Path) -> int:
 def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, unit: str) -> None:
     if stored < expected:
         raise FileError(
-            f"{file}, {name!r}: shape {tuple(shape)} takes {expected:,} {unit}, and {stored:,} are stored. Values that "
-            "are not there would be read as zeros. Copy it again, or write it completely (in Zarr with "
+            f"{file}, {name!r}: shape {tuple(shape)} takes {expected:,} {unit}, but only {stored:,} are stored. The "
+            "others would be read as zeros. Copy it again, or write it completely (in Zarr with "
             "write_empty_chunks=True)."
         )
 
 
 def open_container(path: str, kind: str) -> Container:
-    """The container at a path; it closes when nothing refers to it any more."""
+    """The container at a path; it closes when nothing refers to it."""
     return Hdf5(path) if kind == "hdf5" else Zarr(path)
 
 
 @lru_cache(maxsize=4)
 def kept_container(state: FileState, kind: str) -> Container:
-    """The container of a file as it was at `state`; kept open, because opening reads its whole directory.
+    """The container of a file in the state `state`, kept open because opening reads its whole directory.
 
-    For the workers of a cluster, which get a source again with every block.
+    Used by the workers of a cluster, which receive a source with every block.
     """
     return open_container(state.path, kind)

@@ -1,7 +1,7 @@
-"""NumPy's .npy: the header is trusted only if the file size agrees, and nothing is allocated before that.
+"""NumPy's .npy: the header is trusted only if the file size agrees, and nothing is allocated before that check.
 
-The matrix is a read-only map of the file where its numbers are already doubles or floats; other numbers are converted,
-block by block when they would not fit in memory.
+The matrix is read from the file if its numbers are already doubles or floats. Other numbers are converted, block by
+block if they would not fit in memory.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Header:
 
 @dataclass(frozen=True)
 class ConvertingSource(OfMatrix):
-    """A mapped matrix of other numbers, turned into doubles one block at a time."""
+    """A mapped matrix of other numbers, converted to doubles one block at a time."""
 
     matrix: np.ndarray
     metadata: Metadata = field(default_factory=Metadata)
@@ -87,7 +87,7 @@ def _parse_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 
 def read_header(stream: BinaryIO, name: str) -> Header:
-    """Parse the header of an .npy stream and refuse every kind of content but numbers."""
+    """Parse the header of an .npy stream and refuse all content except numbers."""
     try:
         shape, fortran, dtype = _parse_header(stream)
     except _BAD_HEADER as error:
@@ -109,8 +109,8 @@ def check_size(header: Header, size: int, name: str) -> None:
     if size != expected:
         fault = "is truncated, or its header is wrong" if size < expected else "has bytes after its end"
         raise FileError(
-            f"{name} {fault}: shape {header.shape} of {header.dtype} takes {expected} bytes ({say_bytes(expected)}) "
-            f"and the file has {size}. Copy it again, or write it again with numpy.save."
+            f"{name} {fault}: shape {header.shape} of {header.dtype} takes {expected} bytes ({say_bytes(expected)}), "
+            f"but the file has {size}. Copy it again, or write it again with numpy.save."
         )
 
 
@@ -131,7 +131,7 @@ def read_npy(opened: OpenedFile) -> MemorySource | ConvertingSource:
 
 
 def _stored(opened: OpenedFile, header: Header) -> np.ndarray:
-    """The numbers, read and not mapped: a file that is cut off while it is mapped would end the process."""
+    """The numbers, read and not mapped: truncating a mapped file would end the process."""
     check_fits(header.bytes, opened.name, "reading it whole")
     flat = np.empty(math.prod(header.shape), header.dtype)
     view, done = memoryview(flat.view(np.uint8).data), 0
@@ -147,7 +147,7 @@ def _stored(opened: OpenedFile, header: Header) -> np.ndarray:
 
 
 def numeric_source(values: np.ndarray, metadata: Metadata) -> MemorySource | ConvertingSource:
-    """Floats and doubles as they are, other numbers as doubles."""
+    """A source of numbers: floats and doubles unchanged, other numbers as doubles."""
     if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
         return MemorySource(values, metadata)
     if values.size * 8 > free_memory() // 4:
@@ -168,7 +168,7 @@ def precision_notes(dtype: np.dtype) -> tuple[Note, ...]:
 
 
 def refuse_shape(shape: tuple[int, ...], name: str) -> None:
-    """Only tables: rows and columns, at least one of each."""
+    """Refuse shapes other than tables with at least one row and one column."""
     if len(shape) != 2:
         remedy = "Save it with reshape(-1, 1) for one column or reshape(1, -1) for one row"
         remedy = remedy if len(shape) == 1 else "Save it with reshape(rows, -1)"

@@ -1,4 +1,4 @@
-"""NumPy's .npz: a zip of .npy members, dense or one of SciPy's sparse matrices. Nothing is ever unpacked to disk."""
+"""NumPy's .npz: a zip of .npy members, dense or one of SciPy's sparse matrices. Nothing is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eckart.wording import KEY
 
 
 def read_npz(opened: OpenedFile, key: str | None = None) -> MemorySource | ConvertingSource:
-    """The one matrix of the archive, the one named by `key`, or the sparse matrix it spells out."""
+    """The only matrix of the archive, the one named by `key`, or its sparse matrix."""
     with (
         reading(opened.name, kind=".npz archive"),
         opened.stream() as stream,
@@ -83,13 +83,18 @@ def _dense(
 def matrix_key(
     archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: OpenedFile, key: str | None
 ) -> tuple[str, tuple[Note, ...]]:
-    """The name of the one matrix of an archive, or `key`, and a note on arrays that are not used."""
+    """The name of the only matrix of an archive, or `key`, and a note on unused arrays."""
     notes: tuple[Note, ...] = ()
     if key is None:
         key = _only_matrix(archive, members, opened)
         if len(members) > 1:
             others = [name for name in members if name != key]
-            notes = (Note("unused_arrays", f"The matrix is the array {key!r}; not used: {listed(others)}."),)
+            notes = (
+                Note(
+                    "unused_arrays",
+                    (f"The matrix was read from the array {key!r}; other arrays were ignored: {listed(others)}."),
+                ),
+            )
     if key not in members:
         raise ParameterError(f"{opened.name} has no array {key!r}. It has {listed(list(members))}.")
     return key, notes
@@ -129,7 +134,7 @@ def _sparse(
 
 
 def format_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> str:
-    """The one member that is text: the kind of the sparse matrix, three letters."""
+    """The one text member: the kind of the sparse matrix, three letters."""
     with archive.open(entry) as stream:
         content = stream.read(1000)
     kind = content[-12:].replace(b"\0", b"").strip().decode("latin-1")[-3:] if entry.file_size <= 1000 else ""

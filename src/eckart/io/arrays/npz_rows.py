@@ -1,4 +1,4 @@
-"""Rows of a CSR matrix saved by scipy.sparse.save_npz, unpacked from its beginning to its end."""
+"""Rows of a CSR matrix saved by scipy.sparse.save_npz, unpacked from beginning to end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from eckart.io.rows import FileState, OfStored
 
 _CHUNK = 1 << 20
 _SKIP = 1 << 20
-"""Numbers that are skipped or checked at a time."""
+"""Number of values skipped or checked at a time."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Unpacking:
 
     def _begin(self) -> None:
         self.close()
-        # Closed with this object, in whatever order a cycle of garbage is collected.
+        # Closed with this object, regardless of the order of garbage collection.
         descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         self.close_file = weakref.finalize(self, os.close, descriptor)
         self.archive = zipfile.ZipFile(open(descriptor, "rb", closefd=False))  # noqa: SIM115
@@ -62,7 +62,7 @@ class Unpacking:
         self.place = 0
 
     def _take(self, count: int) -> np.ndarray:
-        numbers = np.empty(count, self.dtype)  # writable, as arrays of every other reader are
+        numbers = np.empty(count, self.dtype)  # writable, like the arrays of every other reader
         view = memoryview(numbers.view(np.uint8).data)
         while len(view):
             got = self.stream.readinto(view[:_CHUNK])
@@ -131,13 +131,13 @@ class NpzRows(OfStored):
 
 
 def _check_parts(data: Header, indices: Header, indptr: np.ndarray, rows: int, name: str) -> None:
-    """The rules of CSR that can be checked without the values and indices."""
+    """Check the rules of CSR that do not need the values and indices."""
     if len(data.shape) != 1 or data.shape != indices.shape or indices.dtype.kind not in "iu":
         broken(name, f"it has values of shape {data.shape} and {indices.dtype} indices of shape {indices.shape}")
     if len(indptr) != rows + 1:
-        broken(name, f"'indptr' has {len(indptr)} entries and should have {rows + 1}")
+        broken(name, f"'indptr' has {len(indptr)} entries instead of {rows + 1}")
     if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or int(indptr[-1]) != data.shape[0]:
-        broken(name, f"'indptr' should rise from 0 to {data.shape[0]}, the number of values")
+        broken(name, f"'indptr' should increase from 0 to {data.shape[0]}, the number of values")
 
 
 def npz_rows(opened: OpenedFile, path: str, memory: int | None = None) -> NpzRows | None:

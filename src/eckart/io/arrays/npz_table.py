@@ -1,4 +1,4 @@
-"""Rows of a dense array in an .npz archive (numpy.savez), unpacked from its beginning to its end."""
+"""Rows of a dense array in an .npz archive (numpy.savez), unpacked from beginning to end."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class NpzTableRows(OfStored, WholeRows):
 
 
 def npz_table_rows(opened: OpenedFile, path: str, key: str | None = None) -> NpzTableRows | None:
-    """The one matrix of an archive, or the array `key`; None for sparse matrices and arrays stored by columns."""
+    """The only matrix of an archive, or the array `key`; None for sparse matrices and arrays stored by columns."""
     state = FileState.of(path)
     with reading(opened.name, kind=".npz archive"), opened.stream() as stream, zipfile.ZipFile(stream) as archive:
         members = members_of(archive, opened, whole=False)

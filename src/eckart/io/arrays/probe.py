@@ -1,8 +1,8 @@
-"""HDF5 files are first opened by a separate process, because damaged metadata can keep libhdf5 in an endless loop.
+"""HDF5 files are first opened in a separate process, because damaged metadata can put libhdf5 into an endless loop.
 
-No exception and no signal handler of Python ends such a loop, and a crash would end the program. So one helper process
-reads the metadata (links, attributes, chunk index, names) before this one does. It has a few seconds of processor time;
-if it runs out of them or crashes, the file is refused. It is started with the first HDF5 file and serves all others.
+No Python exception or signal handler can end such a loop, and a crash would end the program. One probe process
+therefore reads the metadata (links, attributes, chunk index, names) first. It has a few seconds of processor time; if
+it runs out or crashes, the file is refused. It starts with the first HDF5 file and serves all others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SECONDS = 3
 
 
 class Probe:
-    """The helper process, as seen from this one."""
+    """The probe process, as seen from this one."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
@@ -61,7 +61,7 @@ _lock = threading.Lock()
 
 
 def check_metadata(path: str, key: str | None) -> None:
-    """Refuse an HDF5 file whose metadata libhdf5 cannot go through. Where there are no such timers, nothing is done."""
+    """Refuse an HDF5 file whose metadata libhdf5 cannot read. Without process timers, nothing is done."""
     if not hasattr(signal, "setitimer"):
         return
     with _lock:
@@ -89,7 +89,7 @@ atexit.register(_close)
 
 
 def _serve() -> None:
-    """Go through the metadata of one file after the other, as named on standard input."""
+    """Read the metadata of files named on standard input, one by one."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is meant for the main program
     for line in sys.stdin:
@@ -103,7 +103,7 @@ def _serve() -> None:
 
 
 def _read_one_row(path: str, key: str | None) -> None:
-    """All that is needed to read rows; the file is closed at the end, so that others may write it."""
+    """Read everything needed to read rows, then close the file, so that others may write it."""
     from eckart.io.arrays.stored import stored_rows
 
     found: Any = stored_rows(path, "hdf5", key)

@@ -1,7 +1,7 @@
-"""The arrays of a saved sparse matrix, checked before SciPy may follow their indices.
+"""The arrays of a saved sparse matrix, checked before SciPy uses their indices.
 
-A stored index is an address: one outside its range makes a product read foreign memory. So every index, pointer and
-length is compared with the shape first.
+A stored index is an address: one out of range makes a product read foreign memory. Every index, pointer and length is
+therefore checked against the shape first.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def canonical(matrix: Matrix) -> Matrix:
 
 
 def broken(name: str, what: str) -> NoReturn:
-    raise FileError(f"{name} is a broken sparse matrix: {what}. Save it again with scipy.sparse.save_npz.")
+    raise FileError(f"{name} is a damaged sparse matrix: {what}. Save it again with scipy.sparse.save_npz.")
 
 
 def _take(arrays: Arrays, key: str, name: str) -> np.ndarray:
     if key not in arrays:
-        broken(name, f"the array {key!r} is not there")
+        broken(name, f"the array {key!r} is missing")
     return arrays[key]
 
 
@@ -67,16 +67,18 @@ def _numbers(data: np.ndarray) -> np.ndarray:
 def whole_numbers(arrays: Arrays, key: str, name: str) -> np.ndarray:
     values = _take(arrays, key, name)
     if values.dtype.kind not in "iu" or values.ndim != 1:
-        broken(name, f"{key!r} has type {values.dtype} and shape {values.shape}, and should be a list of whole numbers")
+        broken(
+            name, (f"{key!r} has type {values.dtype} and shape {values.shape} instead of being a list of whole numbers")
+        )
     if values.dtype.kind == "u" and values.size and values.max() > np.iinfo(np.int64).max:
-        broken(name, f"{key!r} has an entry of {values.max()}")
+        broken(name, f"{key!r} contains the entry {values.max()}")
     return values.astype(np.int64, copy=False)
 
 
 def shape_of(arrays: Arrays, name: str) -> tuple[int, int]:
     sizes = whole_numbers(arrays, "shape", name)
     if sizes.size != 2 or (sizes < 1).any():
-        broken(name, f"its shape is {tuple(sizes.tolist())}, and a matrix has at least one row and one column")
+        broken(name, f"its shape is {tuple(sizes.tolist())}, but a matrix has at least one row and one column")
     return int(sizes[0]), int(sizes[1])
 
 
@@ -90,7 +92,10 @@ def _check_range(indices: np.ndarray, bound: int, key: str, name: str) -> None:
 def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> tuple[np.ndarray, np.ndarray]:
     row, col = whole_numbers(arrays, "row", name), whole_numbers(arrays, "col", name)
     if data.ndim != 1 or not len(row) == len(col) == len(data):
-        broken(name, f"it has {len(row)} rows, {len(col)} columns and {data.size} values, which should be equally many")
+        broken(
+            name,
+            (f"it has {len(row)} rows, {len(col)} columns and {data.size} values, but these numbers should be equal"),
+        )
     _check_range(row, shape[0], "row", name)
     _check_range(col, shape[1], "col", name)
     return row, col
@@ -118,7 +123,7 @@ def _blocks(block: tuple[int, ...], shape: tuple[int, int], name: str) -> tuple[
 def _compressed(
     kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rules of csr, csc and bsr: pointers rise from 0 to the number of entries, indices stay inside."""
+    """Rules of csr, csc and bsr: pointers increase from 0 to the number of entries, indices stay within the shape."""
     indices, indptr = whole_numbers(arrays, "indices", name), whole_numbers(arrays, "indptr", name)
     major, minor = shape[::-1] if kind == "csc" else shape
     if data.ndim != (3 if kind == "bsr" else 1):
@@ -126,8 +131,14 @@ def _compressed(
     if kind == "bsr":
         major, minor = _blocks(data.shape[1:], shape, name)
     if len(indptr) != major + 1:
-        broken(name, f"'indptr' has {len(indptr)} entries and should have {major + 1}")
+        broken(name, f"'indptr' has {len(indptr)} entries instead of {major + 1}")
     if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == len(indices) == len(data):
-        broken(name, f"'indptr' should rise from 0 to {len(data)}, the number of values, and 'indices' be as many")
+        broken(
+            name,
+            (
+                f"'indptr' should increase from 0 to {len(data)}, the number of values, and 'indices' should have as "
+                "many entries"
+            ),
+        )
     _check_range(indices, minor, "indices", name)
     return indices, indptr

@@ -1,7 +1,7 @@
 """Rows of arrays in HDF5 files, AnnData files and Zarr stores: dense, or CSR as AnnData writes it.
 
-Both libraries give arrays with `shape`, `dtype`, `chunks`, `attrs` and slices that are read when they are taken, so
-the same code serves both; only opening differs (`containers`).
+Arrays of both libraries have `shape`, `dtype`, `chunks`, `attrs` and lazy slices, so the same code serves both; only
+opening differs (`containers`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from eckart.wording import KEY
 _NAMES = ("_index", "index", "cell_id", "gene_id")
 _MOST_NAMES = 1_000_000
 _PIECE = 1 << 20
-"""Row pointers that are checked at a time."""
+"""Number of row pointers checked at a time."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class StoredRows:
     kind: str
     """"hdf5" or "zarr"."""
     place: str
-    """Where in the file the array or group is."""
+    """Path of the array or group inside the file."""
     shape: tuple[int, int]
     stored: np.dtype
     sparse: bool
@@ -48,9 +48,9 @@ class StoredRows:
     chunk: int
     metadata: Metadata = field(default_factory=Metadata)
     columns: int = 0
-    """Columns of a dense array that are read at a time; 0 for all of them."""
+    """Columns of a dense array read at a time; 0 for all of them."""
     _opened: dict[str, Container] = field(default_factory=dict, compare=False, repr=False)
-    """The container, open as long as this source is in use; empty in the workers of a cluster."""
+    """The container, open while this source is in use; empty in the workers of a cluster."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -97,9 +97,9 @@ class StoredRows:
         pointers = np.asarray(parts["indptr"][start : stop + 1]).astype(np.int64)
         first, last = int(pointers[0]), int(pointers[-1])
         if (start == 0 and first) or (stop == self.shape[0] and last != self.count) or not 0 <= first <= last:
-            raise ValueError(f"indptr runs from {first:,} to {last:,}, and there are {self.count:,} values")
+            raise ValueError(f"indptr runs from {first:,} to {last:,}, but there are {self.count:,} values")
         if last > self.count:
-            raise ValueError(f"indptr reaches {last:,}, and there are {self.count:,} values")
+            raise ValueError(f"indptr reaches {last:,}, but there are {self.count:,} values")
         data = np.asarray(parts["data"][first:last], dtype=self.dtype)
         indices = np.asarray(parts["indices"][first:last])
         container.check_unchanged(parts["indptr"], start, stop + 1)
@@ -118,7 +118,7 @@ class StoredRows:
 
 
 def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None = None) -> StoredRows:
-    """The matrix of a file: the array `key`, or AnnData's X, or the only array of two dimensions."""
+    """The matrix of a file: the array `key`, AnnData's X, or the only two-dimensional array."""
     name = Path(path).name
     state = FileState.of(path)
     container = open_container(path, kind)
@@ -166,10 +166,10 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
 
 
 def _columns_at_a_time(array: Any, memory: int | None) -> int:
-    """Columns whose chunks take a sixteenth of the memory allowed, or one chunk; 0 if all columns do.
+    """Number of columns whose chunks take a sixteenth of the allowed memory, at least one chunk; 0 if all columns fit.
 
-    Zarr decodes all chunks that a block of rows touches at the same time, and h5py one after the other. The chunks of
-    an array that is stored by columns are decoded again for every block.
+    Zarr decodes all chunks of a block of rows at once, h5py one after another. For an array stored by columns, the
+    chunks are decoded again for every block.
     """
     rows, columns = array.chunks
     limit = (free_memory() if memory is None else memory) // 16
@@ -179,7 +179,7 @@ def _columns_at_a_time(array: Any, memory: int | None) -> int:
 
 
 def _check_chunk(array: Any, name: str, memory: int | None) -> None:
-    """A chunk is unpacked whole, however few of its numbers are wanted."""
+    """Check the size of a chunk, which is unpacked whole even if few of its numbers are wanted."""
     if array.chunks:
         size = math.prod(array.chunks) * np.dtype(array.dtype).itemsize
         check_piece(size, name, f"one chunk of {' x '.join(map(str, array.chunks))} values", memory)
@@ -188,13 +188,13 @@ def _check_chunk(array: Any, name: str, memory: int | None) -> None:
 def _check_encoding(encoding: str, name: str, place: str) -> None:
     if "csc" in encoding:
         raise FileError(
-            f"{name}, {place!r} is stored by columns ({encoding}), and rows cannot be read from it in blocks. "
-            "Write it as CSR, for example with X.tocsr()."
+            f"{name}, {place!r} is stored by columns ({encoding}), so it cannot be read in blocks of rows. Write it "
+            "as CSR, for example with X.tocsr()."
         )
     if encoding and "csr" not in encoding:
         raise FileError(
-            f"{name}, {place!r} is a group of the encoding {quoted(encoding)}, and only arrays and CSR matrices can be "
-            f"read. Write it as CSR, or name another array with {KEY}"
+            f"{name}, {place!r} is a group with the encoding {quoted(encoding)}, but Eckart reads only arrays and "
+            f"CSR matrices. Write it as CSR, or name another array with {KEY}"
         )
 
 
@@ -226,7 +226,7 @@ def _sparse(
     data, indices, indptr = _csr_members(container, group, place, name, memory)
     shape = _shape(attributes.get("shape", attributes.get("h5sparse_shape", ())))
     if shape is None or shape[0] + 1 != int(indptr.shape[0]):
-        raise FileError(f"{name}, {place!r}: the shape {shape} does not fit its row pointers. Write it again.")
+        raise FileError(f"{name}, {place!r}: the shape {shape} does not match its row pointers. Write it again.")
     count = int(data.shape[0])
     if count != int(indices.shape[0]):
         raise FileError(f"{name}, {place!r}: it has {indices.shape[0]:,} indices for {count:,} values.")
@@ -262,14 +262,14 @@ def _place(container: Container, name: str) -> str:
 
 
 def _values(container: Container, column: Any) -> Any:
-    """The array of a column of AnnData; its nullable columns, which pandas 3 gives, are groups. None if it has none."""
+    """The array of an AnnData column; nullable columns (pandas 3) are groups. None if there is none."""
     if column is not None and _is_group(column):
         column = container.get(column, "values")
     return None if column is None or _is_group(column) else column
 
 
 def _index(container: Container, side: str, size: int, name: str, memory: int | None) -> tuple[str, ...] | None:
-    """Names of the rows or columns of AnnData, where they are few enough to keep."""
+    """Names of the rows or columns of AnnData, unless there are too many to keep."""
     group = container.get(container.root, side)
     if group is None or not _is_group(group) or size > _MOST_NAMES:
         return None
@@ -279,9 +279,11 @@ def _index(container: Container, side: str, size: int, name: str, memory: int | 
     if names is None:
         return None
     if names.shape != (size,):
-        raise FileError(f"{name}: {side!r} has names of shape {names.shape} for {size:,}. Write it again.")
+        raise FileError(
+            f"{name}: {side!r} has names of shape {names.shape}, but {size:,} names are needed. Write it again."
+        )
     container.check(names, f"{side}/{given}")
-    # Names of a fixed length may be packed: a few bytes in the file, and gigabytes in memory.
+    # Fixed-length names may be compressed: a few bytes in the file, gigabytes in memory.
     check_piece(size * np.dtype(names.dtype).itemsize, name, f"the list of names in {side!r}", memory)
     return tuple(value.decode() if isinstance(value, bytes) else str(value) for value in names[:])
 

@@ -1,10 +1,10 @@
-"""Rows from inside the record batches of an Arrow file, without reading all of a batch where the format allows that.
+"""Rows from inside the record batches of an Arrow file, without reading whole batches if the format allows.
 
-An uncompressed batch lies in the file column by column, so any rows of a column of fixed width can be read directly.
-What is compressed, and columns of other types, are decoded for a whole batch.
+An uncompressed batch is stored column by column, so any rows of a fixed-width column can be read directly. Compressed
+batches and columns of other types are decoded whole.
 
-Where the columns are is found by Arrow in a copy of the file in memory that has its metadata only. A map of the file
-itself would do as well, but a file that is cut off while it is mapped ends the process (SIGBUS).
+Arrow locates the columns in a copy of the file in memory that contains only its metadata. A memory map of the file
+would also do, but truncating a mapped file ends the process (SIGBUS).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
-"""MAP_NORESERVE: pages that are never written need no memory, however many there are."""
+"""MAP_NORESERVE: pages that are never written take no memory."""
 
 
 class ArrowPieces:
@@ -48,14 +48,14 @@ class ArrowPieces:
         self._places: Any = None
 
     def counts(self) -> list[int]:
-        """The rows of the batches, as the metadata have them; every other read compares them with the batch."""
+        """The rows of the batches according to the metadata; every read compares them with the batch."""
         for group, head in enumerate(self._heads):
             if not head.rows and self._reader(tuple(self.wanted)).get_batch(group).num_rows:  # or it raises
-                raise ValueError(f"batch {group + 1} has rows that its metadata do not count")
+                raise ValueError(f"batch {group + 1} has more rows than its metadata declare")
         return [head.rows for head in self._heads]
 
     def decoded_bits(self) -> int:
-        """Bits in each row of the columns that are decoded for a whole batch."""
+        """Bits per row of the columns that are decoded for a whole batch."""
         packed = any(head.packed for head in self._heads)
         types = [self.schema.field(j).type for j in self.wanted]
         return sum(kind.bit_width for kind in types if packed or not _is_fixed(kind))
@@ -93,7 +93,7 @@ class ArrowPieces:
         return self._readers[columns]
 
     def _laid_out(self, group: int) -> dict[int, pa.Array]:
-        """Columns of fixed width as they lie in the file; their values are not there, only their places."""
+        """Columns of fixed width as laid out in the file: positions only, without values."""
         import pyarrow as pa
         from pyarrow import ipc
 
@@ -101,13 +101,13 @@ class ArrowPieces:
             if self._places is None:
                 self._places = ipc.open_file(self._layout)
             batch = self._places.get_batch(group)
-        except pa.ArrowException:  # a column that is not wanted may be damaged
+        except pa.ArrowException:  # an unwanted column may be damaged
             return {}
         columns = {j: batch.column(j) for j in self.wanted if _is_fixed(self.schema.field(j).type)}
         return {j: column for j, column in columns.items() if self._in_file(column)}
 
     def _validate(self, column: pa.Array) -> None:
-        """What validate(full=True) checks; of a column in the file the numbers need not be read for that."""
+        """The checks of validate(full=True), without reading the numbers of columns in the file."""
         import pyarrow as pa
 
         if not self._in_file(column):
@@ -130,7 +130,7 @@ class ArrowPieces:
         )
 
     def _stored(self, stream: BinaryIO, array: pa.Array, first: int, count: int) -> pa.Array:
-        """Rows of one column, read from its place in the file."""
+        """Rows of one column, read from its position in the file."""
         import pyarrow as pa
 
         place = array.offset + first
@@ -141,7 +141,7 @@ class ArrowPieces:
         return pa.Array.from_buffers(array.type, count, buffers, offset=place % 8)
 
     def _bits(self, stream: BinaryIO, buffer: pa.Buffer, bits: int, place: int, count: int) -> pa.Buffer:
-        """Elements of so many bits, from a multiple of eight on: bits are packed by eight."""
+        """Elements of this many bits, starting at a multiple of eight, because bits are packed by eight."""
         import pyarrow as pa
 
         begin, end = (place - place % 8) * bits // 8, -(-(place + count) * bits // 8)
@@ -154,7 +154,7 @@ class ArrowPieces:
 
 
 class _Bytes:
-    """A file that slices into bytes, like a map of it."""
+    """A file that slices into bytes, like a memory map."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream, self._size = stream, size
@@ -168,7 +168,7 @@ class _Bytes:
 
 
 def _copied(stored: _Bytes, spans: Sequence[Span]) -> mmap.mmap:
-    """Memory of the size of the file with these parts of it; the rest is zeros, and takes none."""
+    """Memory of the size of the file with these parts of it; the rest is zeros and takes no space."""
     flags = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE}
     copy = mmap.mmap(-1, len(stored), **flags)
     for span in spans:

@@ -1,4 +1,4 @@
-"""Arrow columns as the parts of a table: numbers into one matrix, texts and dates set aside."""
+"""From Arrow columns to the parts of a table: numbers in one matrix, texts and dates set aside."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _TILE = 64
-"""Columns that are written at a time."""
+"""Number of columns written at a time."""
 TRUTHS = "true and false: used as 1 and 0"
 
 
@@ -53,7 +53,8 @@ def text_of(name: str, column: pa.ChunkedArray, kind: str = "text") -> Text:
         column = pc.cast(column, pa.string())
     known: dict[str, str] = {"": ""}
     values: list[str] = []
-    for chunk in column.chunks:  # each with its own dictionary: one for all would cost the square of the chunks
+    # each with its own dictionary: a shared one would cost the square of the number of chunks
+    for chunk in column.chunks:
         coded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
         words = [known.setdefault(word, word) for word in map(_word, coded.dictionary.to_pylist())] + [""]
         indices = coded.indices.cast(pa.int64()).fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
@@ -67,7 +68,7 @@ def _word(word: str | None) -> str:
 
 
 def matrix_of(columns: Sequence[pa.ChunkedArray], rows: int, name: str) -> np.ndarray:
-    """Numeric Arrow columns side by side, row by row in memory; float32 only if all are."""
+    """Numeric Arrow columns as one row-major matrix; float32 only if all are."""
     import pyarrow as pa
 
     single = all(stored_type(column.type) == pa.float32() for column in columns)
@@ -76,7 +77,7 @@ def matrix_of(columns: Sequence[pa.ChunkedArray], rows: int, name: str) -> np.nd
     flat = [_plain(column, target) for column in columns]
     out = np.empty((rows, len(columns)), dtype)
     step = max(1, (1 << 16) // min(len(columns), _TILE))
-    # A tile at a time: writing whole columns would miss the cache at every entry.
+    # Write tile by tile: whole columns would miss the cache at every entry.
     for first in range(0, len(flat), _TILE):
         tile, some = out[:, first : first + _TILE], flat[first : first + _TILE]
         for start in range(0, rows, step):
@@ -92,7 +93,7 @@ def _plain(column: pa.ChunkedArray, target: pa.DataType) -> np.ndarray:
     if pa.types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
     if pa.types.is_decimal(column.type):
-        # By way of text: Arrow multiplies by a rounded power of ten, and 0.3 becomes 0.30000000000000004.
+        # Convert through text: Arrow multiplies by a rounded power of ten, and 0.3 becomes 0.30000000000000004.
         column = pc.cast(column, pa.string())
     column = pc.cast(column, target, safe=False)
     if column.null_count:
@@ -102,9 +103,9 @@ def _plain(column: pa.ChunkedArray, target: pa.DataType) -> np.ndarray:
 
 
 def stored_numbers(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    """Numbers without gaps as they lie in memory.
+    """Numbers without missing values, as a view of their memory.
 
-    `to_numpy` and `pa.scalar` of Arrow would import pandas: 50 MB, and half a second of a first call.
+    Arrow's `to_numpy` and `pa.scalar` would import pandas: 50 MB, and half a second of a first call.
     """
     import pyarrow as pa
 
@@ -122,7 +123,7 @@ def _stored(array: pa.Array) -> np.ndarray:
 
 
 def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matrix: np.ndarray) -> list[Note]:
-    """What happened to truth values and to integers too large for a float."""
+    """Notes on truth values and on integers too large for a float."""
     import pyarrow as pa
 
     truths = list(truth_roles(names, columns))
@@ -147,7 +148,7 @@ def truth_roles(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> dic
 
 
 def refuse_infinite(matrix: np.ndarray, names: Sequence[str], place: Callable[[int], str]) -> None:
-    """Infinite cells are refused; `place(row)` says where the row is in the file."""
+    """Refuse infinite cells; `place(row)` locates the row in the file."""
     step = max(1, (1 << 20) // matrix.shape[1])
     for start in range(0, len(matrix), step):
         infinite = np.isinf(matrix[start : start + step])

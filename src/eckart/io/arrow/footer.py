@@ -1,8 +1,8 @@
-"""The record batches that the footer of an Arrow file lists: how many rows each has, and whether it is compressed.
+"""The record batches listed in the footer of an Arrow file: their rows, and whether they are compressed.
 
-PyArrow gives the rows of a batch only with the batch itself, which decodes all of it where it is compressed. Both are
-in the metadata, which are FlatBuffers [1]: a table begins with the distance to its vtable, which lists the places of
-its fields. Layout of the file: ... batches, footer, length of the footer (int32), "ARROW1" [2].
+PyArrow gives the number of rows of a batch only with the batch itself, which it decodes whole if it is compressed. The
+metadata contain both. They are FlatBuffers [1]: a table begins with the distance to its vtable, which lists the
+positions of its fields. Layout of the file: ... batches, footer, length of the footer (int32), "ARROW1" [2].
 
 [1] https://flatbuffers.dev/internals/
 [2] https://arrow.apache.org/docs/format/Columnar.html#ipc-file-format
@@ -19,7 +19,7 @@ _BLOCK = 24
 
 
 class Bytes(Protocol):
-    """Anything that slices into bytes: bytes, or a file that reads what is asked for."""
+    """Anything that slices into bytes: bytes, or a file that reads on demand."""
 
     def __len__(self) -> int: ...
 
@@ -49,7 +49,7 @@ def batch_heads(file: Bytes) -> list[BatchHead]:
 
 
 def metadata_spans(file: Bytes) -> list[Span]:
-    """Where an Arrow file has no values: its beginning, the metadata of dictionaries and batches, and the footer."""
+    """The parts of an Arrow file without values: beginning, metadata of dictionaries and batches, and footer."""
     return [Span(0, 8), *_blocks(file, _DICTIONARIES), *_blocks(file, _BATCHES), Span(_footer(file), len(file))]
 
 
@@ -88,7 +88,7 @@ class _Table:
         return _Table(file, start + _integer(file, start, "<I"))
 
     def field(self, index: int) -> int:
-        """The place of a field, or 0 where it is absent."""
+        """The position of a field, or 0 if it is absent."""
         vtable = self.place - _integer(self.file, self.place, "<i")
         entry = 4 + 2 * index
         size = _integer(self.file, vtable, "<H")

@@ -1,4 +1,7 @@
-"""Parquet, Feather and Arrow files: typed columns, nothing guessed. Text comes as dictionaries; they cannot explode."""
+"""Parquet, Feather and Arrow files: typed columns, nothing guessed.
+
+Text is read as dictionaries, which bounds its memory.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ ENTRIES_NOTE = Note(
     f"counted from 0. To read it as a table of three columns, give {AS_PARQUET}.",
 )
 _BATCH = 1 << 17
-"""Rows that are decoded at a time."""
+"""Number of rows decoded at a time."""
 
 
 def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries: bool = True) -> MemorySource:
@@ -50,7 +53,7 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
         check_layout(meta)
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts, pre_buffer=False)
-        # In batches, as rows are streamed: reading whole accepts damaged files that reading in batches refuses.
+        # In batches, as for streamed rows: reading whole accepts damaged files that reading in batches refuses.
         chosen = selection(schema, wanted)
         types = file.schema_arrow if chosen is None else pa.schema([file.schema_arrow.field(name) for name in chosen])
         columns = taken(pa.Table.from_batches(file.iter_batches(_BATCH, columns=chosen), types), schema, wanted)
@@ -61,7 +64,7 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
 
 
 def check_layout(file: pq.ParquetFile) -> None:
-    """The row groups must have the columns of the schema, and together the rows of the file.
+    """Check that the row groups have the columns of the schema and together the rows of the file.
 
     The metadata of single columns are left to the reader: asking PyArrow for damaged ones ends the process.
     """
@@ -69,10 +72,10 @@ def check_layout(file: pq.ParquetFile) -> None:
     groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
     for number, group in enumerate(groups):
         if group.num_columns != columns:
-            raise ValueError(f"row group {number + 1} has {group.num_columns} columns, and the schema {columns}")
+            raise ValueError(f"row group {number + 1} has {group.num_columns} columns, but the schema has {columns}")
     counted = sum(group.num_rows for group in groups)
     if counted != meta.num_rows or any(group.num_rows < 0 for group in groups):
-        raise ValueError(f"the row groups have {counted} rows, and the file {meta.num_rows}")
+        raise ValueError(f"the row groups have {counted} rows, but the file declares {meta.num_rows}")
 
 
 def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySource:
@@ -83,8 +86,9 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
         magic = head.read(6)
     if magic[:4] == b"FEA1":
         raise FileError(
-            f"{opened.name} is of Feather's first version, whose reader in pyarrow does not check what it reads and "
-            "crashes on damaged files. Read it with pyarrow.feather.read_table if you trust it, and write it again."
+            f"{opened.name} is a Feather file of version 1. pyarrow does not check such files and crashes on damaged "
+            "ones, so Eckart does not read them. If you trust it, read it with pyarrow.feather.read_table and write "
+            "it again."
         )
     with reading(opened.name, kind="Arrow file"), _input(opened) as stream:
         if magic == b"ARROW1":
@@ -106,21 +110,21 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
 
 
 def _input(opened: OpenedFile) -> pa.BufferReader | pa.OSFile:
-    """Read, not mapped: a file that is cut off while it is mapped would end the process."""
+    """Read, not mapped: truncating a mapped file would end the process."""
     import pyarrow as pa
 
     return pa.BufferReader(opened.content) if opened.path is None else pa.OSFile(opened.path)
 
 
 def selection(schema: pa.Schema, wanted: Sequence[int]) -> list[str] | None:
-    """Names that select these columns of a Parquet file; None (all) where a name would select others as well."""
+    """Names that select these columns of a Parquet file; None (all) if a name would select others as well."""
     names = schema.names
     plain = len(set(names)) == len(names) and not any("." in name for name in names)
     return [names[j] for j in wanted] if plain else None
 
 
 def taken(table: pa.RecordBatch | pa.Table, schema: object, wanted: Sequence[int]) -> dict[int, pa.ChunkedArray]:
-    """The columns of what was read by `selection`, by position, once they are known to be sound."""
+    """The columns read by `selection`, by position, after checking that they are sound."""
     chosen = selection(schema, wanted)
     positions = range(len(wanted)) if chosen is not None else wanted
     columns = {j: table.column(k) for j, k in zip(wanted, positions, strict=True)}

@@ -1,8 +1,8 @@
-"""Rows from inside a Parquet row group, without decoding all of it where the format allows that.
+"""Rows from inside a Parquet row group, without decoding all of it if the format allows.
 
-A Parquet row group is decoded page by page from its beginning; going back means beginning again. One page of every
-column is in memory then. Of many columns that may be all of the row group, which is then decoded a few columns at a
-time, from its beginning for every block. Arrow batches: `batches`.
+A Parquet row group is decoded page by page from its beginning; going back means starting again. One page of every
+column is then in memory. With many columns that may be the whole row group. In that case it is decoded a few columns at
+a time, from its beginning for every block. Arrow batches: see `batches`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH_BYTES, _WIDE_BATCH_BYTES, _WIDE_BATCH_ROWS = 1 << 22, 1 << 24, 1 << 10
-"""Decoded at a time; of many columns more, because each costs time of its own in every batch."""
+"""Number of values decoded at a time; more for many columns, because each column has a cost per batch."""
 _BUFFER_BYTES = 1 << 24
 """Read ahead from the file, for all columns together."""
 _PAGE_BYTES = 1 << 20
-"""A page of a column as writers make them by default, before it is packed."""
+"""Default size of a page of a column, before compression."""
 
 
 class ParquetPieces:
@@ -37,7 +37,7 @@ class ParquetPieces:
     def __init__(self, state: FileState, wanted: Sequence[int], memory: int | None = None) -> None:
         from pyarrow import parquet
 
-        # Buffered, so that a column of a row group is read page by page instead of whole.
+        # Buffered, so that a column of a row group is read page by page.
         self._buffer = min(max(_BUFFER_BYTES // max(len(wanted), 1), 1 << 14), 1 << 20)
         self.file = parquet.ParquetFile(state.path, buffer_size=self._buffer, pre_buffer=False)
         self.schema, self.wanted = self.file.schema_arrow, list(wanted)
@@ -47,7 +47,7 @@ class ParquetPieces:
         self._rest: pa.RecordBatch | None = None
 
     def check_sizes(self, name: str, memory: int | None) -> None:
-        """Refuse row groups that cannot be decoded page by page, and whose blocks would be decoded too often."""
+        """Refuse row groups that cannot be decoded page by page and whose blocks would be decoded too often."""
         meta = self.file.metadata
         sizes = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
         if not sizes or not self.wanted:
@@ -59,14 +59,14 @@ class ParquetPieces:
             check_piece(self._decoded_bytes(group), name, what, memory, share=1)
 
     def _by_pages(self, group: int) -> bool:
-        """Whether one page of every column, and what is read ahead of it, take a quarter of the memory at most."""
+        """Whether one page of every column, and its read-ahead, take at most a quarter of the memory."""
         found = self.file.metadata.row_group(group)
         count = found.num_columns if selection(self.schema, self.wanted) is None else len(self.wanted)
         pages = sum(min(found.total_byte_size, count * size) for size in (_PAGE_BYTES, self._buffer))
         return bool(pages <= max(self.memory // 4, SMALL))
 
     def _decoded_bytes(self, group: int) -> int:
-        """Of the row group in memory; a dictionary or a run may stand for many rows."""
+        """Decoded size of the row group in memory; a dictionary or a run may represent many rows."""
         return int(self.file.metadata.row_group(group).num_rows) * 8 * len(self.wanted)
 
     def counts(self) -> list[int]:
@@ -89,7 +89,7 @@ class ParquetPieces:
             first, count = first + used, count - used
 
     def fill_by_columns(self, out: np.ndarray, group: int, first: int, name: str) -> bool:
-        """Rows first... of a row group into `out`, a few columns at a time; False where it is read page by page.
+        """Write rows first... of a row group into `out`, a few columns at a time; False if it is read page by page.
 
         Every column is decoded from the beginning of the row group, so its first rows are decoded once for each block.
         """

@@ -1,8 +1,8 @@
-"""Columns that hold numbers in another form, as plain columns.
+"""Columns with numbers in another form, converted to plain columns.
 
-Lists of one fixed length (embeddings) become one column for each place, name[0], name[1], ...; decimal numbers of a
-database, which ADBC sends as text of the opaque type "numeric", become doubles; numbers stored as a dictionary, as runs
-or as decimals of unusual width are decoded.
+Fixed-size lists (embeddings) become one column per element, name[0], name[1], ... Decimal numbers of a database, which
+ADBC sends as text of the opaque type "numeric", become doubles. Numbers stored as a dictionary, as runs or as decimals
+of unusual width are decoded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def width_of(kind: pa.DataType) -> int:
 
 
 def _decoded(kind: Any) -> pa.DataType | None:
-    """The plain type of numbers that are stored in another form; None for columns that are used as they are."""
+    """The plain type of numbers stored in another form; None for columns that are used unchanged."""
     import pyarrow as pa
 
     types = pa.types
@@ -63,7 +63,7 @@ def place_names(name: str, width: int) -> list[str]:
 
 
 def expanded_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema with one field for each place of a fixed-size list."""
+    """The schema with one field for each element of a fixed-size list."""
     import pyarrow as pa
 
     if not any(width_of(field.type) or _decoded(field.type) for field in schema):
@@ -87,7 +87,7 @@ def _number_type(kind: pa.DataType) -> pa.DataType:
 
 
 def expanded_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The same rows under `schema`, which is `expanded_schema` of theirs."""
+    """The same rows under `schema`, the result of `expanded_schema`."""
     import pyarrow as pa
 
     if not any(width_of(field.type) or _decoded(field.type) for field in batch.schema):
@@ -105,7 +105,7 @@ def expanded_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def list_matrix(column: pa.Array) -> np.ndarray:
-    """rows x width, a missing list as a row of NaN."""
+    """rows x width; a missing list is a row of NaN."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,6 +1,6 @@
-"""What the columns of an Arrow schema are for: numbers to analyse, texts that name or label rows, the rest left out.
+"""Roles of the columns of an Arrow schema: numbers to analyse, texts that name or label rows, others left out.
 
-The schema decides, so a table has one meaning whether it is read whole or in blocks.
+The roles depend only on the schema, so a table has the same roles whether it is read whole or in blocks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Roles:
-    """Positions of columns by what they are for, and the names they are called by, in the order of the schema."""
+    """Positions of columns by role, and their names, in the order of the schema."""
 
     schema: pa.Schema
     names: tuple[str, ...]
@@ -39,14 +39,14 @@ class Roles:
 
     @property
     def single(self) -> bool:
-        """Whether the matrix is of float32: all its columns are."""
+        """Whether the matrix is float32, because all its columns are."""
         import pyarrow as pa
 
         return all(kind == pa.float32() for kind in self.types)
 
 
 def roles_of(schema: pa.Schema, name: str, row_names: str | None = "auto") -> Roles:
-    """The index that pandas left in the metadata names or labels the rows; it is never a measurement."""
+    """Roles of the columns. The pandas index in the metadata names or labels the rows; it is never a measurement."""
     names, notes = unique_names(schema.names)
     check_row_names(row_names, names, name)
     index = _pandas_index(schema)
@@ -74,7 +74,7 @@ def source_of(
     matrix: np.ndarray,
     name: str,
 ) -> MemorySource:
-    """The matrix with names, labels and notes. Without rows (`numbers` empty) single values are not described."""
+    """The matrix with names, labels and notes. Without rows (`numbers` empty), individual values are not described."""
     labels = [roles.names[j] for j in roles.numbers]
     found: list[Text] = []
     for j, column in texts.items():
@@ -97,7 +97,7 @@ def empty_matrix(roles: Roles) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Typed:
-    """A column of which only the type is known."""
+    """A column with a known type only."""
 
     type: pa.DataType
 

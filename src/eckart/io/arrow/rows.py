@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ArrowRows(PiecedRows):
-    """Pieces (row groups or record batches) of files, one after the other; `edges` are the rows where they begin."""
+    """Pieces (row groups or record batches) of files in order; `edges` are their first rows."""
 
     files: tuple[FileState, ...]
     pieces: tuple[tuple[int, int], ...]
     """(file, row group or batch) of each piece."""
     edges: tuple[int, ...]
     columns: tuple[int, ...]
-    """Positions of the columns that hold numbers."""
+    """Positions of the columns with numbers."""
     single: bool
     parquet: bool
     metadata: Metadata = field(default_factory=Metadata)
     memory: int | None = None
-    """Bytes allowed, of which decoding takes a share; None is what is free."""
+    """Allowed bytes, of which decoding takes a share; None means all free memory."""
     sparse: bool = False
     _readers: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -86,7 +86,7 @@ class ArrowRows(PiecedRows):
 
     def _reader(self, number: int) -> Any:
         if self._readers.get("number") != number:
-            self._readers.pop("reader", None)  # closed before the next one is opened
+            self._readers.pop("reader", None)  # closed before the next one opens
             state = self.files[number]
             reader: Any = (
                 ParquetPieces(state, self.columns, self.memory) if self.parquet else ArrowPieces(state, self.columns)
@@ -107,7 +107,7 @@ def parquet_rows(
 ) -> ArrowRows:
     """One Parquet file, or several of one schema in the order given."""
     for path in paths:
-        open_path(path, MAX_EXPANSION)  # a pipe in a folder would be waited for
+        open_path(path, MAX_EXPANSION)  # opening a pipe in a folder would block
     states = tuple(FileState.of(path) for path in paths)
     pieces, counts, schema = [], [], None
     for number, state in enumerate(states):
@@ -182,14 +182,14 @@ def _assembled(
 
 def _names_dropped(roles: Roles) -> Note:
     dropped = listed([roles.names[j] for j in roles.texts])
-    text = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
+    text = f"The names and labels in {dropped} were not kept, because there are more than {MOST_NAMES:,} rows."
     return Note("names_dropped", text)
 
 
 def _texts(
     states: tuple[FileState, ...], pieces: list[tuple[int, int]], counts: list[int], roles: Roles, parquet: bool
 ) -> dict[int, pa.ChunkedArray]:
-    """The columns that name or label the rows, whole."""
+    """The complete columns that name or label the rows."""
     import pyarrow as pa
 
     def validated(array: pa.Array | pa.ChunkedArray) -> list[pa.Array]:

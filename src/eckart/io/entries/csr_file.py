@@ -1,10 +1,10 @@
-"""Entries (row, column, value) in any order -> CSR rows on disk, within a fixed amount of memory.
+"""From entries (row, column, value) in any order to CSR rows on disk, within a fixed amount of memory.
 
-Matrix Market files usually run down the columns, and tables of triplets in any order; rows cannot be read from either
+Matrix Market files are usually sorted by columns, and tables of triplets in any order. Rows cannot be read from either
 until they are sorted. This is a distribution sort on disk [1] in two passes. The first counts the entries of each row.
 The second appends each entry to the bucket of its row: a run of rows with about a million entries, whose position in
-the temporary files follows from the counts. Each bucket is then sorted in memory. The sorted matrix is an .npz as
-scipy.sparse.save_npz writes it, stored without packing.
+the temporary files follows from the counts. Each bucket is then sorted in memory. The sorted matrix is an uncompressed
+.npz in the format of scipy.sparse.save_npz.
 
 [1] Knuth, The Art of Computer Programming, volume 3, section 5.4.9.
 """
@@ -27,11 +27,11 @@ from eckart.spool import VARIABLE, Spool
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 _BUCKET = 1 << 20
-"""Entries that are sorted in memory."""
+"""Number of entries sorted in memory."""
 _ENTRY_BYTES = 28
 """Row, column and value in temporary files, and column and value in the sorted file."""
 _PIECE = 1 << 20
-"""Numbers that are copied at a time."""
+"""Number of values copied at a time."""
 
 
 def write_csr(
@@ -43,13 +43,16 @@ def write_csr(
     name: str | None = None,
     memory: int | None = None,
 ) -> int:
-    """Sort entries by rows into an .npz file; gives their number. `blocks` is called twice, `name` is for messages."""
+    """Sort entries by rows into an .npz file and return their number.
+
+    `blocks` is called twice; `name` is for messages.
+    """
     name = Path(path).name if name is None else name
     what = f"the list of row pointers of {shape[0]:,} rows"
     check_piece((shape[0] + 1) * 8 * 2, name, what, memory, share=1)
     counts = np.zeros(shape[0] + 1, np.int64)
     for rows, _, _ in blocks():
-        np.add.at(counts, rows + 1, 1)  # in place: one number for each row is all that this takes
+        np.add.at(counts, rows + 1, 1)  # in place: this takes only one number per row
     indptr = np.cumsum(counts, out=counts)
     with Spool(Path(path).resolve().parent) as folder:
         buckets = _Buckets(folder, indptr, shape, name)
@@ -70,7 +73,7 @@ def write_csr(
 
 
 class _Buckets:
-    """Runs of rows, one after the other in three files: row within the run, column and value of each entry."""
+    """Consecutive runs of rows in three files: row within the run, column and value of each entry."""
 
     def __init__(self, folder: Path, indptr: np.ndarray, shape: tuple[int, int], name: str) -> None:
         self.name = name
@@ -78,7 +81,7 @@ class _Buckets:
         self.starts = indptr[self.edges]
         """The first entry of each bucket."""
         self.ends = self.starts[:-1].copy()
-        """Where the next entry of each bucket goes."""
+        """Position of the next entry of each bucket."""
         total = int(indptr[-1])
         # Column numbers are kept, whatever their size.
         kinds = {"rows": _whole(shape[0]), "indices": _whole(shape[1]), "data": np.dtype(np.float64)}
@@ -97,7 +100,7 @@ class _Buckets:
             return
         number = np.searchsorted(self.edges, rows, side="right") - 1
         if int(number.min()) < int(number.max()):
-            # NumPy sorts 16-bit integers by counting them.
+            # NumPy sorts 16-bit integers by counting.
             order = np.argsort(number.astype(np.uint16) if len(self.edges) < 2**16 else number, kind="stable")
             rows, columns, values, number = rows[order], columns[order], values[order], number[order]
         cuts = np.flatnonzero(np.r_[True, number[1:] != number[:-1], True])
@@ -112,7 +115,7 @@ class _Buckets:
             self.ends[bucket] = place + last - first
 
     def sort(self) -> None:
-        """Sort each bucket by rows; entries of one row stay in the order in which they came."""
+        """Sort each bucket by rows; entries of one row keep their order."""
         if (self.ends != self.starts[1:]).any():
             self._refuse_change()
         for bucket, (first, last) in enumerate(zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)):
@@ -189,7 +192,7 @@ def _whole(size: int) -> np.dtype:
 
 
 def _edges(indptr: np.ndarray) -> np.ndarray:
-    """Rows where buckets begin, and the number of rows: at most `_BUCKET` entries in each, or one row."""
+    """First rows of buckets, and the number of rows: at most `_BUCKET` entries in each, or one row."""
     rows, edges = len(indptr) - 1, [0]
     while edges[-1] < rows:
         fitting = int(np.searchsorted(indptr, int(indptr[edges[-1]]) + _BUCKET, side="right")) - 1

@@ -1,6 +1,6 @@
-"""Matrix Market (.mtx): the size line is checked against the file first, and every index against the shape.
+"""Matrix Market (.mtx): the size line is checked against the file, and every index against the shape.
 
-Arrow parses the entries. SciPy's reader is not used, because a stray byte in the last line makes it crash.
+Arrow parses the entries. SciPy's reader crashes on a stray byte in the last line, so it is not used.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 _MOST_COMMENTS = 1 << 24
-"""Most bytes before the size line."""
+"""Maximum number of bytes before the size line."""
 _DIGITS = b"0123456789+- \t\n"
 _LETTERS = _DIGITS + b".eE" + b"nNaAiIfFtTyY"
-"""What numbers are written with, nan and infinity among them."""
+"""Characters of numbers, including nan and infinity."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the header promises; `start` is the byte after the size line."""
+    """Contents of the header; `start` is the byte after the size line."""
 
     rows: int
     columns: int
@@ -44,7 +44,7 @@ class Sizes:
     symmetry: str
     start: int
     whole: bool = False
-    """Whether the values are declared to be whole numbers: readers differ on what 1.5 is then."""
+    """Whether the values are declared as integers: readers then disagree about 1.5."""
 
     @property
     def words(self) -> int:
@@ -67,7 +67,7 @@ def read_matrix_market(opened: OpenedFile) -> MemorySource:
 
 
 def read_sizes(opened: OpenedFile) -> Sizes:
-    """What the header says, without reading the rest."""
+    """The contents of the header, without reading the rest."""
     head = bytearray()
     for piece in opened.unpacked(whole=False):
         head += piece
@@ -84,9 +84,9 @@ def _refuse_character(body: bytes, name: str, line: int) -> NoReturn:
 
 
 def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[np.ndarray]:
-    """The numbers of whole lines, the first of them line `line` of the file: one array per word of a line.
+    """The numbers of whole lines, starting at line `line` of the file: one array per word of a line.
 
-    Places are counted from 0 and lie inside the matrix.
+    Indices are counted from 0 and lie inside the matrix.
     """
     import pyarrow as pa
 
@@ -115,7 +115,7 @@ def _placed(values: list[np.ndarray], body: bytes, sizes: Sizes, name: str, line
     if wrong.size:
         first = int(wrong[0])
         where = Records(body, 0, " ").line(first) + line - 1
-        _refuse(name, where, f"the place ({row[first]}, {column[first]}) is outside {sizes.rows} x {sizes.columns}")
+        _refuse(name, where, f"the index ({row[first]}, {column[first]}) is outside {sizes.rows} x {sizes.columns}")
     return [row - 1, column - 1, np.ones(len(row)) if sizes.pattern else values[2]]
 
 
@@ -125,9 +125,11 @@ def refuse_count(sizes: Sizes, found: int, name: str) -> None:
 
 
 def refuse_both_sides(row: np.ndarray, column: np.ndarray, sizes: Sizes, name: str) -> None:
-    """A symmetric matrix gives one triangle: the lower one, as the format has it, or all of it above the diagonal."""
+    """Check that a symmetric matrix stores one triangle: the lower one, as in the standard, or only the upper one."""
     if sizes.symmetry != "general" and (row < column).any() and (row > column).any():
-        raise FileError(f"{name} is {sizes.symmetry} and has entries on both sides of its diagonal. Write it again.")
+        raise FileError(
+            f"{name} is declared {sizes.symmetry}, but has entries on both sides of its diagonal. Write it again."
+        )
 
 
 def mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, sizes: Sizes) -> list[np.ndarray]:
@@ -156,7 +158,7 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> pa.Table:
 
 
 def _refuse_line(body: bytes, sizes: Sizes, name: str, line: int) -> NoReturn:
-    """Go through the lines one by one to name the one that is not an entry."""
+    """Search line by line to name the one that is not an entry."""
     records = Records(body, 0, " ")
     value = "integer" if sizes.whole else "value"
     form = ["row", "column", value][: sizes.words] if sizes.coordinate else [value]
@@ -190,7 +192,7 @@ def _sparse(entries: list[np.ndarray], sizes: Sizes, name: str) -> Matrix:
 
 
 def _dense(values: np.ndarray, sizes: Sizes) -> np.ndarray:
-    """Values run down the columns; a symmetric matrix gives its lower triangle, a skew one without the diagonal."""
+    """Values are stored by columns; a symmetric matrix has its lower triangle, a skew one without the diagonal."""
     if sizes.symmetry == "general":
         return np.ascontiguousarray(values.reshape((sizes.rows, sizes.columns), order="F"))
     skew = sizes.symmetry == "skew-symmetric"
@@ -212,7 +214,7 @@ def _banner(data: bytes, name: str) -> list[str]:
         _refuse(name, 1, "the first line should be '%%MatrixMarket matrix ...', so this is not a Matrix Market file")
     layout, field, symmetry = banner[2:]
     if field == "complex":
-        _refuse(name, 1, "the matrix is complex, and only real numbers can be used; save its real part")
+        _refuse(name, 1, "the matrix is complex, but Eckart needs real numbers; save its real part")
     if layout == "array" and field == "pattern":
         _refuse(name, 1, "an array cannot be a pattern")
     if layout not in ("coordinate", "array") or field not in _FIELDS or symmetry not in _SYMMETRIES:
@@ -221,7 +223,7 @@ def _banner(data: bytes, name: str) -> list[str]:
 
 
 def _array_entries(rows: int, columns: int, symmetry: str) -> int:
-    """Numbers that an array of this kind stores: all, or one triangle with or without the diagonal."""
+    """Number of values that an array of this kind stores: all, or one triangle with or without the diagonal."""
     diagonal = -1 if symmetry == "skew-symmetric" else 1
     return rows * columns if symmetry == "general" else rows * (rows + diagonal) // 2
 
@@ -232,7 +234,7 @@ def _sizes(data: bytes, name: str) -> Sizes:
     words = text.split()
     coordinate = layout == "coordinate"
     if len(words) != (3 if coordinate else 2) or not all(word.isdigit() and len(word) < 19 for word in words):
-        _refuse(name, line, f"the size line is {text[:60]!r} and should be {3 if coordinate else 2} whole numbers")
+        _refuse(name, line, f"the size line is {text[:60]!r} instead of {3 if coordinate else 2} whole numbers")
     rows, columns, *entries = map(int, words)
     if symmetry != "general" and rows != columns:
         _refuse(name, line, f"a {symmetry} matrix cannot have {rows} rows and {columns} columns")
@@ -256,11 +258,11 @@ def _size_line(data: bytes | bytearray) -> tuple[int, int, str]:
 
 
 def check_promise(sizes: Sizes, size: int, name: str) -> None:
-    """Each entry takes a few bytes at least, so the file size bounds what may be believed."""
+    """Check the number of entries: each takes at least a few bytes, so the file size bounds it."""
     shortest = 2 if not sizes.coordinate else 4 if sizes.pattern else 6
     rest = max(size - sizes.start, 0) + 1
     if sizes.entries * shortest > rest:
         raise FileError(
-            f"{name} declares {sizes.entries} entries but has room for {rest // shortest} at most: it is cut off, or "
+            f"{name} declares {sizes.entries} entries but has room for at most {rest // shortest}: it is cut off, or "
             "its size line is wrong. Copy it again, or write it again."
         )

@@ -1,4 +1,4 @@
-"""Entries in any order as rows: sorted once into a temporary file, which is removed with them."""
+"""Entries in any order as rows: sorted once into a temporary file, which is removed with the source."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from eckart.spool import VARIABLE, Spool, stated_folder
 
 _NOTE = Note(
     "sorted_entries",
-    "Its entries were sorted by rows in a temporary file; `eckart convert` does that once and for all.",
+    (
+        "Its entries were sorted by rows in a temporary file. To avoid this next time, convert the file with `eckart "
+        "convert`."
+    ),
 )
 
 
@@ -38,11 +41,11 @@ class SpooledRows(TemporaryRows[NpzRows]):
         return self.rows.pointers()
 
     def fingerprint(self) -> JsonObject:
-        """Of the files that were given: the sorted copy is another one in every run."""
+        """Fingerprint of the given files: the sorted copy differs in every run."""
         return fingerprint(self.originals, shape=list(self.shape))
 
     def for_workers(self) -> tuple[NpzRows, Spool | None]:
-        """The sorted copy where the workers of a cluster can read it, and the folder that has to live as long."""
+        """The sorted copy where the workers of a cluster can read it, and the folder to keep alive."""
         if stated_folder() is not None:
             return self.rows, self.spool
         copy, folder = Path(self.rows.state.path), Path(self.originals[0].path).parent
@@ -55,10 +58,9 @@ class SpooledRows(TemporaryRows[NpzRows]):
                 shutil.copyfile(copy, target)
         except (FileError, OSError) as error:
             raise ClusterError(
-                f"{self.metadata.name} has to be sorted by rows for the workers, and no copy can be written "
-                f"next to it, in "
-                f"{folder} ({error}). Set {VARIABLE} to a folder that all workers see under the same path, or convert "
-                f"the file once: eckart convert {self.metadata.name} {Path(self.metadata.name).stem}.npz"
+                f"{self.metadata.name} must be sorted by rows for the workers, but no copy can be written next to "
+                f"it, in {folder} ({error}). Set {VARIABLE} to a folder that all workers see under the same path, or "
+                f"convert the file once: eckart convert {self.metadata.name} {Path(self.metadata.name).stem}.npz"
             ) from error
         rows = replace(self.rows, state=FileState.of(str(target)), _readers={})
         return rows, spool
@@ -84,6 +86,6 @@ def spooled_rows(
         raise
     assert rows is not None
     for original in originals:
-        original.check(Path(original.path).name, 0, shape[0])  # it was read twice, and both had to be the same
+        original.check(Path(original.path).name, 0, shape[0])  # it was read twice, and both passes had to agree
     metadata = Metadata(name, notes=notes, parsing_notes=(*notes, _NOTE))
     return SpooledRows(replace(rows, metadata=metadata), spool, metadata, originals)

@@ -1,4 +1,4 @@
-"""Entries (row, column, value) of Matrix Market files and of Parquet tables, in blocks, as often as needed."""
+"""Entries (row, column, value) of Matrix Market files and of Parquet tables, in blocks, repeatedly."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 _PIECE = 1 << 22
 _BATCH = 1 << 18
 _MOST_ROWS = 10_000_000
-"""Up to this many rows may be empty, whatever the number of entries."""
+"""Up to this many rows may be empty, for any number of entries."""
 _WORDS = (("row", "i", "r", "rows", "user", "document"), ("column", "j", "c", "col", "columns", "item", "term"))
 
 
 def market_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
-    """The shape of a Matrix Market file and a way to go through its entries; None for a dense one."""
+    """The shape of a Matrix Market file and an iterator factory for its entries; None for a dense one."""
     opened = open_path(path, MAX_EXPANSION)
     sizes = read_sizes(opened)
     if not sizes.coordinate:
         return None
-    # As much as a packed file may expand to; that all entries are there is checked when they are read.
+    # As much as a compressed file may expand to; the number of entries is checked when they are read.
     check_promise(sizes, int(opened.size * MAX_EXPANSION) if opened.packed else opened.size, opened.name)
     return (sizes.rows, sizes.columns), lambda: _market_blocks(opened, sizes)
 
@@ -61,7 +61,7 @@ def _market_blocks(opened: OpenedFile, sizes: Sizes) -> Iterator[Entries]:
 
 
 def _lines(opened: OpenedFile, start: int) -> Iterator[tuple[bytes, int]]:
-    """The text from byte `start` on in pieces of whole lines, each with the number of its first line."""
+    """The text from byte `start` in pieces of whole lines, each with the number of its first line."""
     line, skip, rest = 1, start, bytearray()
     for chunk in opened.unpacked(whole=False):
         line += chunk.count(b"\n", 0, skip)
@@ -83,7 +83,7 @@ def _lines(opened: OpenedFile, start: int) -> Iterator[tuple[bytes, int]]:
 def table_entries(*paths: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
     """The same for Parquet tables of (row, column, value), counted from 0; None for any other table.
 
-    Several files are the parts of one table: row 5 is the same row in each of them.
+    Several files are parts of one table: row 5 is the same row in each of them.
     """
     if not all(map(_has_entries, paths)):
         return None
@@ -99,8 +99,8 @@ def table_entries(*paths: str) -> tuple[tuple[int, int], Callable[[], Iterator[E
         count += len(row)
     if rows > max(_MOST_ROWS, 100 * count):
         raise FileError(
-            f"{name}: the largest row number is {rows - 1:,}, and there are {count:,} entries, so nearly all rows "
-            "would be empty. Number the rows without gaps, from 0."
+            f"{name}: the largest row number is {rows - 1:,}, but there are only {count:,} entries, so nearly all "
+            "rows would be empty. Number the rows without gaps, from 0."
         )
     if rows == 0:
         raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
@@ -108,10 +108,10 @@ def table_entries(*paths: str) -> tuple[tuple[int, int], Callable[[], Iterator[E
 
 
 def _has_entries(path: str) -> bool:
-    """The schema decides: three columns, the first two whole numbers called as in `_WORDS`, the third a number."""
+    """Whether the schema has three columns: two of whole numbers with names from `_WORDS`, and a number."""
     from pyarrow import parquet, types
 
-    open_path(path, MAX_EXPANSION)  # a pipe in a folder would be waited for
+    open_path(path, MAX_EXPANSION)  # opening a pipe in a folder would block
     with reading(shown(path), kind="Parquet file"):
         fields = list(parquet.ParquetFile(path).schema_arrow)
     if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):

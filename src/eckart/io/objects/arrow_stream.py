@@ -1,4 +1,4 @@
-"""Anything that gives Arrow record batches: databases, datasets, lazy frames, and `__arrow_c_stream__` in general.
+"""Objects that provide Arrow record batches: databases, datasets, lazy frames, and `__arrow_c_stream__` in general.
 
 Protocols: the Arrow PyCapsule interface (`__arrow_c_stream__`) and the data frame interchange protocol
 (`__dataframe__`). Libraries whose own reader takes a batch size are configured for small batches, which bounds memory.
@@ -30,7 +30,7 @@ _BLOCK_BYTES = 1 << 23
 
 
 def arrow_reader(data: object) -> pa.RecordBatchReader | None:
-    """A pyarrow.RecordBatchReader of the rows of `data`; None for what has none."""
+    """A pyarrow.RecordBatchReader of the rows of `data`; None if it provides none."""
     module = type(data).__module__.partition(".")[0].lstrip("_")
     for owner, attributes, read in _READERS:
         if owner in (None, module) and all(hasattr(data, name) for name in attributes):
@@ -94,7 +94,7 @@ def _lazy_reader(frame: Any) -> pa.RecordBatchReader:
 
 
 def _dataset_reader(dataset: Any) -> pa.RecordBatchReader:
-    """Batches of a dataset; the keys of its folders (year=2024) as text, so that they label rows as in a path."""
+    """Batches of a dataset; the keys of its folders (year=2024) become text that labels rows, as for a path."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -119,7 +119,7 @@ _READERS: tuple[tuple[str | None, tuple[str, ...], Callable[[Any], pa.RecordBatc
 
 
 def interchange_table(data: object) -> pa.Table | None:
-    """A pyarrow.Table of what has `__dataframe__` only; None for what has not."""
+    """A pyarrow.Table from `__dataframe__`; None for objects without it."""
     if not hasattr(data, "__dataframe__"):
         return None
     from pyarrow import interchange
@@ -133,7 +133,7 @@ def interchange_table(data: object) -> pa.Table | None:
 def reader_source(
     reader: pa.RecordBatchReader, name: str, row_names: str | None = "auto", memory: int | None = None
 ) -> MemorySource | CollectedRows:
-    """The rows of a RecordBatchReader, read once; it is closed, so that its connection is free again."""
+    """The rows of a RecordBatchReader, read once. The reader is then closed to free its connection."""
     with reader:
         schema = expanded_schema(reader.schema)
         roles = roles_of(schema, name, row_names)
@@ -179,7 +179,7 @@ def _assembled(
         dropped = listed([roles.names[j] for j in roles.texts])
         note = Note(
             "names_dropped",
-            f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}.",
+            f"The names and labels in {dropped} were not kept, because there are more than {MOST_NAMES:,} rows.",
         )
         metadata = replace(metadata, notes=(*metadata.notes, note))
     found = collector.finish(metadata)

@@ -1,4 +1,4 @@
-"""Rows that come in batches: generators, PyTorch data loaders, database cursors. Read once, and kept (`collected`)."""
+"""Rows in batches: generators, PyTorch data loaders, database cursors. Read once and kept (`collected`)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,10 @@ def _values(row: object) -> object:
 
 
 def _number_schema(schema: pa.Schema) -> pa.Schema:
-    """Numbers of the first rows may be whole and later ones not; a column that begins with gaps may hold numbers."""
+    """The first numbers of a column may be integers and later ones not.
+
+    A column that starts with missing values may be numeric.
+    """
     import pyarrow as pa
 
     types = pa.types
@@ -74,7 +77,7 @@ def _number_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def batch_source(batches: Iterable[object], name: str, memory: int | None) -> MemorySource | CollectedRows:
-    """Batches (or single rows) as one source; of a tuple such as (X, y) the first entry is taken."""
+    """Batches (or single rows) as one source; the first entry is used for tuples such as (X, y)."""
     items = iter(batches)
     collector = Collector(name, memory)
     metadata = Metadata(name)
@@ -103,7 +106,7 @@ def _is_row(item: Any) -> bool:
 
 
 def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, Metadata]]:
-    """Single rows, some thousand at a time."""
+    """Single rows in groups of a few thousand."""
     while chunk := list(itertools.islice(rows, _ROWS)):
         if isinstance(chunk[0], Mapping):
             names = list(chunk[0])

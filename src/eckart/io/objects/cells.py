@@ -13,7 +13,7 @@ from eckart.io.roles import MOST_NAMES, listed, quoted
 
 
 def is_anndata(data: object) -> bool:
-    """An AnnData object, without importing anndata for it."""
+    """Whether it is an AnnData object, without importing anndata."""
     return any(base.__name__ == "AnnData" and base.__module__.startswith("anndata") for base in type(data).__mro__)
 
 
@@ -76,14 +76,14 @@ def _labels(data: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _backed(matrix: object, metadata: Metadata) -> SlicedRows | None:
-    """Rows of a matrix that is still in its file; None for one in memory."""
+    """Rows of a matrix that is still in its file; None for a matrix in memory."""
     if type(matrix).__module__.partition(".")[0] in ("h5py", "zarr"):
         return SlicedRows(matrix, metadata)
     if not hasattr(matrix, "group"):
         return None
     if getattr(matrix, "format", "csr") != "csr":
         raise InputError(
-            f"{metadata.name} is stored by columns (CSC), and rows cannot be read from it in blocks. Read it into "
+            f"{metadata.name} is stored by columns (CSC), so it cannot be read in blocks of rows. Read it into "
             "memory with to_memory(), or write it as CSR."
         )
     return SlicedRows(matrix, metadata, True, int(matrix.group["data"].shape[0]))

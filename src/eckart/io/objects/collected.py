@@ -1,7 +1,7 @@
-"""Blocks of rows that come once, kept: in memory while they are few, in a temporary .npy file beyond that.
+"""Blocks of rows from a stream, kept in memory while they are few and in a temporary .npy file otherwise.
 
-Solvers read the rows several times, in any order, and a database or a shuffled loader would give other rows each time.
-So a stream is read once, and its copy is what is decomposed.
+Solvers read the rows several times and in any order, but a database or a shuffled loader could give different rows each
+time. The stream is therefore read once, and its copy is decomposed.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class CollectedRows(TemporaryRows[NpyRows]):
     """Rows of a stream in a temporary file, which is removed with this object."""
 
     def fingerprint(self) -> JsonObject:
-        """A digest of the numbers: the file is another one in every run."""
+        """A digest of the numbers, because the file differs in every run."""
         with Path(self.rows.state.path).open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         return {"content": {"shape": list(self.shape), "sha256": digest}, "state": ""}
 
 
 class Collector:
-    """Takes blocks of rows in order and gives them back as one source."""
+    """Collects blocks of rows in order and returns them as one source."""
 
     rows: int
 
@@ -54,12 +54,12 @@ class Collector:
         self._file: BinaryIO | None = None
 
     def add(self, block: Block) -> None:
-        """Rows of float32 or float64, dense or CSR; all blocks are of one width, kind and dtype."""
+        """Rows of float32 or float64, dense or CSR; all blocks must have the same width, kind and dtype."""
         if self._columns is None:
             self._columns, self._dtype = int(block.shape[1]), np.dtype(block.dtype)
         elif block.shape[1] != self._columns:
             raise InputError(
-                f"{self.name}: after row {self.rows:,} the rows have {block.shape[1]} columns, and {self._columns} "
+                f"{self.name}: after row {self.rows:,} the rows have {block.shape[1]} columns, but {self._columns} "
                 "before. Give batches of equal width."
             )
         elif np.dtype(block.dtype) != self._dtype:
@@ -105,7 +105,7 @@ class Collector:
             self._write(block)
 
     def _header(self, rows: int) -> None:
-        """An .npy header has room for the row count to grow, so that it can be written again."""
+        """An .npy header with room for the row count to grow, so that it can be rewritten."""
         assert self._file is not None
         assert self._dtype is not None
         shape = (rows, self._columns)
@@ -118,8 +118,8 @@ class Collector:
             self._file.write(np.ascontiguousarray(block, self._dtype).data)
         except OSError as error:
             raise FileError(
-                f"{self.name}: no room for the temporary copy of the rows ({error.strerror or error}). Set {VARIABLE} "
-                "to a folder with more room."
+                f"{self.name}: there is no room for the temporary copy of the rows ({error.strerror or error}). Set "
+                f"{VARIABLE} to a folder with more room."
             ) from error
 
     def _stored(self, metadata: Metadata) -> CollectedRows:

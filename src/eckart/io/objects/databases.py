@@ -1,4 +1,4 @@
-"""Tables of database files and servers: DuckDB, SQLite, and PostgreSQL by ADBC. Opened for reading only.
+"""Tables of database files and servers: DuckDB, SQLite, and PostgreSQL by ADBC. Opened read-only.
 
 `key` names a table or view, or is a query that begins with SELECT, WITH or FROM.
 """
@@ -64,7 +64,7 @@ def _is_duckdb(place: str) -> bool:
 
 @contextlib.contextmanager
 def bounded_cache(data: object, memory: int | None) -> Iterator[None]:
-    """While a DuckDB relation is read under an explicit `memory`, its database caches no more than a quarter of it.
+    """Limit the cache of a database to a quarter of an explicit `memory` while a DuckDB relation is read.
 
     By default DuckDB caches what it reads in up to 80 % of the machine's memory. The limit is restored at the end.
     """
@@ -73,7 +73,7 @@ def bounded_cache(data: object, memory: int | None) -> Iterator[None]:
         yield
         return
     number, unit = run("eckart", "SELECT current_setting('memory_limit')").fetchall()[0][0].split()
-    with contextlib.suppress(Exception):  # refused where a database in memory already takes more
+    with contextlib.suppress(Exception):  # refused if a database in memory already takes more
         run("eckart", f"SET memory_limit = '{_cache(memory)}'")
     try:
         yield
@@ -115,7 +115,7 @@ class Database:
 
 
 class DuckDb(Database):
-    """A relation streams its rows; a result of `execute` copies them first."""
+    """DuckDB: a relation streams its rows, while a result of `execute` copies them first."""
 
     tables_query = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1"
 
@@ -144,7 +144,7 @@ class PostgreSql(Database):
 @contextlib.contextmanager
 def _duckdb(place: str, memory: int | None) -> Iterator[Database]:
     duckdb = require("duckdb", extra="databases", purpose="DuckDB files")
-    # A view in the file could otherwise read other files, and DuckDB takes most of the machine's memory as a cache.
+    # Otherwise a view in the file could read other files, and DuckDB would use most of the machine's memory as a cache.
     config = {"enable_external_access": "false", "memory_limit": _cache(memory)}
     with duckdb.connect(place, read_only=True, config=config) as connection:
         yield DuckDb(connection)

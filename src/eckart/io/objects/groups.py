@@ -1,4 +1,4 @@
-"""Open h5py and Zarr objects: an array, or a group of which `key` names a member."""
+"""Open h5py and Zarr objects: an array, or the member `key` of a group."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     try:
         if hasattr(data, "shape"):
             return sliced_rows(data, str(data.name or "").lstrip("/") or "array")
-    except (RuntimeError, ValueError) as error:  # h5py, of objects whose file was closed
+    except (RuntimeError, ValueError) as error:  # h5py, for objects whose file was closed
         raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or give its path.") from error
     names = [str(name) for name in data]
     if key is None:

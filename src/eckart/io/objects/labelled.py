@@ -22,7 +22,7 @@ def is_labelled(data: object) -> bool:
 
 
 def labelled_source(data: Any, key: str | None = None, row_names: str | None = "auto") -> Any:
-    """A DataArray of two dimensions, the variable `key` of a Dataset, or a table of its variables of one dimension."""
+    """A two-dimensional DataArray, the variable `key` of a Dataset, or a table of its one-dimensional variables."""
     if hasattr(data, "data_vars"):
         return _dataset(data, key, row_names)
     if data.ndim != 2:
@@ -39,7 +39,7 @@ def labelled_source(data: Any, key: str | None = None, row_names: str | None = "
 
 
 def _names(data: Any, dimension: str) -> tuple[str, ...] | None:
-    """The coordinate of a dimension as names; None where it has none."""
+    """The coordinate of a dimension as names; None if it has none."""
     if dimension not in data.coords:
         return None
     values = data.coords[dimension].values

@@ -34,7 +34,7 @@ def record_table(
 
 
 def _one_per_row(name: str, values: np.ndarray) -> np.ndarray:
-    """An array as Arrow takes it: one value for each row, masked ones as None, and no half precision."""
+    """An array in Arrow's form: one value for each row, masked ones as None, and no half precision."""
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(object), None)
     if values.ndim != 1:
@@ -55,7 +55,7 @@ def _column(name: str, values: Any, kind: pa.DataType | None) -> pa.Array:
 
 
 def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
-    """What a mapping holds: the array `key`, its only array of two dimensions, or a table of its columns."""
+    """The content of a mapping: the array `key`, its only two-dimensional array, or a table of its columns."""
     if not data:
         raise InputError("The mapping is empty: it has no columns.")
     names = listed([str(name) for name in data])
@@ -77,7 +77,7 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
 
 
 def _values(value: Any) -> Any:
-    """One column as a sequence: series of pandas and polars through NumPy or Arrow."""
+    """One column as a sequence: pandas and polars series through NumPy or Arrow."""
     if hasattr(value, "to_list") and not isinstance(value, np.ndarray):
         return value.to_list()
     return value if is_array(value) else list(value)
@@ -94,7 +94,7 @@ def _dimensions(value: object) -> int:
 
 
 def records_table(rows: Sequence[Mapping[Any, Any]]) -> pa.Table:
-    """A list of dicts: one column for each key that occurs; a key that a row lacks is missing there."""
+    """A list of dicts: one column for each key; a missing key is a missing value."""
     names: dict[Any, None] = {}
     for row in rows:
         if not isinstance(row, Mapping):

@@ -1,4 +1,4 @@
-"""Rows of an array that is stored elsewhere and gives slices: h5py and Zarr arrays, AnnData's backed matrices."""
+"""Rows of an external array that provides slices: h5py and Zarr arrays, AnnData's backed matrices."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SlicedRows:
 
     @reads_rows
     def read(self, start: int, stop: int) -> Block:
-        with self._lock:  # HDF5 libraries are not safe with threads
+        with self._lock:  # HDF5 libraries are not thread-safe
             return as_block(self.array[start:stop], self.dtype)
 
     def fingerprint(self) -> JsonObject:
@@ -56,7 +56,7 @@ class SlicedRows:
 
 
 def sliced_rows(array: Any, name: str) -> SlicedRows:
-    """A stored array of numbers of two dimensions."""
+    """A stored two-dimensional array of numbers."""
     shape, kind = tuple(array.shape), np.dtype(array.dtype).kind
     if len(shape) != 2 or kind not in "fiub":
         raise InputError(f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Name another with {KEY}")

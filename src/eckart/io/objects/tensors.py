@@ -1,4 +1,4 @@
-"""Arrays of other libraries in the form the engine computes with; the numbers stay on their device."""
+"""Arrays of other libraries in the form the engine needs; the numbers stay on their device."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from eckart.errors import InputError
 
 
 def plain_array(data: object) -> Matrix:
-    """Tensors without gradients, short floats as float32 (exact), sparse CPU tensors as CSR; JAX arrays as NumPy's.
+    """Tensors without gradients, short floats as float32 (exact), sparse CPU tensors as CSR, JAX arrays as NumPy
+    arrays.
 
-    JAX has no float64 unless it is switched on for the whole process, so its arrays are worked on by NumPy.
+    JAX has no float64 unless it is enabled for the whole process, so its arrays are processed by NumPy.
     """
     module = type(data).__module__.partition(".")[0]
     if module in ("jax", "jaxlib"):

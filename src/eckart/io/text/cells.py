@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None", "?", "-", ".")
-"""What files write where a value is missing."""
+"""Notations of missing values in files."""
 
 TRUTH = ("true", "True", "TRUE", "false", "False", "FALSE")
 
@@ -20,7 +20,7 @@ NUMBER = {
     ".": rf"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|{_INFINITE})$",
     ",": rf"^[+-]?((\d+,?\d*|,\d+)([eE][+-]?\d+)?|{_INFINITE})$",
 }
-"""A number, by decimal sign. The text is the same in Python's and in Arrow's regular expressions."""
+"""A number, by decimal sign. The pattern is valid in Python's and in Arrow's regular expressions."""
 
 GROUPED = r"^[+-]?(\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
 """Digits in groups of three (1,234 or 1'234.5), with a comma (1,5), or with Fortran's exponent (1.5D3)."""
@@ -42,12 +42,12 @@ def is_missing(cell: str) -> bool:
 
 
 def is_value(cell: str, decimal: str = ".") -> bool:
-    """A number or a truth value: not a plausible column name."""
+    """Whether a cell is a number or a truth value, and so not a plausible column name."""
     return is_number(cell, decimal) or cell.strip() in TRUTH
 
 
 def is_word(cell: str, decimal: str = ".") -> bool:
-    """Neither a value nor missing, nor a number written in a way that is not read."""
+    """Whether a cell is neither a value nor missing, nor a number in an unsupported notation."""
     return not (is_value(cell, decimal) or is_missing(cell) or is_grouped(cell))
 
 
@@ -57,19 +57,22 @@ def is_grouped(cell: str) -> bool:
 
 def _without_separators(cell: str) -> str:
     one_comma = re.fullmatch(r"[^,]*,\d+", cell)
-    otherwise = f", or say {DECIMAL_COMMA} if the comma is the decimal sign" if one_comma else ""
+    otherwise = f", or use {DECIMAL_COMMA} if the comma is the decimal sign" if one_comma else ""
     return f"It looks like a number with thousands separators. Write the numbers without them{otherwise}."
 
 
 def advice(cell: str, decimal: str) -> str:
-    """What may be wrong with a cell that should have been a number, and what to do."""
+    """The likely error in a cell that should be a number, and what to do."""
     cell = cell.strip()
     if _THOUSANDS.match(cell) and not is_number(cell, "."):
         return _without_separators(cell)
     if is_number(cell, "," if decimal == "." else "."):
         if decimal == ".":
             return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
-        return "The other numbers have a decimal comma, but this one has a point. Correct it, or use decimal='.'."
+        return (
+            "The other numbers have a decimal comma, but this one has a point. Remove the point if it separates "
+            "thousands, or write a comma."
+        )
     if is_grouped(cell):
         return "Write its exponent with E."
     if re.match(AMOUNT, cell):
@@ -89,7 +92,7 @@ def looks_numeric(cells: object, decimal: str) -> tuple[pa.BooleanArray, pa.Bool
 
 
 def meant_as_numbers(trimmed: object) -> int:
-    """How many cells are numbers in some notation, also in one that is not read (1,234 or 1.5D3)."""
+    """Number of cells that are numbers in some notation, supported or not (1,234 or 1.5D3)."""
     import pyarrow.compute as pc
 
     meant = [pc.match_substring_regex(trimmed, pattern) for pattern in (*NUMBER.values(), GROUPED)]

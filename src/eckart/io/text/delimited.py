@@ -1,6 +1,6 @@
-"""Delimited text: detect the layout, parse with Arrow, then decide column by column.
+"""Delimited text: detect the layout, parse with Arrow, then classify each column.
 
-The fast path never reads lines one by one. Only when something is wrong is the text searched for the line to name.
+The fast path never reads lines one by one. The text is searched for the line to name only if something is wrong.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WIDE = 10_000
-"""Beyond this many columns Arrow's cost per column outweighs its parser; rows are then read one by one."""
+"""With more columns than this, Arrow's cost per column outweighs its parser, and rows are read one by one."""
 
 
 EMPTY = "without any value: left out"
 _TITLE = "If lines above the table are a title, begin them with '#' or remove them."
 _TITLE_ROWS = 5
-"""Text this far up, in a column without a name, may be a header below a title."""
+"""Text within this many rows, in a column without a name, may be a header below a title."""
 
 
 class Page:
-    """A text whose layout is known: names for its columns, and the line of any of its rows."""
+    """A text with a known layout: names of its columns, and the line of any row."""
 
     name: str
     layout: Layout
@@ -76,7 +76,7 @@ class Page:
             self.refuse_ragged()
 
     def refuse_ragged(self) -> None:
-        """Name the first record that has too many or too few cells, if there is one."""
+        """Name the first record with too many or too few cells, if there is one."""
         counts = self.records.cell_counts()
         wrong = np.flatnonzero(counts != len(self.columns))
         if not wrong.size:
@@ -122,7 +122,7 @@ def read_delimited(data: bytes, name: str, options: TextOptions) -> MemorySource
 
 
 def refuse_stray_quote(data: bytes, body: int, delimiter: str, name: str, line: int = 1) -> None:
-    """Refuse a quote that is not closed or stands inside a cell; `data` begins on line `line` of the file."""
+    """Refuse a quote that is not closed or is inside a cell; `data` begins on line `line` of the file."""
     found = Records(data, body, delimiter).stray_quote()
     if found is not None:
         raise FileError(
@@ -139,13 +139,13 @@ def _separated(layout: Layout, options: TextOptions) -> str:
 
 
 def naming_columns(page: Page, options: TextOptions) -> list[str]:
-    """Columns that name the rows whatever they hold: the requested one, and a first one without a name."""
+    """Columns that name the rows whatever they contain: the requested one, and a first one without a name."""
     first = page.columns[:1] if page.named_rows or page.unnamed_first else []
     return first if options.row_names in (None, "auto") else [options.row_names, *first]
 
 
 def _short_header(layout: Layout) -> bool:
-    """R leaves out the name above the row names: every record one cell longer, beginning with a text of its own."""
+    """R omits the name above the row names: every record has one cell more and begins with a distinct text."""
     if not layout.header or not layout.sample or len(layout.sample[0]) != len(layout.header) + 1:
         return False
     records = Records(layout.data, layout.body, layout.delimiter)
@@ -218,7 +218,7 @@ def _parse(page: Page, naming: list[str]) -> pa.Table:
 
 
 def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:
-    """Columns of integers that must be read as text: Arrow takes 0x1F for 31, and it is an identifier."""
+    """Columns of integers that must be read as text: Arrow reads 0x1F as 31, but it is an identifier."""
     import pyarrow as pa
 
     body = page.layout.body
@@ -228,7 +228,7 @@ def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:
 
 
 def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
-    """A text column after all numbers, truly text, or numbers spoilt by some cell, which is refused."""
+    """Decide whether a text column is numbers, truly text, or numbers with an invalid cell, which is refused."""
     import pyarrow.compute as pc
 
     trimmed, numeric = looks_numeric(cells, page.layout.decimal)

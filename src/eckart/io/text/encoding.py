@@ -23,7 +23,7 @@ _OTHER_KINDS = {
 
 
 def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[Note]]:
-    """The text as UTF-8 bytes, lines ending in a newline, and what was decided on the way."""
+    """The text as UTF-8 bytes with newline line ends, and notes on the conversion."""
     for magic, kind in _OTHER_KINDS.items():
         if data.startswith(magic):
             raise FileError(f"{name} is not a text file: it begins like {kind}.")
@@ -40,7 +40,7 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[N
 
 
 def plain_lines(text: bytes) -> bytes:
-    """Lines ending in a newline, blank ones without blanks, and nothing after the last: no end-of-file mark of DOS."""
+    """Lines ending in a newline, blank lines stripped, and nothing after the last (no DOS end-of-file mark)."""
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"\n " in text:
@@ -74,7 +74,7 @@ def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[
 
 
 def _bare_utf16(data: bytes) -> str | None:
-    """UTF-16 without its mark: every other byte of plain text is zero."""
+    """UTF-16 without a byte order mark: every other byte of plain text is zero."""
     head = data[:1000]
     if len(head) < 4 or len(data) % 2:
         return None

@@ -1,4 +1,4 @@
-"""How a delimited text is laid out: delimiter, decimal sign, header. Decided from the first records."""
+"""Layout of a delimited text: delimiter, decimal sign, header. Detected from the first records."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from eckart.wording import DECIMAL_COMMA, HEADER
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 MOST_COLUMNS = 1 << 21
-"""Each column of a text has a name and takes some microseconds."""
+"""Each column of a text file has a name and takes a few microseconds."""
 _FEWEST_ON_A_SCALE = 8
-"""Fewest numbers of a header that are taken for a scale, such as wavelengths; half as many records are needed."""
+"""Minimum number of header numbers for a scale, such as wavelengths; half as many records are needed."""
 _MOST_CELLS = 10_000
-"""Cells of the first records that show whether the first has names: a record may have millions of cells."""
+"""Number of cells of the first records used to detect a header: a record may have millions of cells."""
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What the user specified about a text file; None means: detect it."""
+    """What the user specified about a text file; None means detect it."""
 
     delimiter: str | None = None
     decimal: str | None = None
@@ -50,7 +50,7 @@ class TextOptions:
 
 @dataclass(frozen=True)
 class Layout:
-    """`body` is the byte where the first record of data begins; `data` differs from the file only in blanks."""
+    """`body` is the byte of the first data record; `data` differs from the file only in blanks."""
 
     data: bytes
     delimiter: str
@@ -62,7 +62,7 @@ class Layout:
 
 
 def _notes(comma: bool, comments: int) -> list[Note]:
-    """What was found out in the text: a decimal comma, comments before the table."""
+    """Findings on the text: a decimal comma, comments before the table."""
     notes = [Note("decimal_comma", "Numbers are written with a decimal comma.")] if comma else []
     if comments:
         skipped = f"Skipped {counted(comments, 'comment line')} (beginning with '#') before the table."
@@ -97,7 +97,8 @@ def _rows(records: list[str], delimiter: str, name: str) -> list[list[str]]:
     rows = [split(record, delimiter) for record in records]
     if (cells := max(map(len, rows))) > MOST_COLUMNS:
         raise FileError(
-            f"{name} has {cells:,} columns, and a text may have {MOST_COLUMNS:,} at most. Store wide tables as .npy."
+            f"{name} has {cells:,} columns, but a text file may have at most {MOST_COLUMNS:,}. Store wide tables "
+            "as .npy."
         )
     return rows
 
@@ -117,7 +118,7 @@ def sample_records(data: bytes, start: int, name: str) -> list[str]:
 
 
 def best_delimiter(records: list[str], decimal: str | None = None) -> str:
-    """The candidate under which the records have equally many cells, most of them numbers."""
+    """The candidate for which records have equally many cells, most of them numbers."""
     taken = decimal == "," and '"' not in "".join(records)
     fits = {mark: _fit(records, mark) for mark in CANDIDATES}
     if taken:
@@ -133,7 +134,7 @@ def best_delimiter(records: list[str], decimal: str | None = None) -> str:
 
 
 class Fit(NamedTuple):
-    """How well a delimiter splits: cells per record, share of records with as many, share of numbers among them."""
+    """How well a delimiter splits: cells per record, share of records with as many, share of numbers."""
 
     cells: int = 0
     share: float = 0.0
@@ -150,7 +151,7 @@ class Fit(NamedTuple):
 
 
 def _is_decimal_comma(between_commas: Fit, between_blanks: Fit) -> bool:
-    """Whether the commas of a text separate decimals, and blanks the cells.
+    """Whether the commas of a text are decimal signs and blanks separate the cells.
 
     "1,5 2,5" has three cells between commas, and two numbers between blanks. Names above "x 1,5" have no comma.
     """
@@ -176,7 +177,7 @@ def _share_of_numbers(rows: list[list[str]], decimal: str) -> float:
 
 
 def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
-    """Refuse a given delimiter that does not occur, if another one splits every record into equally many cells."""
+    """Refuse a given delimiter that does not occur, if another one splits all records into equally many cells."""
     if options.mark is None or any(options.mark in record for record in records):
         return
     other = best_delimiter(records, options.decimal)
@@ -185,14 +186,14 @@ def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
 
 
 def align(data: bytes) -> bytes:
-    """Runs of blanks outside quotes become one tab; the number of lines stays."""
+    """Replace runs of blanks outside quotes with one tab; the number of lines stays the same."""
     pieces = data.split(b'"')
     pieces[0::2] = [re.sub(rb"[ \t]+", b"\t", re.sub(rb"[ \t]*\n[ \t]*", b"\n", piece)) for piece in pieces[0::2]]
     return b'"'.join(pieces).strip(b"\t ")
 
 
 def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> str:
-    """A comma is the decimal sign where some cell allows no other reading; 1,234 alone is refused, not guessed."""
+    """The comma is the decimal sign if some cell allows no other reading; 1,234 alone is refused, not guessed."""
     if delimiter == ",":
         return "."
     cells = [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
@@ -214,7 +215,7 @@ def _is_header(rows: list[list[str]], decimal: str, given: bool | None) -> bool:
 
 
 def has_header(rows: list[list[str]], decimal: str) -> bool:
-    """Is the first record names? Yes if words stand above columns of numbers, or numbers that count up like years."""
+    """Whether the first record contains names: words above columns of numbers, or numbers that count up like years."""
     first, body = rows[0], rows[1:]
     if len(body) and len(first) < len(body[0]):
         return True
@@ -259,12 +260,12 @@ def _is_numeric(column: list[str], decimal: str) -> bool:
 
 
 def _corner(first: list[str], columns: list[list[str]], rows: int) -> bool:
-    """Nothing above the first column, which is full: an index was written without a name."""
+    """Whether the cell above a full first column is empty: an index was written without a name."""
     return not first[0].strip() and len(columns[0]) == rows
 
 
 def _unlike(names: list[str], columns: list[list[str]]) -> bool:
-    """Whole numbers above fractions, or years above what are no years."""
+    """Whether whole numbers stand above fractions, or years above other numbers."""
     if not names:
         return False
     cells = [cell.strip() for column in columns for cell in column]
@@ -284,8 +285,8 @@ def _counts_up(cells: list[str]) -> bool:
 def _is_scale(records: list[list[str]], decimal: str) -> bool:
     """Whether the first record is the scale of a measured curve (wavelengths, times, depths) above its values.
 
-    It rises or falls in nearly equal steps, unlike most records below it, and each of its numbers is outside the range
-    of its column. A record of data would have all of these properties only by an unlikely chance.
+    It increases or decreases in nearly equal steps, unlike most records below it, and each of its numbers is outside
+    the range of its column. A data record is very unlikely to have all of these properties.
     """
     scale, *below = [_numbers(row, decimal) for row in records]
     below = [row for row in below if len(row) == len(scale)]
@@ -299,7 +300,7 @@ def _is_scale(records: list[list[str]], decimal: str) -> bool:
 
 
 def _numbers(row: list[str], decimal: str) -> list[float]:
-    """The cells of a record as numbers; nothing where one of them is not."""
+    """The cells of a record as numbers; empty if one of them is not a number."""
     if not all(is_number(cell.strip(), decimal) for cell in row):
         return []
     return [float(cell.replace(",", ".") if decimal == "," else cell) for cell in row]
@@ -327,7 +328,7 @@ def first_record(data: bytes) -> int:
 
 
 def _preamble(data: bytes) -> tuple[int, str | None, list[str]]:
-    """Where the table begins, the delimiter a spreadsheet announced, and the comment lines before the table."""
+    """Start of the table, the delimiter announced by a spreadsheet, and the comment lines before the table."""
     start, mark, comments = 0, None, []
     if found := re.match(rb"\s*sep=(.)\n", data):
         start, mark = found.end(), found.group(1).decode("latin-1")

@@ -1,7 +1,7 @@
-"""Where the records of a delimited text are. A newline inside quotes does not end a record.
+"""Positions of the records of a delimited text. A newline inside quotes does not end a record.
 
-A byte is inside quotes when the number of quote characters before it is odd; a doubled quote toggles twice. This holds
-as long as every opening quote begins a cell and every closing quote ends one, which `stray_quote` checks.
+A byte is inside quotes if the number of quote characters before it is odd; a doubled quote toggles twice. This holds
+while every opening quote begins a cell and every closing quote ends one, which `stray_quote` checks.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from eckart.errors import FileError
 
 NEWLINE, QUOTE = 10, 34
 MAX_RECORD = 1 << 25
-"""A record longer than this many bytes is not part of a table: a quote was not closed, or lines do not end in a
-newline.
+"""Maximum length of a record in bytes. Longer ones have an unclosed quote, or lines that do not end in a newline.
 """
 
 
@@ -30,7 +29,7 @@ def refuse_long(name: str, line: int) -> NoReturn:
 
 
 class Records:
-    """The records of `data` from byte `body` on, found by whole-array operations. Blank lines are no records."""
+    """The records of `data` from byte `body` on, found by whole-array operations. Blank lines are not records."""
 
     data: bytes
     body: int
@@ -108,7 +107,7 @@ class Records:
 def last_end(text: bytes | bytearray) -> int:
     """The byte after the last newline that is not inside quotes; 0 if there is none.
 
-    From the end backwards: an unclosed quote in a long text is found without a list of its lines.
+    Search backwards from the end: an unclosed quote in a long text is found without a list of its lines.
     """
     end, odd = len(text), text.count(b'"') % 2
     while (newline := text.rfind(b"\n", 0, end)) >= 0:
@@ -142,7 +141,7 @@ def unquote(cell: str) -> str:
 
 
 def record_end(data: bytes, start: int) -> int:
-    """The end of the record that begins at `start`: the next newline outside quotes, or where it gets too long."""
+    """The end of the record that begins at `start`: the next newline outside quotes, or the maximum length."""
     limit = min(len(data), start + MAX_RECORD + 1)
     while True:
         end = data.find(b"\n", start, limit)

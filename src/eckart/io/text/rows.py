@@ -1,7 +1,7 @@
-"""Rows of a delimited text too large for memory: an index of where records begin, then Arrow parses the requested rows.
+"""Rows of a delimited text too large for memory: an index of record positions, then Arrow parses the requested rows.
 
-The layout and the kinds of the columns are found in the beginning of the text, as for a small one; a cell further down
-that does not fit is refused with its line.
+The layout and the types of the columns are detected at the beginning of the text, as for a small one. A later cell that
+does not match is refused with its line.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _HELD = 1 << 24
-"""Texts up to this many bytes, unpacked, are read whole."""
+"""Texts up to this many bytes, decompressed, are read whole."""
 _HEAD = 1 << 21
 _MANY_COLUMNS = 1500
-"""From this many columns on, cells are parsed as one column: Arrow's cost per column outweighs that per cell."""
+"""From this many columns on, cells are parsed as one column: Arrow's cost per column exceeds that per cell."""
 _CHUNK = 1 << 22
 _FEWEST = 3
-"""Records in which the layout is found, the names among them, however long they are."""
+"""Number of records used to detect the layout, including the names, however long they are."""
 _MARK = codecs.BOM_UTF8
 
 _OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "empty_rows"})
-"""Codes of notes that are not true of all rows when they are true of the first."""
+"""Codes of notes that may hold for the first rows but not for all."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ class DelimitedRows(PiecedRows):
         out = np.empty((stop - start, len(self.numbers)))
         with _opened(self.state.path, packed=self.packed) as stream:
             for piece, rows, inside in self.overlapping(start, stop):
-                stream.seek(self.indices[piece])  # pieces follow each other, so that only the first seek moves
+                stream.seek(self.indices[piece])  # pieces are consecutive, so only the first seek moves
                 block = self._piece(stream.read(self.indices[piece + 1] - self.indices[piece]), piece)
                 out[rows] = block[inside]
         return out
 
     @cached_property
     def _positions(self) -> list[int]:
-        """Where the columns of numbers stand in a record, if they are so many that Arrow's cost per column matters."""
+        """Positions of the numeric columns in a record, if there are so many that Arrow's cost per column matters."""
         if len(self.columns) < _MANY_COLUMNS or self.truths:
             return []
         where = {name: position for position, name in enumerate(self.columns)}
@@ -118,7 +118,7 @@ class DelimitedRows(PiecedRows):
         expected = self.edges[piece + 1] - self.edges[piece]
         if len(block) != expected:
             raise FileError(
-                f"{self.metadata.name}: {expected:,} rows were counted from line {self.lines[piece]:,} on, and "
+                f"{self.metadata.name}: {expected:,} rows were counted from line {self.lines[piece]:,} on, but "
                 f"{len(block):,} were read. Check its quotes and its line ends."
             )
         if np.isinf(block).any():
@@ -137,7 +137,7 @@ class DelimitedRows(PiecedRows):
         try:
             table = self._table(text, types)
         except pa.ArrowInvalid:
-            # Numbers padded with other blanks than spaces and tabs are numbers in a text that is read whole.
+            # Numbers padded with blanks other than spaces and tabs count as numbers in a text that is read whole.
             cells = self._table(text, types | {name: pa.string() for name in self.numbers if name not in self.truths})
             columns = [self._numbers(column) for column in cells.columns]
             return matrix_of(columns, cells.num_rows, self.metadata.name)
@@ -158,7 +158,7 @@ class DelimitedRows(PiecedRows):
         return csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
 
     def _numbers(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Cells of text as numbers, by the rule for texts that are read whole."""
+        """Cells of text as numbers, by the rule for texts read whole."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -171,7 +171,7 @@ class DelimitedRows(PiecedRows):
         return to_numbers(trimmed, self.decimal)
 
     def fingerprint(self) -> JsonObject:
-        # The layout belongs to it: the same bytes mean other numbers with another delimiter or decimal mark.
+        # Includes the layout: the same bytes mean other numbers with another delimiter or decimal sign.
         layout = [self.delimiter, self.decimal, list(self.columns), list(self.numbers)]
         return fingerprint([self.state], shape=list(self.shape), layout=layout)
 
@@ -179,7 +179,7 @@ class DelimitedRows(PiecedRows):
 def text_rows(
     opened: OpenedFile, path: str, options: TextOptions, *, tab: bool = False, limit: int | None = None
 ) -> HeldRows | DelimitedRows:
-    """Rows of a text: one of at most `limit` bytes is read whole, with all its names, any other is indexed."""
+    """Rows of a text: up to `limit` bytes it is read whole with all its names, otherwise it is indexed."""
     state = FileState.of(path)
     content = opened.read_small(_HELD if limit is None else limit)
     if content is None:
@@ -190,18 +190,18 @@ def text_rows(
 
 
 def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
-    """A file called .tsv is separated by tabs, unless it has none or another delimiter was given."""
+    """Options for a .tsv file: separated by tabs, unless it has none or another delimiter was given."""
     return replace(options, delimiter="tab") if options.delimiter is None and b"\t" in head[:65536] else options
 
 
 def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
-    """The layout of a text that is to be read in blocks."""
+    """The layout of a text read in blocks."""
     if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
         _refuse_encoding(name, "at its beginning")
     layout = sniff(head, options, name)
     if layout.data != head:
         raise FileError(
-            f"{name} is separated by blanks, which can only be read as a whole. Write it with tabs or commas."
+            f"{name} is separated by blanks, and such files can only be read whole. Write it with tabs or commas."
         )
     return layout
 
@@ -215,9 +215,9 @@ def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
 
 
 def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
-    """Index a text in one pass over its bytes; its layout and the kinds of its columns are found in its beginning.
+    """Index a text in one pass over its bytes; the layout and the column types are detected at its beginning.
 
-    Whatever further down does not fit the beginning is refused, so the numbers are those of reading it whole.
+    Anything later that does not match the beginning is refused, so the numbers equal those of reading it whole.
     """
     name = Path(state.path).name
     stored = _head(opened, name)
@@ -243,14 +243,14 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
 
 
 def _stored_bytes(text: bytes, lines: int) -> int:
-    """Bytes of the first `lines` lines as they are stored, the mark before them included."""
+    """Stored bytes of the first `lines` lines, including the byte order mark."""
     if not lines:
         return len(_MARK) if text.startswith(_MARK) else 0
     return next(itertools.islice(re.finditer(rb"\r\n?|\n", text), lines - 1, None)).end()
 
 
 def _head(opened: OpenedFile, name: str) -> bytes:
-    """The beginning of a text, as far as it consists of whole records: as many as its layout is found in."""
+    """The beginning of a text in whole records: as many as are needed to detect its layout."""
     head, wanted = bytearray(), _HEAD
     for piece in opened.unpacked(whole=False):
         head += piece
@@ -279,7 +279,7 @@ def _refuse_encoding(name: str, where: str) -> NoReturn:
 
 
 def _is_utf8(text: bytes) -> bool:
-    if b"\0" in text:  # valid in UTF-8, but what UTF-16 looks like
+    if b"\0" in text:  # valid UTF-8, but typical of UTF-16
         return False
     try:
         text.decode("utf-8")
@@ -290,15 +290,15 @@ def _is_utf8(text: bytes) -> bool:
 
 @dataclass(frozen=True)
 class _Index:
-    """Where pieces of a few megabytes begin, found in one pass that also refuses what no block could be read from."""
+    """Positions of pieces of a few megabytes, found in one pass that also refuses what no block could be read from."""
 
     name: str
     layout: Layout
     columns: tuple[str, ...]
     empty: list[str]
-    """Columns without a value in the beginning; they must have none further down."""
+    """Columns without a value at the beginning; they must have none later."""
     texts: list[str]
-    """Columns of text in the beginning; most of their cells further down must be text as well."""
+    """Columns of text at the beginning; most of their later cells must be text as well."""
 
     def pieces(self, opened: OpenedFile, offset: int, line: int) -> tuple[tuple[int, ...], ...]:
         """(rows, bytes, lines) of the pieces."""

@@ -1,4 +1,4 @@
-"""Very wide text: few rows, up to two million columns. The cells are parsed as one Arrow column, row after row."""
+"""Very wide text: few rows, up to two million columns. The cells are parsed as one Arrow column, in row order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def wide_parts(page: Page, naming: list[str]) -> Parts:
-    """The sample determines which columns are numbers; a cell that disagrees later is refused by line and column."""
+    """Read the whole table.
+
+    A sample determines which columns are numeric; a later cell that disagrees is refused by line and column.
+    """
     page.refuse_ragged()
     rows, columns = len(page.records), len(page.columns)
     numeric = _numeric(page, naming)
@@ -67,9 +70,9 @@ def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> np.n
 
 
 def wide_block(records: Records, columns: int, numeric: Sequence[int], decimal: str) -> np.ndarray:
-    """The numbers of whole records with `columns` cells each, of which the cells `numeric` are numbers.
+    """The numbers of whole records with `columns` cells each; the cells `numeric` are numbers.
 
-    Raises ValueError for other cells: that of Arrow's parser, or one with the line counted from the first record.
+    Raises ValueError for other cells: from Arrow's parser, or with the line counted from the first record.
     """
     import pyarrow as pa
 
@@ -85,12 +88,12 @@ def wide_block(records: Records, columns: int, numeric: Sequence[int], decimal: 
     except pa.ArrowInvalid:
         numbers = _trimmed(records, numeric, decimal)
     if numbers.size != rows * len(numeric):
-        raise ValueError(f"{rows * len(numeric):,} cells were counted, and {numbers.size:,} were read")
+        raise ValueError(f"{rows * len(numeric):,} cells were counted, but {numbers.size:,} were read")
     return numbers.reshape(rows, len(numeric))
 
 
 def _trimmed(records: Records, numeric: Sequence[int], decimal: str) -> np.ndarray:
-    """Cell by cell, without quotes and the blanks around them."""
+    """Cells without quotes and surrounding blanks."""
     cells = map(records.cells, range(len(records)))
     return _parsed("\n".join(row[j].strip() for row in cells for j in numeric).encode() + b"\n", decimal)
 

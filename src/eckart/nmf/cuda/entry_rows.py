@@ -1,9 +1,9 @@
-"""Steps over the given entries of each row on a GPU: the mathematics of `eckart.nmf.compiled_entries`.
+"""Steps over the stored entries of each row on a GPU: the mathematics of `eckart.nmf.compiled_entries`.
 
-Rows go by their number of entries to a team of 8 lanes up to 512 threads, which gathers the parts that a row needs once
-and sweeps over the coordinates with x, the model and its inverse in registers: `near_rows` where all parts fit into
-shared memory, else `far_rows`, which keeps the rest in a slice that stays in the L2 cache. Arithmetic over entries is
-in the precision of the data, sums over rows are in double precision and in a fixed order.
+Depending on its number of entries, a row goes to a team of 8 lanes up to 512 threads. The team gathers the parts of the
+row once and sweeps over the coordinates with x, the model and its inverse in registers. `near_rows` applies if all
+parts fit into shared memory; otherwise `far_rows` keeps the rest in a slice that stays in the L2 cache. Arithmetic over
+entries is in the precision of the data; sums over rows are in double precision and in a fixed order.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ def entry_rows(
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """(new, ahead, [objective if `score`, projected gradients before the first step]) for all rows, as CuPy arrays.
 
-    `csr` has data, indices (int32) and indptr (int64); the factors are C-ordered, in the dtype of the data; `sums` is
-    float64: what the entries that are not stored cost. `extrapolation` is an array of one float64.
+    `csr` has data, indices (int32) and indptr (int64). The factors are C-ordered, in the dtype of the data. `sums` is
+    float64: the cost of entries that are not stored. `extrapolation` is an array of one float64.
     """
     rows, given = begin.shape
     itemsize, real = csr.data.dtype.itemsize, csr.data.dtype.type
     k = padded(given, itemsize)
     if divergence and itemsize == 4:
-        floor = max(floor, 2.0**-126)  # smaller numbers are nothing to the kernels
+        floor = max(floor, 2.0**-126)  # the kernels treat smaller numbers as zero
     with csr.data.device:
         if k != given:
-            # Coordinates of zeros: nothing pulls at them, they stay where they are.
+            # Coordinates of zeros have a zero gradient and do not move.
             other, begin, old = (cupy().pad(factor, ((0, 0), (0, k - given))) for factor in (other, begin, old))
             sums = cupy().pad(sums, (0, k - given))
         new, ahead = cupy().empty_like(begin), cupy().empty_like(begin)
@@ -71,9 +71,9 @@ def entry_rows(
 
 
 def _slice(kind: Class, k: int) -> int:
-    """Numbers that a block keeps elsewhere."""
+    """Number of values that a block keeps outside shared memory."""
     stride = kind.longest | 1
-    # Of shorter rows more coordinates fit, rounded down: one more than the longest needs.
+    # More coordinates fit for shorter rows, rounded down: one more than the longest needs.
     return (k - min(k, kind.area // stride) + 1 + (3 if kind.place == 2 else 0)) * stride
 
 

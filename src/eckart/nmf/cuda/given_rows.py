@@ -1,7 +1,7 @@
 """Least squares with non-negative coefficients on a GPU: the mathematics of `eckart.nmf.compiled`, in double precision.
 
-Groups of rows are those of the processor, since a group decides when it has converged. Sums over rows are in a fixed
-order.
+Groups of rows are the same as on the processor, because a group determines when it has converged. Sums over rows are in
+a fixed order.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def given_rows(
 
 
 def groups(rows: int) -> np.ndarray:
-    """(first row, end) of the groups of 64 that the processor makes of the same rows."""
+    """(first row, end) of the groups of 64 that the processor uses for the same rows."""
     edges = np.unique(np.linspace(0, rows, min(_PIECES, rows) + 1).astype(int)).tolist()
     parts = []
     for start, stop in itertools.pairwise(edges):

@@ -1,4 +1,4 @@
-"""The CUDA kernels of NMF: text from the `.cu` files in this folder, compiled when first used, one form at a time."""
+"""The CUDA kernels of NMF: source from the `.cu` files in this folder, each instance compiled on first use."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ def cupy() -> Any:
 
 
 def contiguous(array: object) -> Array:
-    """The array as CuPy sees it, C-ordered."""
+    """The array as a C-ordered CuPy array."""
     return cupy().ascontiguousarray(seen_by_cupy(array))
 
 
 @lru_cache(maxsize=8)
 def device_limits(device: int) -> tuple[int, int]:
-    """(multiprocessors, most bytes of shared memory of a block)."""
+    """(multiprocessors, maximum shared memory of a block in bytes)."""
     known = cupy().cuda.Device(device).attributes
     return int(known["MultiProcessorCount"]), int(known["MaxSharedMemoryPerBlockOptin"])
 
 
 @cache
 def source(*names: str) -> str:
-    """The text of `name`.cu, several in their order."""
+    """The source of `name`.cu, or of several concatenated."""
     folder = files("eckart.nmf.cuda")
     return "\n".join(folder.joinpath(f"{name}.cu").read_text("utf-8") for name in names)
 
 
 @lru_cache(maxsize=128)
 def kernel(names: tuple[str, ...], form: str) -> Any:
-    """One form of a kernel template, such as "given_rows<float, float, 1, 16>"."""
+    """One instance of a kernel template, such as "given_rows<float, float, 1, 16>"."""
     module = cupy().RawModule(code=source(*names), options=("-std=c++17", "--ftz=true"), name_expressions=[form])
     return module.get_function(form)
 

@@ -11,7 +11,7 @@ _THREADS = 128
 
 
 def descend(triangles: object, rest: object, begin: Array, inverse: object, step: object, sweeps: int) -> None:
-    """The compiled loop of the same name; all arrays are CuPy's, C-ordered and of one dtype."""
+    """The compiled loop of the same name; all arrays are C-ordered CuPy arrays of one dtype."""
     k, rows = begin.shape
     launch = kernel(("quadratic",), f"descend<{real_name(begin.dtype.itemsize)}>")
     arguments = (triangles, rest, begin, inverse, step, np.int32(k), np.int64(rows), np.int32(sweeps))

@@ -1,4 +1,4 @@
-"""Which threads take which rows of a CSR matrix on a GPU: rows go by their number of entries to a team."""
+"""Assignment of CSR rows to threads on a GPU: rows go to teams by their number of entries."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from eckart.nmf.cuda.kernels import cupy, device_limits
 NEAR_TEAMS: tuple[tuple[int, int], ...] = (
     (8, 4), (8, 6), (8, 7), (8, 8), (16, 8), (32, 8), (128, 4), (128, 8), (256, 7), (256, 8)
 )  # fmt: skip
-"""(threads of a team, entries of each thread): a row goes to the first team that can hold it and its parts."""
+"""(threads of a team, entries per thread): a row goes to the first team that has room for it and its parts."""
 FAR_TEAM = (256, 8)
-"""The team of rows whose parts are too many for shared memory."""
+"""The team for rows whose parts exceed shared memory."""
 LONGEST = (512, 4)
-"""The team of rows that no team can hold in registers: its entries are in memory."""
+"""The team for rows that exceed the registers of every team: their entries stay in memory."""
 _WARP_BYTES = 100_000
-"""A warp whose teams keep more than this would be nearly alone on its multiprocessor: a whole block does better."""
+"""A warp whose teams use more than this would be nearly alone on its multiprocessor: a whole block is faster."""
 
 
 @dataclass(frozen=True)
 class Class:
-    """Rows of about the same length, and the team that takes them."""
+    """Rows of about the same length, and their team."""
 
     order: Array
-    """Their numbers, as int32 on the device; long ones first."""
+    """Their indices, as int32 on the device; long rows first."""
     longest: int
     team: int
     entries: int
-    """Entries in the registers of a thread."""
+    """Number of entries in the registers of a thread."""
     place: int
-    """0: all in registers and shared memory, 1: some parts elsewhere, 2: the entries too."""
+    """0: all in registers and shared memory, 1: some parts in global memory, 2: the entries too."""
     team_bytes: int
     area: int
-    """Numbers of shared memory for parts."""
+    """Size of shared memory for parts, in numbers."""
 
 
 def padded(k: int, itemsize: int) -> int:
-    """Columns of a factor whose rows are read 16 bytes at a time."""
+    """Padded columns of a factor whose rows are read 16 bytes at a time."""
     several = 16 // itemsize
     return -(-k // several) * several
 
 
 def classes_of(indptr: Array, k: int, itemsize: int) -> list[Class]:
-    """The rows of a CSR matrix by their lengths, for factors with k columns; made once for all steps."""
+    """The rows of a CSR matrix by length, for factors with k columns; computed once for all steps."""
     with indptr.device:
         lengths = cupy().diff(indptr)
         most = device_limits(int(indptr.device.id))[1]
@@ -62,7 +62,7 @@ def classes_of(indptr: Array, k: int, itemsize: int) -> list[Class]:
 
 
 def limits(longest: int, k: int, itemsize: int, most: int) -> list[tuple[int, int, int, int]]:
-    """(threads, entries of each, place, longest row) of the teams that the rows need, shortest rows first."""
+    """(threads, entries of each, place, longest row) of the teams needed, shortest rows first."""
     part = padded(k, itemsize) * itemsize
     result = []
     for team, entries in NEAR_TEAMS:

@@ -1,4 +1,4 @@
-"""Where lecture notes are wrong: each claim, what is true, and a computation that shows it.
+"""Common errors in lecture notes: each claim, the correction, and a computation that proves it.
 
 >>> from eckart.worked.errata import ERRATA
 >>> ERRATA[0].number, ERRATA[0].where

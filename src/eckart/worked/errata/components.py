@@ -187,7 +187,7 @@ def core_of_cur() -> list[Evidence]:
 
 
 def norm_sampling() -> list[Evidence]:
-    """A small row that matters: squared norms hardly ever draw it, and then the error is far above the best."""
+    """A small but important row: squared norms hardly ever draw it, and then the error is far above the best."""
     a = np.zeros((6, 6))
     a[:5, :5], a[5, 5] = 100.0, 1.0
     chance = float((a[5] ** 2).sum() / (a**2).sum())

@@ -1,4 +1,4 @@
-"""One slip of lecture notes, with its evidence."""
+"""One error in lecture notes, with its evidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One line of a computation: what was computed, what came out, and whether that supports the correction."""
+    """One line of a computation: what was computed, the result, and whether it supports the correction."""
 
     what: str
     value: Value
@@ -34,7 +34,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Erratum:
-    """What the notes say, what is true, and the computation that shows it."""
+    """The claim of the notes, the correction, and the computation that proves it."""
 
     number: int
     where: str
@@ -82,7 +82,7 @@ def _escaped(text: str) -> str:
 
 
 def _written(value: object) -> str:
-    """A value as people write it: nested lists in brackets, exact numbers with roots, decimals with the right sign."""
+    """A value as people write it: nested lists in brackets, exact numbers with roots, localised decimals."""
     if isinstance(value, bool):
         return tr("yes") if value else tr("no")
     if isinstance(value, str):

@@ -221,4 +221,4 @@ _ROWS = (
 )
 
 ERRATA = tuple(Erratum(number, *row) for number, row in enumerate(_ROWS, 1))
-"""Every slip that was found, numbered from 1."""
+"""Every error that was found, numbered from 1."""

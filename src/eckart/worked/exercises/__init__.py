@@ -1,4 +1,4 @@
-"""New exercises with clean answers, each with its solution, and answers checked. Every seed gives another one."""
+"""Exercises with clean answers and solutions, and checking of answers. Every seed gives a different one."""
 
 from __future__ import annotations
 

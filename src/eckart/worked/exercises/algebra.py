@@ -1,4 +1,4 @@
-"""Exercises on the linear algebra underneath: rank, determinants, eigenpairs, orthogonal vectors."""
+"""Exercises on basic linear algebra: rank, determinants, eigenpairs, orthogonal vectors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _power(rng: Random, difficulty: int, side: int, _: int) -> Problem:
 
 
 def _is_good_power(problem: Problem) -> bool:
-    """One dominant eigenvalue, and a start with a part along its vector: rounding alone must not bring it in."""
+    """One dominant eigenvalue, and a start with a component along its vector that is not only rounding."""
     values, vectors = np.linalg.eig(floats(problem.matrix))
     if not _is_good_eigen(problem):
         return False
@@ -84,7 +84,7 @@ def _diagonalize(rng: Random, difficulty: int, side: int, _: int) -> Problem:
 
 
 def _is_good_power_of(problem: Problem) -> bool:
-    """Entries of the power with four digits at most."""
+    """Whether the entries of the power have at most four digits."""
     raised = np.linalg.matrix_power(floats(problem.matrix), problem.arguments["power"])
     return _is_good_eigen(problem) and bool(np.abs(raised).max() < 10_000)
 

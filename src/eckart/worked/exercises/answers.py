@@ -1,8 +1,8 @@
 """Answers as people type them: `3, 1`, `(1, -1)/sqrt(2)`, `V = [1 2; 3 4]; k = 2`, `λ₁ = 2 + √3, λ₂ = 2 - √3`.
 
-An answer is a list of rows, separated by ';' or line breaks, each with an optional name. A row has entries,
-separated by commas or spaces; an entry is a number or a bracket with numbers, perhaps times a number. What can be
-read in two ways (a decimal comma, `2 √3` as one number or two) is read in both, and the kinder verdict counts.
+An answer is a list of rows, separated by ';' or line breaks, each with an optional name. A row has entries, separated
+by commas or spaces. An entry is a number or a bracket with numbers, possibly times a number. An ambiguous answer (a
+decimal comma, `2 √3` as one number or two) is read in both ways, and the better verdict counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from eckart.worked.messages import tr
 _LONGEST, _MOST_READINGS = 4000, 64
 Mode = tuple[bool, bool]
 _MODES: tuple[Mode, ...] = ((False, False), (True, False), (False, True))
-"""Whether a space multiplies, and whether it separates a number from a vector, as `Reader` has it."""
+"""Whether a space multiplies, and whether it separates a number from a vector, as in `Reader`."""
 _OPEN, _CLOSE = "([{", ")]}"
 
 
@@ -38,17 +38,16 @@ class Target:
     `form` is "number", "count" (a whole number of things), "numbers" (in any order), "list" (in this order),
     "probabilities" (in this order), "matrix", "frame" (a matrix, or its columns one by one), "directions" (columns up
     to sign, of unit length), "axes" (columns of any length), "inverse" (that of the matrix with these axes), "scores"
-    (columns up to sign), "set" (whole numbers) or "edges" (pairs of whole numbers). `names` are what it may be called;
-    messages use the first.
-    Targets with the same `pairing` must be in the same order, such as eigenvectors in the order of the eigenvalues;
-    where `signed`, their signs belong together too, such as those of u and v. `label` is how the key prints it, for
-    questions that ask for something else than what the solution ends with. `also` has other values that are as right,
-    such as the eigenvalues of the covariance matrix where the solution has those of the cross-products; a Target among
-    them has its own form. An `optional` target is judged where it is given and may be left out: results on the way.
-    `scale` is the size that decimals are rounded against, such as 1 for correlations; 0 takes the largest value.
-    A `squared` target asks for squares, such as d^2 for d; an `unsigned` one is never negative, so that `sigma^2 = 9`
-    gives sigma. `reserved` has letters that mean something else in the question, such as C for the product C U R.
-    `extreme` is "largest" or "smallest" for one value of several, which must not be called the other.
+    (columns up to sign), "set" (whole numbers) or "edges" (pairs of whole numbers). `names` are the accepted names;
+    messages use the first. Targets with the same `pairing` must be in the same order, such as eigenvectors in the order
+    of the eigenvalues. If `signed`, their signs must match too, such as those of u and v. `label` is the name in the
+    key, if the question asks for something other than the last result. `also` contains other right values, such as the
+    eigenvalues of the covariance matrix if the solution has those of the cross-products; a Target among them has its
+    own form. An `optional` target is an intermediate result: judged if given, but not required. `scale` is the size
+    relative to which decimals are rounded, such as 1 for correlations; 0 uses the largest value. A `squared` target
+    asks for squares, such as d^2 for d. An `unsigned` one is never negative, so `sigma^2 = 9` gives sigma. `reserved`
+    contains letters with another meaning in the question, such as C for the product C U R. `extreme` is "largest" or
+    "smallest" for one value of several, which must not be called the other.
     """
 
     names: tuple[str, ...]
@@ -73,24 +72,24 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of an answer and, where one stands before it, its name.
+    """One row of an answer, and its name if it has one.
 
-    `words` are those that stand before its numbers without a sign of equality, as in `rank 2` and `k = not 2`.
+    `words` stand before its numbers without an equals sign, as in `rank 2` and `k = not 2`.
     """
 
     entries: tuple[Entry, ...]
     name: str = ""
     words: str = ""
     differs: bool = False
-    """Whether it is written as an equality whose sides are not equal, such as 2/4 = 0.6."""
+    """Whether it is an equality whose sides differ, such as 2/4 = 0.6."""
 
     @property
     def title(self) -> str:
-        """What the row is called, with a sign of equality or without; `basis: columns 1, 2` says which side."""
+        """The name of the row, with or without an equals sign; `basis: columns 1, 2` says which side."""
         return f"{self.name} {self.words}" if self.name and are_sides(self.words) else self.name or self.words
 
     def atoms(self) -> list[tuple[Entry, ...]]:
-        """Numbers side by side, and each bracket: what may belong to different things that are asked for."""
+        """Adjacent numbers, and each bracket: units that may belong to different targets."""
         found: list[tuple[Entry, ...]] = []
         for entry in self.entries:
             if found and isinstance(entry, Typed) and isinstance(found[-1][0], Typed):
@@ -101,7 +100,7 @@ class Row:
 
 
 def readings(text: str) -> list[list[Row]]:
-    """Every way to read an answer; the first is with points as decimal signs and spaces between entries.
+    """All readings of an answer; the first has decimal points and spaces between entries.
 
     >>> [row.name for row in readings("lambda = 3, 1; v = (1, 1)/sqrt(2)")[0]]
     ['lambda', 'v']
@@ -137,7 +136,7 @@ def _read(text: str, errors: list[str]) -> list[list[Row]]:
 
 
 def _paired(rows: list[Row]) -> list[Row] | None:
-    """Numbers with vectors next to them, `3, (1, 1)`, as numbers and vectors apart: eigenpairs are written so."""
+    """Numbers next to vectors, `3, (1, 1)`, separated into numbers and vectors: the usual notation of eigenpairs."""
     if (pairs := _alternating(rows) or _side_by_side(rows)) is not None:
         return pairs
     mixed = [row for row in rows if _is_mixed(row)]
@@ -153,12 +152,12 @@ def _numbers_and_grids(entries: list[Entry]) -> tuple[tuple[Entry, ...], tuple[E
 
 
 def _is_mixed(row: Row) -> bool:
-    """Whether numbers and brackets stand side by side, without a name."""
+    """Whether numbers and brackets are adjacent, without a name."""
     return not row.title and len({isinstance(entry, Grid) for entry in row.entries}) == 2
 
 
 def _alternating(rows: list[Row]) -> list[Row] | None:
-    """`3; 0.6, 0.8; 1; 0.8, -0.6`: numbers and vectors one by one, with brackets or without."""
+    """`3; 0.6, 0.8; 1; 0.8, -0.6`: numbers and vectors alternate, with or without brackets."""
     atoms = list(chain.from_iterable(row.atoms() for row in rows))
     if len(atoms) < 4 or len(atoms) % 2 or not all(are_neutral(row.title) for row in rows):
         return None
@@ -179,7 +178,7 @@ def _are_equally_long(vectors: list[Grid]) -> bool:
 
 
 def _side_by_side(rows: list[Row]) -> list[Row] | None:
-    """As many rows as there are vectors, `3 0.6 0.8` and `1 0.8 -0.6`: each a number and a vector without brackets."""
+    """As many rows as vectors, `3 0.6 0.8` and `1 0.8 -0.6`: each a number and a vector without brackets."""
     atoms = [atom for row in rows for atom in row.atoms()]
     side = len(rows)
     if side < 2 or any(row.title for row in rows) or {len(atom) for atom in atoms} != {side + 1} or len(atoms) > side:
@@ -188,12 +187,12 @@ def _side_by_side(rows: list[Row]) -> list[Row] | None:
 
 
 def _as_vector(atom: tuple[Entry, ...]) -> Grid:
-    """Numbers side by side as one row, or the bracket that they stand in."""
+    """Adjacent numbers as one row, or their bracket."""
     return atom[0] if isinstance(atom[0], Grid) else Grid((tuple(x for x in atom if isinstance(x, Typed)),))
 
 
 def _combined(read: list[list[Row | None]]) -> list[list[Row]]:
-    """Answers that are read in one way throughout, then those that change the way from part to part."""
+    """Readings that are the same for all parts, then those that differ from part to part."""
     parts = [_parts(rows) for rows in read]
     found: list[list[Row]] = []
     for rows in (*map(_joined, parts), *_part_by_part(parts)):
@@ -208,7 +207,7 @@ def _joined(parts: Sequence[list[Row] | None]) -> list[Row]:
 
 
 def _part_by_part(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
-    """Every way to take each part from one of the readings, unless they are too many."""
+    """All combinations of readings for each part, unless there are too many."""
     if not any(parts) or len({len(rows) for rows in parts}) > 1:
         return []
     choices = [_distinct(rows[place] for rows in parts) for place in range(len(parts[0]))]
@@ -217,7 +216,7 @@ def _part_by_part(parts: list[list[list[Row] | None]]) -> list[list[Row]]:
 
 
 def _parts(rows: list[Row | None]) -> list[list[Row] | None]:
-    """Rows under one name are read in one way; None where one of them cannot be read."""
+    """Rows under one name are read in the same way; None if one of them cannot be read."""
     found: list[list[Row] | None] = []
     named = False
     for row in rows:
@@ -240,7 +239,7 @@ def _distinct(parts: Iterable[list[Row] | None]) -> list[list[Row]]:
 
 
 def _row(given: Statement, mode: Mode, errors: list[str]) -> Row | None:
-    """One row, or None if it cannot be read in this way."""
+    """One row, or None if it cannot be read this way."""
     name = plain_name(given.name)
     try:
         if not re.search(r"[=≈]", given.content):
@@ -260,7 +259,7 @@ def _entries(content: str, mode: Mode) -> tuple[Entry, ...]:
 
 
 def _side(content: str, mode: Mode, end: int) -> str:
-    """Of `1/√2 ≈ 0.71, V D^3 V^-1 = 5` the first or the last sides that can be read, `1/√2, 5` or `0.71, 5`."""
+    """The first or last readable sides of `1/√2 ≈ 0.71, V D^3 V^-1 = 5`: `1/√2, 5` or `0.71, 5`."""
     chosen = []
     for item in _cut(content, ","):
         sides = [side for side in re.split(r"[=≈]", item) if side.strip()]
@@ -277,12 +276,12 @@ def _is_readable(side: str, mode: Mode) -> bool:
 
 
 def _agree(first: tuple[Entry, ...], last: tuple[Entry, ...]) -> bool:
-    """Whether two sides of an equality are the same numbers, as far as a rounded one says."""
+    """Whether two sides of an equality are equal, within rounding."""
     return len(flat(first)) == len(flat(last)) and all(map(_is_rounded, flat(first), flat(last)))
 
 
 def _is_rounded(a: Typed, b: Typed) -> bool:
-    """Whether one number is the other, rounded or cut off; two decimals may both have been rounded on the way."""
+    """Whether one number is the other, rounded or truncated; two decimals may both be rounded."""
     gap = abs(a.value - b.value)
     if a.error and b.error:
         return gap <= max(a.error, b.error, abs(a.value) / 50)
@@ -301,7 +300,7 @@ def _alternatives(content: str) -> list[str]:
 
 
 def _cut(text: str, signs: str) -> list[str]:
-    """Cut at some signs outside brackets."""
+    """Split at some characters outside brackets."""
     pieces, depth, start = [], 0, 0
     for place, sign in enumerate(text):
         depth += (sign in _OPEN) - (sign in _CLOSE)
@@ -312,7 +311,7 @@ def _cut(text: str, signs: str) -> list[str]:
 
 
 def flat(entries: tuple[Entry, ...]) -> list[Any]:
-    """All numbers of some entries, row after row."""
+    """All numbers of some entries, in row order."""
     return [
         number for entry in entries for number in ([x for row in entry.rows for x in row] if isinstance(entry, Grid)
                                                    else [entry])

@@ -1,4 +1,4 @@
-"""Numbers and brackets from text by a small grammar; nothing is ever evaluated as a program.
+"""Numbers and brackets parsed by a small grammar; nothing is ever evaluated as code.
 
 row     = entry (("," | space) entry)*
 entry   = term (("+" | "-") term)*
@@ -6,7 +6,7 @@ term    = power (("*" | "/" | nothing) power)*
 power   = sign atom "'"? ("^" power)?
 atom    = number "%"? | ("sqrt" | "cbrt") atom | "(" rows ")" | "[" rows "]" | "{" rows "}"
 
-Numbers are decimals of 40 digits, so that huge powers and deep roots cost nothing and are refused where they overflow.
+Numbers are decimals of 40 digits, so huge powers and deep roots are cheap, and refused if they overflow.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 DEEPEST = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _FEW = 3
-"""A decimal of fewer significant digits, such as 0.5, counts as exact inside an expression."""
+"""A decimal with fewer significant digits, such as 0.5, counts as exact inside an expression."""
 _FLOATING = Decimal("1e-10")
 """Digits below this, relative to max(1, |x|), are rounding errors of double precision: 0.7071067811865476, 5.6e-17."""
 
@@ -69,8 +69,9 @@ Entry = Typed | Grid
 class Reader:
     """One row of an answer, read from left to right.
 
-    With `product`, a space before a root or a bracket multiplies, as in `1/2 sqrt(2)`; without, it separates entries,
-    but for a number before a vector, as in `1/√2 (1, 1)`. With `apart` it separates these too: `3 (1, 1)` is a pair.
+    With `product`, a space before a root or a bracket multiplies, as in `1/2 sqrt(2)`. Without it, the space separates
+    entries, except for a number before a vector, as in `1/√2 (1, 1)`. With `apart` it separates these too: `3 (1, 1)`
+    is a pair.
     """
 
     text: str
@@ -113,7 +114,7 @@ class Reader:
         return self.tokens[place][0] if place < len(self.tokens) else ""
 
     def spaced(self, ahead: int = 0) -> bool:
-        """Whether a space stands before the token."""
+        """Whether there is a space before the token."""
         place = self.place + ahead
         return place < len(self.tokens) and self.tokens[place][1]
 
@@ -152,7 +153,7 @@ class Reader:
                 return value
 
     def multiplies(self, left: Entry) -> bool:
-        """Whether the next token is a factor without a sign of operation, as in `2 sqrt(3)` and `1/√2 (1, 1)`."""
+        """Whether the next token is a factor without an operator, as in `2 sqrt(3)` and `1/√2 (1, 1)`."""
         token = self.token()
         bracket, number = token in {"(", "[", "{"}, bool(token) and (token[0].isdigit() or token[0] == ".")
         if not (bracket or number or token in {"sqrt", "cbrt"}):
@@ -240,13 +241,13 @@ class Reader:
 
 
 def _unbroken(rows: list[list[Entry]]) -> list[list[Entry]]:
-    """One row where NumPy broke a long vector into lines: all of the same length, and a shorter last one."""
+    """One row for a long vector that NumPy broke into lines: all of the same length, except a shorter last one."""
     *full, last = map(len, rows)
     return [list(chain.from_iterable(rows))] if len(set(full)) == 1 and last < full[0] else rows
 
 
 def _gathered(rows: list[list[Entry]]) -> Entry:
-    """What stands in a bracket: one number or bracket as it is, vectors as rows, else the numbers in their rows."""
+    """The content of a bracket: a single number or bracket unchanged, vectors as rows, or the numbers in rows."""
     if not rows:
         raise InputError(tr("A bracket is empty."))
     entries = list(chain.from_iterable(rows))
@@ -288,7 +289,7 @@ def _function(apply: Callable[[Typed], Typed], value: Entry) -> Entry:
 
 
 def square_root(x: Typed) -> Typed:
-    """The root of a number as typed, with the rounding error that it has."""
+    """The square root of a typed number, with its rounding error."""
     root = x.value.sqrt()
     return Typed(root, x.inexactness / (2 * root) if root else x.inexactness)
 

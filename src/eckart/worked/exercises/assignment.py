@@ -1,7 +1,7 @@
-"""Which part of an answer is meant for which of the things that are asked for.
+"""Assignment of the parts of an answer to the targets of the question.
 
-Rows with names go where their names say; the others go where they fit. Of all ways to give the parts to the targets,
-the one counts that leaves the least unexplained, so that one wrong part is not blamed on another.
+Named rows go to the targets of their names; the others go where they fit. Of all assignments, the one with the least
+unexplained cost counts, so that one wrong part is not blamed on another.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Compare = Callable[[Part, Target], Verdict]
 
 @dataclass(frozen=True)
 class Piece:
-    """Some atoms of an answer, the target that they were given to (None: to no target), and the verdict on them."""
+    """Some atoms of an answer, their target (None if there is none), and the verdict on them."""
 
     target: int | None
     part: Part
@@ -46,7 +46,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Assignment:
-    """All pieces of an answer, and what they leave unexplained."""
+    """All pieces of an answer, and their unexplained cost."""
 
     pieces: tuple[Piece, ...] = ()
     cost: float = 0.0
@@ -57,9 +57,9 @@ class Assignment:
 
 @dataclass(frozen=True)
 class _Group:
-    """Atoms that stand together; the first may have to go to a certain target, all of them if `whole`.
+    """Atoms that belong together; the first may be bound to a certain target, all of them if `whole`.
 
-    Under the name of something that is not asked for, they go nowhere (`foreign`).
+    Under the name of something that is not asked for, they go to no target (`foreign`).
     """
 
     atoms: tuple[Atom, ...]
@@ -70,14 +70,14 @@ class _Group:
 
 
 def assign(rows: Sequence[Row], targets: Sequence[Target], compare: Compare) -> Assignment:
-    """The best way to give the rows to the targets."""
+    """The best assignment of the rows to the targets."""
     groups = _groups(rows, targets)
     taken = frozenset(group.target for group in groups if group.target is not None)
     search = _search(groups, targets, compare)
     found = search(0, 0, taken, False)
     if any(piece.target is not None for piece in found.pieces):
         return found
-    return search(0, 0, taken, True)  # parts of an unknown name are all there is: they are meant as the answer
+    return search(0, 0, taken, True)  # there are only parts with an unknown name: they are the intended answer
 
 
 def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -> Callable[..., Assignment]:
@@ -116,7 +116,7 @@ def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -
 
 
 def _cost(verdict: Verdict, part: Part, target: Target) -> float:
-    """What one part leaves unexplained if it is meant for a target."""
+    """The unexplained cost if a part is meant for a target."""
     cost = _COST[verdict.status] + _MISFIT * verdict.misfits + (_OPTIONAL if target.optional else 0)
     if verdict:
         return cost
@@ -129,7 +129,7 @@ def _cost(verdict: Verdict, part: Part, target: Target) -> float:
 
 
 def _nowhere(own: _Group, start: int, all_meant: bool, rest: Callable[[int], Assignment]) -> list[Assignment]:
-    """Atoms that go to no target: some that stand together, or all of a name that is not asked for."""
+    """Atoms without a target: some adjacent ones, or all under a name that is not asked for."""
     found = []
     for stop in range(start + 1, len(own.atoms) + 1):
         piece = Piece(None, Part(own.atoms[start:stop]), Verdict(WRONG, ""))
@@ -145,20 +145,20 @@ def _foreign(own: _Group) -> Assignment:
 
 
 def _too_many(part: Part, target: Target) -> Verdict:
-    """More numbers than the target can have, in any form: not worth a comparison."""
+    """Whether there are more numbers than the target can have in any form, so that a comparison is pointless."""
     if target.form in {"number", "count"}:
-        message = tr("One number is asked for here, and the answer has {count}.", count=len(part.flat))
+        message = tr("One number is asked for here, but the answer has {count}.", count=len(part.flat))
     elif hasattr(target.value, "shape"):
         shape = "{} x {}".format(*part.grid().shape)
         true = "{} x {}".format(*target.value.shape)
-        message = tr("The answer is {given}, and a {true} matrix is asked for.", given=shape, true=true)
+        message = tr("The answer is {given}, but a {true} matrix is asked for.", given=shape, true=true)
     else:
         message = tr("The answer has numbers that do not belong to it.")
     return Verdict(WRONG, message, misfits=1)
 
 
 def _largest(target: Target) -> int:
-    """The most numbers that a part may have which is compared with a target."""
+    """Maximum number of values in a part that is compared with a target."""
     own = [target, *[other for other in target.also if isinstance(other, Target)]]
     if {one.form for one in own} & {"set", "edges"}:
         return 1000
@@ -181,7 +181,7 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
         atoms = given if found is None else _rooted(given, heading, targets[found[0]])
         title = "" if says_nothing(heading) and is_free(heading, targets) else heading
         if found is None and title and not is_free(title, targets):
-            # What stands below may be its rows, or something that is asked for.
+            # The rows below may belong to it, or be another target.
             own, below = given[:first], given[first:]
             loose += [_Group(own, title=title, foreign=True), *([_Group(below, title=title)] if below else [])]
         elif found is None:
@@ -233,7 +233,7 @@ def _of_vectors(atoms: list[Atom], target: int, targets: Sequence[Target]) -> _G
 
 
 def _under_titles(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[tuple[str, int, tuple[Atom, ...]]]:
-    """Each title, the atoms of its own row (how many), and all that stands below it up to the next one."""
+    """Each title, the number of atoms in its row, and everything below it up to the next title."""
     place = 0
     while place < len(rows):
         title, stop = rows[place].title, place + 1
@@ -271,7 +271,7 @@ def _vector(entries: Atom, target: Target) -> Atom:
 
 
 def _is_whole(entries: Atom, target: Target) -> bool:
-    """Whether w1 = (0.6, 0.8) is all of a target that has one column, not its first entry."""
+    """Whether w1 = (0.6, 0.8) is a whole target with one column, not its first entry."""
     return target.form in COLUMNS and target.value.cols == 1 and sum(map(_size, entries)) > 1
 
 

@@ -17,11 +17,11 @@ _HEADINGS = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 60
-"""Characters of a name that go into the name of a file."""
+"""Maximum number of characters of a name used in a file name."""
 
 
 def decoded(content: bytes) -> str:
-    """The text of a list: UTF-8, UTF-16 with its mark, or else the encoding of older Windows programs."""
+    """The text of a list: UTF-8, UTF-16 with a byte order mark, or otherwise the legacy Windows encoding."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16", errors="replace")
     try:
@@ -58,7 +58,7 @@ def _joined(row: list[str], columns: list[int]) -> str:
 
 
 def file_words(students: Sequence[str]) -> list[str]:
-    """A different word for each name, for file names; also on systems that ignore case, and next to their keys.
+    """A different word for each name, for file names; also distinct if case is ignored, and from the names of the keys.
 
     >>> file_words(["Ana", "ANA", "Ana key", "../x", "?"])
     ['Ana', 'ANA-2', 'Ana-key-3', 'x', '5']

@@ -1,7 +1,7 @@
-"""One part of an answer against what it should be.
+"""Comparison of one part of an answer with the expected value.
 
-Exact numbers must be equal, decimals right to the digits given, vectors up to their sign. Where a part is not right,
-the most likely slip is named: not normalised, squared, wrong order, one entry, a sign.
+Exact numbers must be equal, decimals correct to the given digits, vectors correct up to sign. If a part is wrong, the
+most likely error is named: not normalised, squared, wrong order, one entry, a sign.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from eckart.worked.messages import tr, trn
 RIGHT, ALMOST, PARTIAL, WRONG = "right", "almost", "partial", "wrong"
 ORDER = (RIGHT, ALMOST, PARTIAL, WRONG)
 _COARSE = Decimal("0.01")
-"""A decimal must be this near, relatively, however few digits are given."""
+"""Maximum relative error of a decimal, however few digits are given."""
 _EXACT, _SMALL = Decimal("1e-20"), 10
 _FLOAT = Decimal("1e-6")
 SLIPS = ((Decimal(2), "2"), (Decimal(3), "3"), (Decimal(4), "4"), (Decimal(5), "5"), (Decimal(10), "10"),
@@ -37,11 +37,11 @@ Match = tuple[tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is right and what is not. `status` is "right", "almost", "partial" (right, but not all) or "wrong".
+    """What is right and what is wrong. `status` is "right", "almost", "partial" (right, but incomplete) or "wrong".
 
-    `matches` holds every order and choice of signs in which the part is right. `misfits` is 1 for a part of the wrong
-    size, and `hits` counts the numbers that are right: of two ways to read an answer, the one that fits better is
-    judged. `cost` is what the answer as a whole leaves unexplained.
+    `matches` contains every order and choice of signs in which the part is right. `misfits` is 1 for a part of the
+    wrong size, and `hits` counts the right numbers: if an answer can be read in two ways, the better one is judged.
+    `cost` is the unexplained part of the whole answer.
     """
 
     status: str
@@ -60,7 +60,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of an answer that belong together, and the name that they have there."""
+    """Some rows of an answer that belong together, and their name."""
 
     rows: tuple[tuple[Entry, ...], ...]
     name: str = ""
@@ -72,7 +72,7 @@ class Part:
 
     @property
     def may_have_rows(self) -> bool:
-        """Whether the vectors may stand in rows: not in V, which is a matrix of columns by its definition."""
+        """Whether the vectors may be rows: not in V, which is a matrix of columns by definition."""
         return not re.match(r"[A-Z](?![^\W\d_])", self.name)
 
     @property
@@ -110,10 +110,10 @@ def _decimal(value: object) -> Decimal:
 
 
 def close(given: Typed, true: sp.Expr, scale: Decimal = Decimal(0)) -> bool:
-    """Exactly equal, or a decimal that is rounded or cut off in its last place, and within a per cent.
+    """Whether a number is exactly equal, or a decimal rounded or truncated in its last place and within one percent.
 
-    The per cent is that of `scale` for rounded numbers, if it is larger: 0.06 is right for 0.063 next to 0.71. What is
-    computed with rounded decimals may be off by their errors.
+    The percent is relative to `scale` for rounded numbers, if that is larger: 0.06 is right for 0.063 next to 0.71.
+    Results computed from rounded decimals may be off by their errors.
     """
     true = sp.sympify(true)
     expected = _decimal(true)
@@ -153,7 +153,7 @@ def number(part: Part, target: Target) -> Verdict:
 
 
 def count(part: Part, target: Target) -> Verdict:
-    """How many there are: a factor or a root would explain nothing."""
+    """How many there are; a wrong factor or root would explain nothing."""
     if len(part.flat) != 1:
         return _one_number(part)
     if part.flat[0].percent:
@@ -167,12 +167,12 @@ def _no_share() -> Verdict:
 
 
 def _one_number(part: Part) -> Verdict:
-    message = tr("One number is asked for here, and the answer has {count}.", count=len(part.flat))
+    message = tr("One number is asked for here, but the answer has {count}.", count=len(part.flat))
     return Verdict(WRONG, message, misfits=1)
 
 
 def number_slip(given: Typed, true: sp.Expr) -> str:
-    """The likeliest slip behind one wrong number."""
+    """The most likely error behind one wrong number."""
     true = sp.sympify(true)
     if true == 0:
         return tr("This is not the right number.")
@@ -230,7 +230,7 @@ def matrix(part: Part, target: Target) -> Verdict:
 
 def wrong_shape(given: Grid, true: Any) -> Verdict:
     shapes = {"given": "{} x {}".format(*given.shape), "true": f"{true.rows} x {true.cols}"}
-    return Verdict(WRONG, tr("The answer is {given}, and a {true} matrix is asked for.", **shapes), misfits=1)
+    return Verdict(WRONG, tr("The answer is {given}, but a {true} matrix is asked for.", **shapes), misfits=1)
 
 
 def _same(given: Grid, true: sp.Matrix, scale: Decimal) -> bool:

@@ -1,4 +1,4 @@
-"""Vectors of an answer against what they should be: up to sign, in any order, perhaps of any length."""
+"""Comparison of vectors: up to sign, in any order, and possibly of any length."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
     if true.rows == 1 and given.shape == (true.cols, 1):
         given = turned(given)  # one row, written with semicolons
     if unit and given.shape == (true.rows, true.rows) and true.rows > true.cols and _is_orthogonal(floats(given)):
-        given = Grid(tuple(row[: true.cols] for row in given.rows))  # the full SVD: the rest completes the basis
+        given = Grid(tuple(row[: true.cols] for row in given.rows))  # the full SVD: the others complete the basis
     reorder = unit or bool(target.pairing)
     # A matrix or a list of rows may have the vectors in its rows; vectors one by one are what they are.
     layout_open = len(part.entries) == 1 or part.is_bare or not unit
@@ -131,7 +131,7 @@ def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
 
 
 def _in_rows(part: Part, matches: frozenset[Match]) -> Verdict:
-    """Vectors in rows are right if they are listed; a matrix of columns is not right as its transpose."""
+    """Vectors in rows are right if they are listed; the transpose of a matrix of columns is wrong."""
     if part.may_have_rows:
         return right(matches)
     return Verdict(ALMOST, tr("The vectors are right, but they stand in rows: write them as columns."))
@@ -172,7 +172,7 @@ def _fewer(missing: int) -> Verdict:
 
 
 def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
-    """What is the matter with columns that are not all right."""
+    """The error in columns that are not all right."""
     a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
     count = b.shape[1]
     if len(b) == 1:
@@ -218,7 +218,7 @@ def _row_slip(given: Grid, true: Any) -> Verdict:
 
 
 def _length_slip(given: Grid, true: Any, order: Sequence[int], unit: bool) -> str:
-    """Columns of the right directions: too inexact, of another length, or in another order."""
+    """Columns of the right directions: too inaccurate, of another length, or in another order."""
     wrong = [i for i, j in enumerate(order) if not column_sign(given, i, true[:, j])]
     b = np.array(true.evalf().tolist(), dtype=float)
     if wrong and all(_is_near(given, i, b[:, order[i]]) for i in wrong):
@@ -234,7 +234,7 @@ def _length_slip(given: Grid, true: Any, order: Sequence[int], unit: bool) -> st
 
 
 def _is_near(given: Grid, place: int, true: Array) -> bool:
-    """Whether decimals miss the true column, or its opposite, by little in every entry."""
+    """Whether decimals are close to the true column, or its opposite, in every entry."""
     column = [row[place] for row in given.rows]
     if not any(x.error for x in column):
         return False
@@ -248,7 +248,7 @@ def _parallel(a: Array, b: Array) -> bool:
 
 
 def _has_direction(a: Array, error: Array, b: Array) -> bool:
-    """Whether two vectors are parallel, as far as the rounding errors of the first one say: a_i b_j = a_j b_i."""
+    """Whether two vectors are parallel, within the rounding errors of the first: a_i b_j = a_j b_i."""
     size = float(np.linalg.norm(a) * np.linalg.norm(b))
     slack = np.outer(error, np.abs(b)) + np.outer(np.abs(b), error) + 1e-12 * size
     return size > 0 and bool((np.abs(np.outer(a, b) - np.outer(b, a)) <= slack).all())
@@ -265,7 +265,7 @@ def _shared_orders(verdicts: Sequence[Verdict]) -> set[tuple[int, ...]]:
 
 
 def common(matches: Sequence[tuple[Target, Verdict]]) -> str:
-    """What does not belong together in parts that are right one by one: "order", "signs" or ""."""
+    """The inconsistency between parts that are right one by one: "order", "signs" or ""."""
     shared = _shared_orders([verdict for _, verdict in matches])
     if not shared:
         return "order"

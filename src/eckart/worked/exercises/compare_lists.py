@@ -1,4 +1,4 @@
-"""Several numbers of an answer against what they should be: in any order, in order, chosen numbers, edges."""
+"""Comparison of several numbers: in any order, in order, chosen numbers, edges."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from eckart.worked.numerals import figure
 
 
 def _listed(part: Part) -> list[Typed]:
-    """The numbers of a part; of a diagonal matrix, square or as the middle of a full SVD, those on its diagonal."""
+    """The numbers of a part.
+
+    For a diagonal matrix (square, or the middle factor of a full SVD) those on its diagonal.
+    """
     grid = part.grid()
     rows, cols = grid.shape
     crossing = [grid.rows[i][j].value for i in range(rows) for j in range(cols) if i != j]
@@ -82,7 +85,7 @@ def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
 
 
 def _shared_slip(wrong: list[Typed], left: list[Any]) -> str:
-    """What is the matter with all numbers at once, in any order."""
+    """An error that all numbers share, in any order."""
     exact = [sp.sympify(value) for value in left]
     changed: list[tuple[str, list[Any]]] = [
         (tr("All signs are wrong."), [-x for x in exact]),
@@ -121,7 +124,7 @@ def ordered(part: Part, target: Target) -> Verdict:
 
 
 def _is_permuted(given: list[Typed], true: list[Any]) -> bool:
-    """The same numbers in another order, by the strict comparison: roundings must not be mistaken for an exchange."""
+    """Whether they are the same numbers in another order; strict, so that rounding does not look like an exchange."""
     return _same_numbers(given, list(true))
 
 

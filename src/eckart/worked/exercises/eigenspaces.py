@@ -1,4 +1,4 @@
-"""Vectors that are named by their eigenvalue: `E(-6) = (1, 2)`, `v_{λ=3} = (0, 1)`, `E_3 = span{(1, 1)}`."""
+"""Vectors named by their eigenvalue: `E(-6) = (1, 2)`, `v_{λ=3} = (0, 1)`, `E_3 = span{(1, 1)}`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Key = Typed | int
 
 
 def by_eigenvalue(rows: Sequence[Row], targets: Sequence[Target]) -> list[Row]:
-    """The rows, with vectors that are named by their eigenvalues under the names that the targets have.
+    """The rows, with vectors named by their eigenvalues renamed to the targets.
 
-    Eigenvalues that stand nowhere else are added as a row of their own.
+    Eigenvalues that occur nowhere else are added as a row.
     """
     values = next((one for one in targets if "lambda" in one.names and one.form in {"numbers", "number"}), None)
     vectors = next((one for one in targets if one.form in {"directions", "axes"}), None)
@@ -41,7 +41,7 @@ def by_eigenvalue(rows: Sequence[Row], targets: Sequence[Target]) -> list[Row]:
 
 
 def _key(row: Row, targets: Sequence[Target]) -> Key | None:
-    """The eigenvalue in a name, or its number as in `v(λ1)`; None where the name has none."""
+    """The eigenvalue in a name, or its number as in `v(λ1)`; None if there is none."""
     match = _SPACE.fullmatch(row.title)
     if match is None or (match[2] and find(row.title, targets) is not None):
         return None  # v2 is the second one
@@ -61,7 +61,7 @@ def _is_named(title: str, target: Target, targets: Sequence[Target]) -> bool:
 
 
 def _place(key: Typed | None, listed: Sequence[Typed]) -> int:
-    """Which of the eigenvalues this is, from 1; 0 for none of them."""
+    """Index of this eigenvalue, from 1; 0 for none of them."""
     if key is None:
         return 0
     near = (i for i, x in enumerate(listed, 1) if abs(x.value - key.value) <= max(x.error, key.error))

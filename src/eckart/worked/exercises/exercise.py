@@ -1,7 +1,7 @@
 """One exercise: a question, its key, and the verdict on an answer.
 
-Candidates come from a generator that is seeded by kind, difficulty, size and seed together, so that one seed gives
-another matrix to every kind. Candidates that fail the criteria of their kind are dropped.
+Candidates come from a generator seeded by kind, difficulty, size and seed, so that one seed gives a different matrix
+for every kind. Candidates that fail the criteria of their kind are dropped.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ATTEMPTS, _SOLVED = 200_000, 400
 class Exercise(Solution):
     """A question with its solution.
 
-    `question` returns what students get; the exercise itself contains the solution.
+    `question` returns the question without the solution, which the exercise itself contains.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, d
 
 
 def _asked(targets: tuple[Target, ...]) -> tuple[Equation, ...]:
-    """The answer in the terms of the question, where the targets say how to print them."""
+    """The answer in the terms of the question, if the targets define how to print it."""
     shown: list[Equation] = []
     for target in targets:
         if target.optional:

@@ -1,4 +1,4 @@
-"""Exercises on factorings of a matrix: SVD, pseudo-inverse, energy, concepts, bounds, CUR, NMF."""
+"""Exercises on factorisations: SVD, pseudo-inverse, energy, concepts, bounds, CUR, NMF."""
 
 from __future__ import annotations
 
@@ -82,15 +82,15 @@ def _needs_fewer(problem: Problem, solution: Solution) -> bool:
 
 
 def _share(solution: Solution) -> Value:
-    """The part of the energy that the k singular values of the answer hold."""
+    """The share of the energy in the k singular values of the answer."""
     squares = [sp.expand(value**2) for value in solution["singular_values"]]
     return sum(squares[: int(solution["k"])]) / sum(squares)
 
 
 def _query(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
-    """Groups of columns that are rated together; at difficulty 2 rows mix them, at 3 one of three is dropped.
+    """Groups of columns that are rated together; rows mix them at difficulty 2, and one of three is dropped at 3.
 
-    Three columns are too few for three groups, one of which has to have two columns: they get two groups, mixed.
+    Three columns are too few for three groups, one of which needs two columns: they get two mixed groups.
     """
     dropped = difficulty == 3 and cols > 3
     count = 3 if dropped else 2
@@ -134,7 +134,7 @@ def _is_good_query(problem: Problem) -> bool:
 
 
 def _is_real_query(problem: Problem, solution: Solution) -> bool:
-    """The query leaves the concept space, and coming back suggests something that it did not have."""
+    """The query is not in the concept space, and its reconstruction suggests something new."""
     q = problem.arguments["q"]
     back = [float(sp.N(x)) for x in solution["back"]]
     gains = [back[j] for j in range(len(q)) if q[j] == 0 and back[j] > 1e-9]
@@ -169,7 +169,7 @@ def _is_good_cur(problem: Problem) -> bool:
 
 
 def _is_real_draw(problem: Problem, solution: Solution) -> bool:
-    """A draw of different columns and rows whose crossing is invertible, and an error that is not zero."""
+    """Whether different columns and rows are drawn, their intersection is invertible, and the error is not zero."""
     columns, rows = {int(j) for j in solution["columns"]}, {int(i) for i in solution["rows"]}
     return len(columns) == len(rows) == 2 and solution["W"].rank() == 2 and solution["error_squared"] != 0
 
@@ -193,7 +193,7 @@ def _nmf(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
 
 
 def _fractions(matrix: sp.Matrix) -> np.ndarray:
-    """Fractions of integers are ten times as fast as exact numbers of the solution."""
+    """Fractions of integers are ten times as fast as the exact numbers of the solution."""
     return np.array([[Fraction(int(x)) for x in row] for row in matrix.tolist()], dtype=object)
 
 
@@ -259,14 +259,14 @@ KINDS = {
         lambda p, s: (Target(("A+", "A^+", "pinv", "pseudo-inverse"), "matrix", s["pseudo_inverse"]),),
         (
             (
-                mark("not invertible: rectangular or of deficient rank, and of rank 2 at least"),
+                mark("not invertible: rectangular or of deficient rank, and of rank at least 2"),
                 lambda p, s: _is_good_pseudo_inverse(p),
             ),
         ),
         _is_good_pseudo_inverse,
     ),
     "energy": Kind(
-        mark("Find the singular values. How many hold {percent} of the energy?"),
+        mark("Find the singular values. How many capture {percent} of the energy?"),
         ((3, 2), (3, 3), (4, 3)),
         (2, 2),
         (6, 3),
@@ -283,8 +283,8 @@ KINDS = {
     ),
     "query": Kind(
         mark(
-            "Take the row $q$ to concept space ({k} concepts) and back: give $q V V^T$. Which columns where $q$ is 0 "
-            "would you suggest?"
+            "Map the row $q$ to concept space ({k} concepts) and back: give $q V V^T$. Which of the columns where "
+            "$q$ is 0 would you suggest?"
         ),
         ((4, 3), (4, 4), (5, 5)),
         (3, 3),
@@ -296,7 +296,7 @@ KINDS = {
             Target(("qV", mark("concepts")), "scores", s["concepts"], optional=True),
         ),
         (
-            (mark("fewer concepts than columns, and the way back suggests a new column"), _is_real_query),
+            (mark("fewer concepts than columns, and the reconstruction suggests a new column"), _is_real_query),
             (mark("the row in concept space has roots of fractions only"), _has_clean_concepts),
         ),
         _is_good_query,
@@ -335,7 +335,12 @@ KINDS = {
         ),
         (
             (
-                mark("two different columns and rows are drawn, their crossing is invertible, the error is not zero"),
+                mark(
+                    (
+                        "two different columns and rows are drawn, their intersection is invertible, the error is not "
+                        "zero"
+                    )
+                ),
                 _is_real_draw,
             ),
             (mark("the product has small denominators"), _has_clean_core),
@@ -343,7 +348,7 @@ KINDS = {
         _is_good_cur,
     ),
     "nmf": Kind(
-        mark("Do the first round of multiplicative updates ($W$, then $H$) from the start shown; loss: {loss}."),
+        mark("Compute the first round of multiplicative updates ($W$, then $H$) from the start shown; loss: {loss}."),
         ((2, 2), (3, 3), (3, 3)),
         (2, 2),
         (4, 4),
@@ -352,7 +357,7 @@ KINDS = {
             Target(("W",), "matrix", s["first_W"], label="W"),
             Target(("H",), "matrix", s["first_H"], label="H"),
         ),
-        ((mark("the first round lowers the objective by a tenth at least"), _moves),),
+        ((mark("the first round lowers the objective by at least a tenth"), _moves),),
         _is_good_nmf,
     ),
 }

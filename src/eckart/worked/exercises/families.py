@@ -1,7 +1,7 @@
-"""Random matrices with clean answers: whole entries, whole eigenvalues, whole vectors over a root.
+"""Random matrices with clean answers: integer entries, integer eigenvalues, integer vectors divided by a root.
 
-From whole orthogonal vectors t_j (rows) and v_j (columns) the matrix ∑ m_j t_j v_j^T has the singular values
-m_j ‖t_j‖ ‖v_j‖, and c I + ∑ m_j v_j v_j^T the eigenvalues c + m_j ‖v_j‖^2.
+From orthogonal integer vectors t_j (rows) and v_j (columns), the matrix ∑ m_j t_j v_j^T has the singular values m_j
+‖t_j‖ ‖v_j‖, and c I + ∑ m_j v_j v_j^T the eigenvalues c + m_j ‖v_j‖^2.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ FRAMES: dict[int, tuple[tuple[tuple[int, ...], ...], ...]] = {
         ((0, 2, 1), (1, 0, 0), (0, -1, 2)),
     ),
 }  # fmt: skip
-"""Orthogonal whole vectors; no two frames hold the same lines. `frame` turns them by signs and orders of entries."""
+"""Orthogonal integer vectors; no two frames contain the same lines. `frame` permutes entries and changes signs."""
 
 
 def frame(rng: Random, side: int, most: int = 5) -> list[tuple[int, ...]]:
-    """Orthogonal whole vectors: one of the frames with its coordinates in another order and with other signs."""
+    """Orthogonal integer vectors: one of the frames with permuted coordinates and other signs."""
     choices = [vectors for vectors in FRAMES[side] if max(map(max, vectors)) <= most]
     vectors = choices[int(rng.integers(len(choices)))]
     order, signs = rng.permutation(side), rng.choice([-1, 1], side)
@@ -40,7 +40,7 @@ def frame(rng: Random, side: int, most: int = 5) -> list[tuple[int, ...]]:
 
 
 def contrasts(n: int, *, constant: bool) -> list[list[int]]:
-    """Orthogonal whole vectors of length n: the discrete orthogonal polynomials, from the constant or the linear one.
+    """Orthogonal integer vectors of length n: the discrete orthogonal polynomials, from the constant or the linear one.
 
     >>> contrasts(4, constant=False)
     [[-3, -1, 1, 3], [1, -1, -1, 1], [-1, 3, -3, 1]]
@@ -57,12 +57,12 @@ def contrasts(n: int, *, constant: bool) -> list[list[int]]:
 
 
 def whole(rng: Random, rows: int, cols: int, most: int) -> sp.Matrix:
-    """Whole entries from -most to most."""
+    """Integer entries from -most to most."""
     return sp.Matrix(rng.integers(-most, most + 1, (rows, cols)).tolist())
 
 
 def unimodular(rng: Random, side: int) -> sp.Matrix:
-    """A whole matrix with a whole inverse: unit triangles, multiplied."""
+    """An integer matrix with an integer inverse: a product of unit triangles."""
     most = 2 if side == 2 else 1
     entries = rng.integers(-most, most + 1, (2, side, side))
     lower = sp.Matrix(side, side, lambda i, j: int(entries[0, i, j]) if j < i else int(i == j))
@@ -71,7 +71,7 @@ def unimodular(rng: Random, side: int) -> sp.Matrix:
 
 
 def apart(rng: Random, count: int, most: int, *, moduli: bool = False) -> list[int]:
-    """Different whole numbers, not zero; different in modulus too if asked. Largest modulus first."""
+    """Different nonzero integers, also different in modulus if requested. Largest modulus first."""
     values: list[int] = []
     while len(values) < count:
         value = int(rng.integers(-most, most + 1))
@@ -81,7 +81,7 @@ def apart(rng: Random, count: int, most: int, *, moduli: bool = False) -> list[i
 
 
 def real_roots(rng: Random, side: int, *, moduli: bool = False) -> sp.Matrix:
-    """P D P^-1: whole entries, whole eigenvalues, not symmetric as a rule."""
+    """P D P^-1: integer entries and eigenvalues, usually not symmetric."""
     if side == 2:
         return _two_roots(rng, moduli=moduli)
     p = unimodular(rng, side)
@@ -89,7 +89,7 @@ def real_roots(rng: Random, side: int, *, moduli: bool = False) -> sp.Matrix:
 
 
 def _two_roots(rng: Random, *, moduli: bool) -> sp.Matrix:
-    """b I + (a - b) v w^T / (w · v), with w orthogonal to the other eigenvector: eigenvalues a and b, all whole."""
+    """b I + (a - b) v w^T / (w · v), with w orthogonal to the other eigenvector: eigenvalues a and b, all integers."""
     while True:
         a, b = apart(rng, 2, 9, moduli=moduli)
         (v1, v2), (u1, u2) = (_SMALL[int(i)] for i in rng.integers(len(_SMALL), size=2))
@@ -101,7 +101,7 @@ def _two_roots(rng: Random, *, moduli: bool) -> sp.Matrix:
 
 
 def symmetric(rng: Random, side: int) -> sp.Matrix:
-    """c I + ∑ m v v^T over orthogonal whole vectors v: whole eigenvalues c + m ‖v‖^2."""
+    """c I + ∑ m v v^T over orthogonal integer vectors v: integer eigenvalues c + m ‖v‖^2."""
     multiples = rng.choice([-4, -3, -2, -1, 1, 2, 3, 4], side, replace=False)
     matrix = sp.eye(side) * int(rng.integers(-20, 21))
     for vector, multiple in zip(frame(rng, side)[: side - 1], multiples, strict=False):
@@ -111,7 +111,7 @@ def symmetric(rng: Random, side: int) -> sp.Matrix:
 
 
 def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None = None) -> sp.Matrix:
-    """∑ m_j t_j v_j^T over orthogonal t and v, rows shuffled, plus whole means if centred."""
+    """∑ m_j t_j v_j^T over orthogonal t and v, with shuffled rows, plus integer means if centred."""
     eigenpairs = frame(rng, cols, 3 if centred else 5)
     rng.shuffle(eigenpairs)
     # Polynomials are orthogonal to the constant, which centring needs; otherwise any orthogonal vectors serve.

@@ -1,7 +1,7 @@
-"""What a name in an answer stands for: `det(A)`, `the unit eigenvectors`, `v2`, `sigma^2`, `autovalori`.
+"""The meaning of a name in an answer: `det(A)`, `the unit eigenvectors`, `v2`, `sigma^2`, `autovalori`.
 
-A name is one of the things that are asked for only if nothing in it changes its meaning: `det(2A)`, `trace` and
-`the sum of the eigenvalues` are something else. A single letter is free: the writer may have chosen it.
+A name matches a target only if nothing in it changes its meaning: `det(2A)`, `trace` and `the sum of the eigenvalues`
+are different things. A single letter is free: the writer may have chosen it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from eckart.worked.messages import LANGUAGES, catalogue
 
 COLUMNS = {"directions", "axes", "frame", "scores"}
 _SUBJECTS = {"A", "M", "X"}
-"""What the matrix of a question is called, as in rank(A). Results on the way may be meant too: eigenvalues of C."""
+"""Names of the matrix of a question, as in rank(A). Intermediate results may be meant too: eigenvalues of C."""
 _FIXED = {"A", "k", "K", "n", "I"}
-"""Letters with one meaning in all questions; any other letter may be the writer's own name for an answer."""
+"""Letters with one meaning in all questions; any other letter may be the writer's own name."""
 _PLAIN = re.compile(r"(?:[^\W\d_]+(?:_?\d+)?[\s.,']*)*")  # words, perhaps with numbers: row 1, row2
 _SUFFIX = r"_?(?:max|min|dom|F|tot)"  # lambda_max, error_F
 _MOST = 9
@@ -41,7 +41,7 @@ _SQUARED = (
 
 
 def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
-    """The target of this name, and which column or entry of it (0: all): v2 is column 2 of v, lambda2 entry 2.
+    """The target of this name, and its column or entry (0: all): v2 is column 2 of v, lambda2 entry 2.
 
     >>> targets = (Target(("lambda", "eigenvalues"), "numbers", [3, 1]), Target(("det", "determinant"), "number", 3))
     >>> find("the eigenvalues of A", targets), find("lambda_2", targets), find("det(A)", targets)
@@ -57,7 +57,7 @@ def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
 
 
 def _contradicts(name: str, target: Target) -> bool:
-    """Whether a name says `columns` of chosen rows, or `largest` of the smallest value."""
+    """Whether a name contradicts the target: `columns` for chosen rows, or `largest` for the smallest value."""
     rows = not {"columns", "column"} & set(target.names)
     side = side_of(name) if target.form == "set" else ""
     return side == ("columns" if rows else "rows") or extreme_of(name) == _OPPOSITE.get(target.extreme)
@@ -74,19 +74,22 @@ def with_power(name: str) -> str:
 
 
 def is_free(name: str, targets: Sequence[Target] = ()) -> bool:
-    """Whether a name says nothing about what it stands for: a letter of the writer's choice, or neutral words.
+    """Whether a name has no meaning of its own: a letter of the writer's choice, or neutral words.
 
     >>> is_free("x"), is_free("y_2"), is_free("the answer"), is_free("trace"), is_free("A^-1"), is_free("|A|^2")
     (True, True, True, False, False, False)
     """
     if any(target.form == "set" for target in targets) and are_sides(name) and not re.search(r"\d", name):
-        return False  # chosen rows are not chosen columns; row1, row2, ... are rows of something
+        return False  # chosen rows are different from chosen columns; row1, row2, ... are rows of something
     letter = re.fullmatch(r"([^\W\d_]|mu|nu|rho|phi)(?:_?\d+|')?", name.strip())
     own = {letter[0], letter[0].rstrip("_0123456789")} if letter is not None else set()
     if any(own & set(target.reserved) for target in targets):
         return False
-    if letter is not None and any(letter[1] in target.names and _place(target) for target in targets):
-        return False  # another entry than the one that is asked for
+    later = letter is not None and letter[0][len(letter[1]) :].strip("_") not in {"", "1", "'"}
+    if letter is not None and any(
+        letter[1] in target.names and (_place(target) or (later and target.form == "matrix")) for target in targets
+    ):
+        return False  # another entry than the one that is asked for, or W_2 for the first W
     return (letter is not None and letter[1] not in _FIXED) or says_nothing(name)
 
 
@@ -96,7 +99,7 @@ def is_called(name: str, target: Target) -> bool:
 
 
 def says_nothing(name: str) -> bool:
-    """Whether a name has neutral words only; `A` is a matrix, `a` an article."""
+    """Whether a name has only neutral words; `A` is a matrix, `a` an article."""
     harmless = are_describing(name) and any(map(are_neutral, words_of(name)))
     return harmless and bool(_PLAIN.fullmatch(name)) and not re.fullmatch(r"\s*[A-Z](?:_?\d+)?\s*", name)
 
@@ -122,7 +125,7 @@ def _find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
 
 
 def _named(name: str, targets: Sequence[Target]) -> int | None:
-    """The target with exactly this name, or else one that is spelt like it."""
+    """The target with exactly this name, or one with a similar spelling."""
     wanted = _normal(name)
     exact = [i for i, target in enumerate(targets) if name in target.names]
     loose = [i for i, target in enumerate(targets) if wanted in _names(target.names)]
@@ -144,7 +147,7 @@ def _indexed(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
 
 
 def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
-    """`rank(A)`, `x(2, 1)`, `v (unit vectors)`, `sigma (singular values)`: what is in parentheses changes nothing."""
+    """`rank(A)`, `x(2, 1)`, `v (unit vectors)`, `sigma (singular values)`: the parentheses change nothing."""
     match = re.fullmatch(r"(.+?)\s*\(([^()]*)\)", name)
     if match is None:
         return None
@@ -162,18 +165,18 @@ def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | No
 
 
 def _is_difference(inside: str, targets: Sequence[Target]) -> bool:
-    """Whether `A - A_1` is the error that is asked for: not with another index."""
+    """Whether `A - A_1` is the requested error, with the same index."""
     pieces = [piece.strip() for piece in inside.split("-", 1)]
     return all(pieces) and not any(re.fullmatch(r"[A-Z]_?\d+", one) and _named(one, targets) is None for one in pieces)
 
 
 def _is_subject(word: str, targets: Sequence[Target]) -> bool:
-    """Whether a letter is the matrix of the question, or something that is asked for."""
+    """Whether a letter denotes the matrix of the question or a target."""
     return word in _SUBJECTS or any(word in target.names and word.isupper() for target in targets)
 
 
 def _described(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
-    """A name among words that do not change it: `the rank of A`, `unit eigenvectors`, `eigenvectors V`."""
+    """A name among words that do not change its meaning: `the rank of A`, `unit eigenvectors`, `eigenvectors V`."""
     words = re.split(METHOD, name)[0].split()
     if not all(re.fullmatch(r"[^\W\d](?:[\w'~+-]|\^-?)*,?", word) for word in words):
         return None
@@ -193,12 +196,12 @@ def _described(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
 
 
 def _place(target: Target) -> str:
-    """The indices of the one entry that is asked for, 52 for x_{5,2}; "" for all other targets."""
+    """The indices of a requested single entry, 52 for x_{5,2}; "" for all other targets."""
     return re.sub(r"\D", "", target.label) if re.search(r"\d,\d", target.label) else ""
 
 
 def _count(target: Target) -> int:
-    """How many columns or entries a target has; the scores t1, t2, ... may be those of rows."""
+    """Number of columns or entries of a target; the scores t1, t2, ... may be those of rows."""
     if target.form == "scores" or (target.form in COLUMNS and target.value.cols == 1):
         return int(max(target.value.shape))
     if target.form in COLUMNS:
@@ -217,13 +220,13 @@ def _names(names: tuple[str, ...]) -> frozenset[str]:
 
 
 def _spelt(name: str) -> str:
-    """A name without articles, which `find` leaves out too; of a sentence, what stands before its values."""
+    """A name without articles, which `find` ignores too; for a sentence, the text before its values."""
     name = name.split(": {")[0]
     return _normal(" ".join(word for word in name.split() if not are_articles(word) or len(word) == len(name)))
 
 
 def _alike(a: str, b: str) -> bool:
-    """Whether two words differ in their endings only: distance and distances, autovalore and autovalori."""
+    """Whether two words differ only in their endings: distance and distances, autovalore and autovalori."""
     stem = max(4, len(a) - 2, len(b) - 2)
     return a.isalpha() and len(a) >= stem and a[:stem] == b[:stem]
 

@@ -1,4 +1,4 @@
-"""What a generator makes: the matrix, the arguments of its solution, and the numbers that the question shows."""
+"""The output of a generator: the matrix, the arguments of its solution, and the numbers of the question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Random = np.random.Generator
 
 @dataclass(frozen=True)
 class Problem:
-    """One candidate; `values` go into the words of the question, `shown` stands below it."""
+    """One candidate; `values` are inserted into the question, `shown` is printed below it."""
 
     matrix: sp.Matrix
     arguments: Mapping[str, Value] = field(default_factory=dict)
@@ -29,14 +29,14 @@ class Problem:
 
 
 Criterion = tuple[str, Callable[[Problem, Solution], bool]]
-"""What makes an exercise worth solving, in words and as a test."""
+"""Criterion of a good exercise, in words and as a test."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of exercise: its question, its sizes for difficulty 1 to 3, and how it is made, judged and answered.
+    """A kind of exercise: its question, sizes for difficulty 1 to 3, and functions that create, judge and answer it.
 
-    `least` and `most` bound the sizes that may be asked for. `quick` refuses a candidate before it is solved.
+    `least` and `most` bound the sizes that may be requested. `quick` rejects a candidate before it is solved.
     """
 
     question: str | Callable[[Problem], str]

@@ -1,4 +1,4 @@
-"""Questions whose words depend on a number: one column or several, one component or several."""
+"""Questions whose wording depends on a number: one column or several, one component or several."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ FORMS = {".md": "markdown", ".tex": "latex", ".pdf": "pdf", ".html": "html", ".t
 _MOST = 200
 _TRIES = 2000
 _STRIDE = 1_000_003
-"""Seeds of different students lie this far apart."""
+"""Distance between the seeds of different students."""
 
 
 @dataclass(frozen=True)
 class Sheet:
     """Exercises for one reader: `questions` to hand out, `key` to keep.
 
-    Without `seeds` the questions do not say which seed makes them again; the key always does.
+    Without `seeds` the questions do not show the seeds that reproduce them; the key always does.
     """
 
     exercises: tuple[Exercise, ...]
@@ -87,7 +87,7 @@ def _sheet(
     kinds: Sequence[str], count: int, seed: int, difficulty: int, size: tuple[int, int] | None, student: str,
     seeds: bool, taken: dict[str, set[object]],
 ) -> Sheet:  # fmt: skip
-    """A sheet whose exercises are not among those `taken` already, which it adds its own to."""
+    """A sheet whose exercises are not in `taken`, to which they are added."""
     if not 1 <= count * len(kinds) <= _MOST:
         raise ParameterError(
             trn("A sheet of {n} exercise is not possible: give 1 to {most}.",
@@ -100,8 +100,8 @@ def _sheet(
             if place - seed > _TRIES:
                 raise ParameterError(
                     tr(
-                        "No further exercise of kind {kind} was found that nobody on the list has yet. Take another "
-                        "size or difficulty, or fewer exercises.",
+                        "There are not enough different exercises of kind {kind} for everybody on the list. Take "
+                        "another size or difficulty, or fewer exercises.",
                         kind=kind.replace("_", "-"),
                     )
                 )
@@ -117,7 +117,7 @@ def series(
     students: Sequence[str], kinds: Sequence[str], count: int = 1, *, seed: int = 0, difficulty: int = 1,
     size: tuple[int, int] | None = None, seeds: bool = True,
 ) -> list[Sheet]:  # fmt: skip
-    """A sheet of its own for every name of a class list; no two students get the same exercise."""
+    """A separate sheet for every name of a class list; no two students get the same exercise."""
     names = [name.strip() for name in students if name.strip()]
     if not names:
         raise ParameterError(tr("The class list has no names. Write one name per line."))
@@ -129,7 +129,7 @@ def series(
 
 
 def _numbered(made: list[Exercise], size: tuple[int, int] | None) -> list[Exercise]:
-    """Titles that count from 1, with what makes each exercise again."""
+    """Numbered titles, with the seed that reproduces each exercise."""
 
     return [
         replace(
@@ -145,6 +145,6 @@ def _with_seed(one: Exercise, size: tuple[int, int] | None) -> Step:
     values = {"kind": one.kind.replace("_", "-"), "difficulty": one.difficulty, "seed": one.seed}
     if size is None:
         return replace(one.steps[0], remark=tr("{kind}, difficulty {difficulty}, seed {seed}", **values))
-    # The size is a part of what seeds the generator: without it, the seed makes another exercise.
+    # The size is part of the seed: without it, the generator makes another exercise.
     words = tr("{kind}, difficulty {difficulty}, size {size}, seed {seed}", **values, size=f"{size[0]}x{size[1]}")
     return replace(one.steps[0], remark=words)

@@ -1,4 +1,4 @@
-"""Texts that can be read in several ways: decimal commas, digits in groups of three, mixed numbers, edges."""
+"""Texts that can be read in several ways: decimal commas, digit groups, mixed numbers, edges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def spellings(text: str) -> Iterator[str]:
-    """The text, with decimal commas, with digits in groups of three, and with mixed numbers such as 2 1/3."""
+    """The text, and its readings with decimal commas, with digit groups, and with mixed numbers such as 2 1/3."""
     yield text
     if edges := _edges(text):
         yield edges
@@ -33,7 +33,7 @@ def _with_points(text: str) -> str:
 
 
 def _edges(text: str) -> str:
-    """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph; empty where nothing is written so."""
+    """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph; empty if there are none."""
     pair = r"\d{1,2}-\d{1,2}"
     listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;]+{pair})+(?![\w.^*/(])", _listed_edges, text)
     between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w.^*/(]|\s*[-+*/])"

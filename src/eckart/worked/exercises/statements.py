@@ -1,11 +1,11 @@
-"""An answer cut into statements: a name, the words before the first value, and the text of the values.
+"""Split an answer into statements: a name, the words before the first value, and the text of the values.
 
 answer    = section ((";" | line break | full stop) section)*
 section   = (name relation)* values (relation values)* ...
 values    = (words? value)* unit?
 relation  = "=" | "≈" | ":" | "->"
 
-A name is whatever stands before a relation and is not a value: `det A`, `2 det A`, `‖A - B‖_F`, `E(-6)`. Between values
+A name is any text before a relation that is not a value: `det A`, `2 det A`, `‖A - B‖_F`, `E(-6)`. Between values,
 `and` separates, other words name what follows (`rank 2, basis rows 1 and 2`), and words at the end are units.
 """
 
@@ -34,7 +34,7 @@ _INDEXED = re.compile(r"[^\W\d_]_?(\d+)")
 
 @dataclass(frozen=True)
 class Statement:
-    """What is named, the words before the first value, and the text of the values."""
+    """A name, the words before the first value, and the text of the values."""
 
     name: str
     words: str
@@ -117,14 +117,14 @@ def _cut(tokens: Tokens, kind: str) -> list[Tokens]:
 
 
 def _group(tokens: Tokens, start: int) -> int:
-    """Where the bracket that opens at `start` ends."""
+    """The end of the bracket that opens at `start`."""
     depth = tokens[start].depth
     stops = (i for i in range(start + 1, len(tokens)) if tokens[i].kind == "close" and tokens[i].depth == depth)
     return next(stops, len(tokens) - 1)
 
 
 def _unfolded(tokens: Tokens) -> Tokens:
-    """With statements in parentheses as parts of their own: `k = 1 (97.8 %)`, `√2 (≈ 1.41)`, `2, 3 (r = 1, 2)`."""
+    """Statements in parentheses as separate parts: `k = 1 (97.8 %)`, `√2 (≈ 1.41)`, `2, 3 (r = 1, 2)`."""
     found: Tokens = []
     place = 0
     while place < len(tokens):
@@ -142,14 +142,14 @@ def _unfolded(tokens: Tokens) -> Tokens:
 
 
 def _is_share(before: Tokens, token: _Token, following: Tokens) -> bool:
-    """Whether a percentage stands last, next to a value, as in `k = 1, 97.8 %` and `k = 1: 97.8 %`."""
+    """Whether a percentage comes last, next to a value, as in `k = 1, 97.8 %` and `k = 1: 97.8 %`."""
     alone = len(before) > 1 and before[-1].text in {",", ":"} and before[-2].ends_value
     last = not following or following[0].kind == "end"
     return alone and last and token.text.endswith("%") and not before[-2].text.endswith("%") and not token.depth
 
 
 def _inside(group: Tokens, after_value: bool) -> Tokens:
-    """A bracket as it is, or what it says."""
+    """A bracket unchanged, or its content."""
     inner = [replace(token, depth=token.depth - 1) for token in group[1:-1]]
     if not inner:
         return group
@@ -161,7 +161,7 @@ def _inside(group: Tokens, after_value: bool) -> Tokens:
 
 
 def _named(section: Tokens, name: str) -> Iterator[tuple[str, Tokens]]:
-    """Names with the values that stand behind them; values before the first name have that of the last line, if any."""
+    """Names with their values; values before the first name belong to that of the last line, if any."""
     chunks = _cut(section, "relation")
     relations = [token for token in section if token.kind == "relation" and token.depth <= 0]
     values: Tokens = []
@@ -189,7 +189,7 @@ def _is_name(chunk: Tokens) -> bool:
 
 
 def _joined(relation: _Token, before: Tokens, after: Tokens) -> Tokens:
-    """What follows a relation between values: `1:2` is a ratio, `3: (1, 2)` and `3: 1 2` a number and a vector."""
+    """What a relation between values means: `1:2` is a ratio, `3: (1, 2)` and `3: 1 2` a number and a vector."""
     if relation.text in {"=", "≈"}:
         return [relation, *after]
     ratio = relation.text == ":" and bool(relation.space) == bool(after and after[0].space)
@@ -202,7 +202,7 @@ def _joined(relation: _Token, before: Tokens, after: Tokens) -> Tokens:
 
 
 def _split(chunk: Tokens, first: bool) -> tuple[Tokens, str]:
-    """The values of the last name, and the name that stands before a relation."""
+    """The values of the last name, and the name before a relation."""
     start = next((i for i in range(len(chunk) - 1, -1, -1) if chunk[i].text == "," and not chunk[i].depth), -1) + 1
     if start > 1 and not any(token.ends_value for token in chunk[:start]):
         start = 0  # a name with a comma
@@ -231,12 +231,12 @@ def _is_end(tail: Tokens, place: int) -> bool:
 
 
 def _is_factor(tokens: Tokens) -> bool:
-    """Whether these multiply what follows, as in `2 det A` and `-1/2 det A`."""
+    """Whether these tokens multiply what follows, as in `2 det A` and `-1/2 det A`."""
     return all(token.kind in {"number", "function"} or token.text in "+-*/" for token in tokens)
 
 
 def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
-    """Words and the values that follow them; units and remarks that say nothing are left out."""
+    """Words and the values that follow them, without units and empty remarks."""
     words: Tokens = []
     row: Tokens = []
     place = 0
@@ -260,7 +260,7 @@ def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
 
 
 def _words_end(values: Tokens, place: int) -> int:
-    """Where the words that begin here end; x1 and x3 are values, as the names of columns."""
+    """The end of the words that begin here; x1 and x3 are values, as names of columns."""
     stop = place
     while stop < len(values) and values[stop].is_word and not values[stop].depth:
         following = values[stop + 1] if stop + 1 < len(values) else _END
@@ -271,7 +271,7 @@ def _words_end(values: Tokens, place: int) -> int:
 
 
 def _take(values: Tokens, place: int, row: Tokens) -> int:
-    """Add a value to a row, without a remark in parentheses; return where the next begins."""
+    """Add a value to a row, without a remark in parentheses; return the start of the next one."""
     token = values[place]
     stop = _group(values, place) if token.kind == "open" and not token.depth else place
     group = values[place : stop + 1]
@@ -292,7 +292,7 @@ def _column(token: _Token) -> _Token:
 
 
 def _is_remark(text: str) -> bool:
-    """Whether words after a value say nothing but how it was found: `(exact)`, `components`, `by Chio`."""
+    """Whether words after a value only say how it was found: `(exact)`, `components`, `by Chio`."""
     return not re.search(r"\d", text) and are_neutral(re.split(METHOD, f" {text}")[0])
 
 

@@ -1,4 +1,4 @@
-"""Further names of what is asked for, by the English name; `names` knows their translations too."""
+"""Synonyms of the targets, by their English name; `names` also knows their translations."""
 
 from __future__ import annotations
 

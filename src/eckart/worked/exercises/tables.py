@@ -54,7 +54,7 @@ def _is_good_table(problem: Problem) -> bool:
 
 
 def _drops_some(problem: Problem, solution: Solution) -> bool:
-    """The share is reached before all components are used, and not by a hair."""
+    """The share is reached before all components are used, with some margin."""
     shares = np.cumsum([float(sp.N(value)) for value in solution["pve"]])
     k = int(solution["k"])
     return k < len(shares) and bool(np.abs(shares - problem.arguments["share"]).min() > 1e-3)
@@ -167,7 +167,10 @@ def _kernel(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
 
 
 def _is_good_cloud(problem: Problem) -> bool:
-    """Different points, two eigenvalues apart from the next; fractions for a polynomial kernel, so no nested roots."""
+    """Different points, two eigenvalues separated from the next.
+
+    Fractions for a polynomial kernel, so no nested roots.
+    """
     x = floats(problem.matrix)
     spread = np.linalg.matrix_rank(x - x.mean(axis=0)) == min(x.shape[0] - 1, x.shape[1])
     if not spread or not no_equal_rows(problem.matrix):
@@ -181,7 +184,7 @@ def _is_good_cloud(problem: Problem) -> bool:
 
 
 def _clean_scores(problem: Problem, solution: Solution) -> bool:
-    """Squares of the scores with small denominators: roots of small numbers."""
+    """Whether the squared scores have small denominators, so that scores are roots of small numbers."""
     return problem.arguments["kernel"] == "rbf" or all(sp.expand(x * x).q <= 300 for x in solution["scores"])
 
 
@@ -199,7 +202,7 @@ def _two_components(problem: Problem, solution: Solution) -> bool:
 
 
 def _isomap(rng: Random, difficulty: int, rows: int, _: int) -> Problem:
-    """A chain with right angles whose links shrink towards one place and grow again, so that each joins to the next."""
+    """A right-angled chain whose links shrink towards one place and grow again, so that each joins the next."""
     valley = int(rng.integers(rows - 1))
     lengths = [1] * (rows - 1)
     for place in range(valley + 1, rows - 1):
@@ -219,7 +222,7 @@ def _isomap(rng: Random, difficulty: int, rows: int, _: int) -> Problem:
 
 
 def _unfolds(problem: Problem, solution: Solution) -> bool:
-    """The graph is a chain, and at least two paths are longer than the straight way."""
+    """Whether the graph is a chain, and at least two paths are longer than the straight line."""
     edges = {tuple(int(v) for v in edge) for edge in solution["edges"]}
     longer = sum(
         bool(sp.N(solution["paths"][i, j] - solution["distances"][i, j]) > 1e-9)
@@ -239,7 +242,7 @@ def _is_connected_chain(problem: Problem) -> bool:
         reach = reach @ reach
     links = near | near.T
     if near.sum(axis=1).max() > 1:
-        return False  # two nearest neighbours: which one is drawn would be a matter of taste
+        return False  # two nearest neighbours would make the choice ambiguous
     if links.sum(axis=1).max() > 2:
         return False
     whole = bool(np.all(gaps[links] == np.round(gaps[links])))
@@ -317,7 +320,7 @@ KINDS = {
         ),
         (
             (
-                mark("the choice is clear by 0.1 at least, and no column follows the target exactly"),
+                mark("the choice is clear by at least 0.1, and no column determines the target exactly"),
                 lambda p, s: _is_good_select(p),
             ),
         ),
@@ -346,7 +349,7 @@ KINDS = {
     ),
     "kernel_pca": Kind(
         mark(
-            "Do kernel PCA with ${kernel}$: give the two largest eigenvalues of the centred kernel matrix and the "
+            "Apply kernel PCA with ${kernel}$: give the two largest eigenvalues of the centred kernel matrix and the "
             "scores."
         ),
         ((3, 2), (4, 2), (4, 2)),
@@ -369,7 +372,7 @@ KINDS = {
     ),
     "isomap": Kind(
         mark(
-            "Do Isomap with one neighbour: give the edges of the graph (such as 1-2), the matrix of shortest paths, "
+            "Apply Isomap with one neighbour: give the edges of the graph (such as 1-2), the matrix of shortest paths, "
             "and one coordinate for every point."
         ),
         ((4, 2), (5, 2), (6, 2)),

@@ -1,7 +1,7 @@
-"""Answers as they are typed, in one spelling: Unicode signs, LaTeX and words become plain signs.
+"""Normalise typed answers: Unicode signs, LaTeX and words become plain characters.
 
-Nothing is evaluated here; a text comes in and a text goes out. `½√2`, `\\frac{\\sqrt{2}}{2}` and `1/2*sqrt(2)` end up
-in the same grammar, which `answers` reads.
+Nothing is evaluated here: text in, text out. `½√2`, `\\frac{\\sqrt{2}}{2}` and `1/2*sqrt(2)` reach the same grammar,
+which `answers` reads.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def plain(text: str) -> str:
         raise InputError(tr("{sign} was not expected.", sign=repr(inequality[0])))
     if "\\" in text or "$" in text:
         text = _latex(text)
-    # x_{1} is x_1, E_{-6} is E(-6), and a raised {..} is a parenthesis; what is left of braces is a set.
+    # x_{1} is x_1, E_{-6} is E(-6), and a superscript {..} is a parenthesis; remaining braces are a set.
     text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", text)
     text = re.sub(r"_\{([^{}]*)\}", r"(\1)", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
@@ -104,7 +104,7 @@ def unwrapped(text: str) -> str:
 
 
 def _unwrapped(found: re.Match[str]) -> str:
-    """What a bracket around vectors contains, as a row of its own, if the bracket stands alone."""
+    """The content of a bracket around vectors as a separate row, if the bracket stands alone."""
     before, after = found.string[: found.start()].rstrip(" "), found.string[found.end() :].lstrip(" ")
     if (before and before[-1] not in "=:;,\n") or (after and after[0] not in ";,\n"):
         return found[0]
@@ -113,7 +113,7 @@ def _unwrapped(found: re.Match[str]) -> str:
 
 
 def _unicode(text: str) -> str:
-    """Raised and lowered digits, fractions in one sign, signs of operation, Greek letters, spaces within numbers."""
+    """Replace superscripts and subscripts, fractions, operators, Greek letters, and spaces within numbers."""
     text = re.sub(r"(?<=\d)[\u00a0\u202f\u2009'’](?=\d{3}(?!\d))", "", text)
     text = re.sub(r"(?<!\d)(\d{1,9})([¼-¾⅐-⅞])", lambda m: f"({m[1]}+{_fraction(m[2])})", text)
     text = re.sub(r"[¼-¾⅐-⅞]", lambda m: _fraction(m[0]), text)
@@ -139,7 +139,7 @@ def _functions(text: str) -> str:
 
 
 def _latex(text: str, depth: int = 0) -> str:
-    """Commands of LaTeX by plain signs; a command that is not known is refused."""
+    """Replace LaTeX commands with plain characters; an unknown command is refused."""
     if depth > DEEPEST:
         raise InputError(tr("Brackets are more than {most} deep.", most=DEEPEST))
     text = re.sub(r"\\begin\s*\{vmatrix\}.*?\\end\s*\{vmatrix\}\s*(?==)", "det ", text, flags=re.DOTALL)
@@ -176,7 +176,7 @@ def _command(text: str, match: re.Match[str], depth: int) -> tuple[str, int]:
 
 
 def _argument(text: str, place: int, depth: int) -> tuple[str, int]:
-    """What a command is given: a group in braces, one sign, or another command."""
+    """The argument of a command: a group in braces, one character, or another command."""
     while place < len(text) and text[place] == " ":
         place += 1
     if place >= len(text):
@@ -191,6 +191,6 @@ def _argument(text: str, place: int, depth: int) -> tuple[str, int]:
     for end in range(place, len(text)):
         depth += {"{": 1, "}": -1}.get(text[end], 0)
         if depth == 0:
-            # Spaces mean nothing between braces: 3 \\sqrt{2} is one number.
+            # Spaces between braces have no meaning: 3 \\sqrt{2} is one number.
             return re.sub(r"\s+", "", _latex(text[place + 1 : end], depth)), end + 1
     raise InputError(tr("A bracket is not closed."))

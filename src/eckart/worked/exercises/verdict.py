@@ -1,4 +1,4 @@
-"""Is an answer right? Its parts are given to the targets in the way that fits best, compared, and summed up."""
+"""Whether an answer is right: its parts are assigned to the targets in the best way, compared, and summarised."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COMPARE: dict[str, Callable[[Part, Target], Verdict]] = {
 
 
 def compare(part: Part, target: Target) -> Verdict:
-    """One part against what it should be, or one of the other answers that are as right."""
+    """Compare one part with the expected value, or with one of the equally right alternatives."""
     others = [other if isinstance(other, Target) else replace(target, value=other) for other in target.also]
     with localcontext(Context(prec=DIGITS)):
         found = [_COMPARE[one.form](part, one) for one in (target, *others)]
@@ -37,7 +37,7 @@ def compare(part: Part, target: Target) -> Verdict:
 
 
 def judge(answer: str, targets: Sequence[Target]) -> Verdict:
-    """The verdict on an answer, by the reading that is kindest to it."""
+    """The verdict on an answer, by its most favourable reading."""
     best: Verdict | None = None
     for read in readings(answer):
         rows = by_eigenvalue(read, targets)
@@ -56,7 +56,7 @@ def _rank(verdict: Verdict) -> tuple[int, float]:
 
 
 def _check_words(rows: Sequence[Row], targets: Sequence[Target]) -> None:
-    """Nothing in an answer is dropped: it names something, says nothing, or is refused."""
+    """Check that every word of an answer names something or is neutral; others are refused."""
     for row in rows:
         refuse_changing(f"{row.name} {row.words}")
         if row.name and row.words and not are_neutral(row.words) and find(row.words, targets) is None:
@@ -76,23 +76,23 @@ def _all_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
 
 
 def _summary(found: Assignment, targets: Sequence[Target]) -> Verdict:
-    """One verdict from those on the parts, and what is still to be found."""
+    """One verdict from those on the parts, and what is missing."""
     given = [(piece, piece.target) for piece in found.pieces if piece.target is not None]
     verdict = _judged(given, targets)
     stray = [piece for piece in found.pieces if piece.target is None and not piece.title]
     if stray:
         pieces = _right_parts(given, targets) if verdict.status == RIGHT else [verdict.message] if given else []
         shown = "; ".join(_typed(piece.part) for piece in stray)
-        pieces.append(tr("This is not among what is asked for: {parts}. Name it if it is a result on the way.",
+        pieces.append(tr("The question does not ask for {parts}. If this is an intermediate result, give it a name.",
                          parts=shown))  # fmt: skip
         verdict = Verdict(WRONG, " ".join(pieces))
     return _with_notes(verdict, found.pieces)
 
 
 def _with_notes(verdict: Verdict, pieces: Sequence[Piece]) -> Verdict:
-    """With the names that were not checked."""
+    """The verdict with the names that were not checked."""
     unknown = list(dict.fromkeys(piece.title for piece in pieces if piece.target is None and piece.title))
-    notes = [tr("Not asked for, and not checked: {names}.", names=", ".join(unknown))] if unknown else []
+    notes = [tr("Not asked for, so not checked: {names}.", names=", ".join(unknown))] if unknown else []
     return replace(verdict, message=" ".join([verdict.message, *notes]))
 
 
@@ -102,7 +102,7 @@ def _right_parts(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) 
 
 
 def _judged(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> Verdict:
-    """The verdict on the parts that were given to targets."""
+    """The verdict on the parts assigned to targets."""
     bad = [(piece.verdict, i) for piece, i in given if not piece.right]
     if bad:
         worst = max((verdict.status for verdict, _ in bad), key=ORDER.index)
@@ -143,7 +143,7 @@ def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
 
 
 def _apart(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> str:
-    """What does not belong together in parts that are right one by one, or ""."""
+    """The inconsistency between parts that are right one by one, or ""."""
     for pairing in sorted({targets[i].pairing for _, i in given if targets[i].pairing}):
         together = [(targets[i], piece.verdict) for piece, i in given if targets[i].pairing == pairing]
         if slip := _unpaired(together):

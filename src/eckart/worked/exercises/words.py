@@ -1,6 +1,6 @@
-"""Words in answers: those that add nothing, and those that change what an answer says.
+"""Words in answers: those that add nothing, and those that change the meaning.
 
-`the rank is 2` says the same as `2`. `not 2`, `at least 2` and `2 or more` do not, and must never be read as `2`.
+`the rank is 2` means the same as `2`. `not 2`, `at least 2` and `2 or more` do not, and must never be read as `2`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _CHANGING = """
     не нет ни без кроме никогда неверно больше меньше возможно либо разве
 """
 NEUTRAL, CHANGING = (frozenset(text.split()) for text in (_NEUTRAL, _CHANGING))
-"""Words that may stand next to a number without changing it, and those that turn it into something else."""
+"""Words that may stand next to a number without changing it, and those that change its meaning."""
 DESCRIBING, ARTICLES = (frozenset(text.split()) for text in (_DESCRIBING, _ARTICLES))
 """Words that describe a thing without making it another one, such as `unit` for eigenvectors; articles and `of`."""
 _LIMITS = (
@@ -68,7 +68,7 @@ _LIMITS = (
     r"(?:maggiore|minore|mayor|menor|superiore|inferiore|superior|inferior) (?:di|a|que|o)\b)"
 )
 METHOD = r"\s+(?:by|using|via|mediante|tramite|usando|con|with|методом|с помощью|по)\s+"
-"""What follows these words says how something was found, not what it is."""
+"""Words that introduce how something was found, not what it is."""
 _SIDES = {
     "rows": {"row", "rows", "riga", "righe", "fila", "filas", "строка", "строки", "строк"},
     "columns": {"column", "columns", "colonna", "colonne", "columna", "columnas", "столбец", "столбцы", "столбцов"},
@@ -85,7 +85,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in small letters.
+    """The words of a text in lower case.
 
     >>> words_of("The rank of A_1 is")
     ['the', 'rank', 'of', 'a', 'is']
@@ -94,7 +94,7 @@ def words_of(text: str) -> list[str]:
 
 
 def are_neutral(text: str) -> bool:
-    """Whether a text has no word that says anything: articles, `is`, `answer`, units such as `components`.
+    """Whether a text has only words without meaning: articles, `is`, `answer`, units such as `components`.
 
     >>> are_neutral("the answer is"), are_neutral("trace")
     (True, False)
@@ -103,7 +103,7 @@ def are_neutral(text: str) -> bool:
 
 
 def are_describing(text: str) -> bool:
-    """Whether a text says nothing that could make a name stand for something else.
+    """Whether a text has only words that do not change the meaning of a name.
 
     >>> are_describing("unit"), are_describing("sum of")
     (True, False)
@@ -117,7 +117,7 @@ def are_articles(text: str) -> bool:
 
 
 def are_sides(text: str) -> bool:
-    """Whether a text speaks of rows or of columns and of nothing else.
+    """Whether a text mentions only rows or columns.
 
     >>> are_sides("the columns"), are_sides("columns of Q"), are_sides("the answer")
     (True, False, False)
@@ -127,7 +127,7 @@ def are_sides(text: str) -> bool:
 
 
 def side_of(text: str) -> str:
-    """ "rows" or "columns" where a text speaks of one of them, else "".
+    """ "rows" or "columns" if a text mentions one of them, otherwise "".
 
     >>> side_of("basis: rows"), side_of("le colonne scelte"), side_of("rows and columns")
     ('rows', 'columns', '')
@@ -155,7 +155,7 @@ def counts(word: str) -> bool:
 
 
 def refuse_changing(text: str) -> None:
-    """Refuse an answer that contains `not`, `at least` or the like, which may say the opposite of its number.
+    """Refuse an answer with `not`, `at least` or the like, which may state the opposite of its number.
 
     >>> refuse_changing("k is not")
     Traceback (most recent call last):
@@ -164,6 +164,6 @@ def refuse_changing(text: str) -> None:
     for word in [*words_of(text), *re.findall(_LIMITS, text)]:
         if word in CHANGING or " " in word:
             raise InputError(
-                tr("The answer could not be read: it has the word {word}, and only what is right can be checked. Write "
-                   "the numbers, with names if you like.", word=repr(word))
+                tr("The answer could not be read: it contains the word {word}, but only statements of what is right "
+                   "can be checked. Write the numbers, with names if you like.", word=repr(word))
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Arrays on a GPU, seen by CuPy without a copy, and given back in the library of the user."""
+"""Arrays on a GPU as CuPy views without a copy, and results in the library of the user."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _installed() -> bool:
 
 
 def can_compile(array: Array) -> bool:
-    """Whether the array is on a GPU, and CuPy is there to compile kernels for it."""
+    """Whether the array is on a GPU and CuPy is installed to compile kernels for it."""
     return not is_host(array) and _installed()
 
 
@@ -32,16 +32,16 @@ def fast_doubles(capability: tuple[int, int]) -> bool:
 
 
 def cupy() -> Any:
-    return require("cupy", purpose="our kernels on a GPU")
+    return require("cupy", purpose="Eckart's CUDA kernels")
 
 
 def seen_by_cupy(array: Array) -> Array:
-    """The array as CuPy sees it."""
+    """A CuPy view of the array."""
     return cupy().asarray(array)
 
 
 def pointer(array: Array) -> np.uint64:
-    """Where the entries begin, as a kernel takes it: faster than through a CuPy view."""
+    """Address of the first entry, as kernels expect it; faster than through a CuPy view."""
     return np.uint64(array.data_ptr() if hasattr(array, "data_ptr") else array.data.ptr)
 
 
@@ -53,14 +53,14 @@ def element_strides(array: Array) -> tuple[int, ...]:
 
 
 def given_back(array: Array, prototype: Array) -> Array:
-    """A CuPy array in the library of the user."""
+    """A CuPy array converted to the library of the user."""
     if type(prototype).__module__.partition(".")[0] == "cupy":
         return array
     return require("torch").as_tensor(array, device=prototype.device)
 
 
 def device_number(array: Array) -> int:
-    """Which GPU the array is on."""
+    """Number of the GPU that the array is on."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
         return int(array.device.index or 0)
@@ -69,11 +69,11 @@ def device_number(array: Array) -> int:
 
 @contextmanager
 def on_device_of(prototype: Array) -> Iterator[None]:
-    """CuPy on the device of `prototype` and, for PyTorch's arrays, on PyTorch's stream there."""
+    """Activate CuPy on the device of `prototype` and, for PyTorch arrays, on PyTorch's stream."""
     torch: Any = sys.modules.get("torch")
     with cupy().cuda.Device(device_number(prototype)):
         theirs = torch is not None and isinstance(prototype, torch.Tensor)
-        if not theirs or not _raw_stream(torch, prototype):  # both libraries begin on the same stream
+        if not theirs or not _raw_stream(torch, prototype):  # both libraries start on the same stream
             yield
         else:
             with _external(torch.cuda.current_stream(prototype.device)):
@@ -81,7 +81,7 @@ def on_device_of(prototype: Array) -> Iterator[None]:
 
 
 def _raw_stream(torch: Any, prototype: Array) -> int:
-    """PyTorch's stream as a number: what its compilers ask for, at a tenth of the price of the object."""
+    """PyTorch's stream as a number, at a tenth of the cost of the stream object."""
     ask = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     if ask is None:
         return int(torch.cuda.current_stream(prototype.device).cuda_stream)
@@ -89,7 +89,7 @@ def _raw_stream(torch: Any, prototype: Array) -> int:
 
 
 def _external(stream: Any) -> Any:
-    """PyTorch's stream as CuPy's; the way depends on the age of both."""
+    """PyTorch's stream as a CuPy stream; how depends on the versions of both."""
     streams = cupy().cuda
     try:
         return streams.Stream.from_external(stream)

@@ -1,9 +1,9 @@
 """Products with CSR rows on a GPU that read each stored entry once, compiled by CuPy when they first run.
 
-Written in CUDA C++ for CuPy's RawModule, which needs no compiler on the machine, takes PyTorch's tensors without a
-copy, and lets a sum be scattered four numbers at a time (red.global.add.v4, Hopper and later).
-A row belongs to `width / 4` threads; thread t holds columns 4 t .. 4 t + 3 of the dense factor, so threads need not
-wait for each other, and the row's indices are read by all of them at once.
+Written in CUDA C++ for CuPy's RawModule, which needs no compiler on the machine, accepts PyTorch tensors without a
+copy, and can scatter sums four numbers at a time (red.global.add.v4, Hopper and later). Each row has `width / 4`
+threads. Thread t handles columns 4 t .. 4 t + 3 of the dense factor, so threads never wait for each other, and all of
+them read the row's indices at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _kernel(name: str, indptr: Array, data: Array) -> cp.RawKernel:
 
 
 def run(name: str, csr: Array, factor: Array, result: Array, start: int, stop: int) -> None:
-    """One of normal, multiply, multiply_transposed on the rows start..stop; all arrays are CuPy's, C-ordered."""
+    """Run normal, multiply or multiply_transposed on the rows start..stop; all arrays are C-ordered CuPy arrays."""
     width = int(result.shape[1])
     rows = max(1, _THREADS // (width // 4))
     blocks = -(-(stop - start) // rows)

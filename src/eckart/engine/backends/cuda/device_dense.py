@@ -1,6 +1,6 @@
-"""Dense float32 rows on a GPU: products with few columns by kernels that are as fast as reading (`cuda_skinny`).
+"""Dense float32 rows on a GPU: products with few columns at memory bandwidth (`skinny`).
 
-What does not suit them (other types and layouts, weights, many columns) takes the way of every other array.
+Other dtypes and layouts, weights and many columns use the library's products.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LEAST_ENTRIES = 2**20
 MOST_COLUMNS = 128
 """Up to this many columns of the factor, our kernels are faster than the library's products."""
 _SUMMED_ROWS = 512
-"""Rows that are added up together in float64. The bounds count a rounding for each, and libraries add all rows."""
+"""Number of rows summed together in float64. The bounds count one rounding for each, while libraries sum all rows."""
 _PIECE_BYTES = 2**26
 _BATCHED = 1024
 """Columns up to which the cross-products of all parts of a block take less memory than the block."""
@@ -32,7 +32,7 @@ _BATCHED = 1024
 
 @dataclass(frozen=True)
 class SkinnyProducts:
-    """A = S - 1 shift^T, or its transpose (`transposed`), S stored by rows in CuPy's eyes."""
+    """A = S - 1 shift^T, or its transpose (`transposed`), with S stored by rows, as seen by CuPy."""
 
     stored: Array
     shift: Array
@@ -56,7 +56,7 @@ class SkinnyProducts:
             return self._by_tiles(right, lambda tile: self._back(cuda_skinny.arrange_pieces(self._forth(tile))))
 
     def approximate(self, right: Array) -> Array:
-        """About A^T (A Q), at a third of the work."""
+        """An approximation of A^T (A Q), at a third of the work."""
 
         def product(tile: Array) -> Array:
             return self._back(cuda_skinny.arrange_pieces(self._forth(tile, approximate=True)), approximate=True)
@@ -65,7 +65,7 @@ class SkinnyProducts:
             return self._by_tiles(right, product)
 
     def moments_and_product(self, right: Array) -> MomentsAndProduct:
-        """Column sums, sums of squares, the longest row and A^T (A Q); A is not turned."""
+        """Column sums, sums of squares, the longest row and A^T (A Q); A is not transposed."""
         most = cuda_skinny.WIDTHS[-1]
         first, rest = right[:, :most], right[:, most:]
         with on_device_of(self.prototype):
@@ -91,7 +91,7 @@ class SkinnyProducts:
         return product(self.stored, self.shift, arranged, approximate=approximate)[0]
 
     def _by_tiles(self, factor: Array, product: Callable[[Array], Array]) -> Array:
-        """product(arranged tile) for as many columns as a launch takes, side by side."""
+        """Apply the product to tiles of as many columns as a launch takes, and concatenate the results."""
         most = cuda_skinny.WIDTHS[-1]
         tiles = [factor[:, start : start + most] for start in range(0, factor.shape[1], most)]
         parts = [cuda_skinny.added(product(cuda_skinny.arrange(tile)), tile.shape[1], self.prototype) for tile in tiles]
@@ -99,7 +99,7 @@ class SkinnyProducts:
 
 
 class DeviceDenseProducts(DenseProducts):
-    """Dense rows on a GPU: large blocks, and our kernels where they suit."""
+    """Dense rows on a GPU: large blocks, and Eckart's kernels where they apply."""
 
     @property
     def tile(self) -> int:  # type: ignore[override]
@@ -115,13 +115,13 @@ class DeviceDenseProducts(DenseProducts):
 
     @property
     def _piece(self) -> int:
-        """Rows whose sums are one launch: a piece for the cache of a processor would leave a GPU idle."""
+        """Number of rows per launch: a piece sized for a processor cache would leave a GPU idle."""
         return min(max(_PIECE_BYTES // (8 * self.rows.shape[1]), _SUMMED_ROWS), self.block_rows)
 
-    # Sums in float64: a few rows at a time, because the bounds count a rounding for each row of a sum.
+    # Sum a few rows at a time in float64, because the bounds count a rounding for each row of a sum.
 
     def additions(self, *, gram: bool, transposed: bool) -> int:
-        """In float64, those in a sum of few rows, and one for each of these sums, each piece and each block."""
+        """Number of float64 additions: those in a sum of few rows, and one for each sum, piece and block."""
         if transposed or self.rows.precision != "float64":
             return super().additions(gram=gram, transposed=transposed)
         rows, columns = self.rows.shape
@@ -160,14 +160,14 @@ class DeviceDenseProducts(DenseProducts):
         return total + xp.sum(xp.matmul(xp.permute_dims(parts, (0, 2, 1)), parts), axis=0)
 
     def _parts(self, block: Array, size: int) -> tuple[Array | None, Array]:
-        """The rows in parts of `size`, and what is left of them; None where one sum takes all rows."""
+        """The rows in parts of `size`, and the remaining rows; None if one sum takes all rows."""
         if self.rows.precision != "float64" or block.shape[0] <= size:
             return None, block
         whole = block.shape[0] // size * size
         return namespace(block).reshape(block[:whole, :], (-1, size, block.shape[1])), block[whole:, :]
 
     def skinny(self, width: int) -> SkinnyProducts | None:
-        """Our kernels for products with a factor of this many columns; None if they do not apply."""
+        """The kernels for products with a factor of this many columns; None if they do not apply."""
         if width > MOST_COLUMNS or self.rows.counter.frugal:
             return None
         memo = self.rows.memo
@@ -200,7 +200,7 @@ class DeviceDenseProducts(DenseProducts):
 
 
 def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
-    """Our kernels for `op`, for factors of up to `MOST_COLUMNS`; None where they do not suit."""
+    """The kernels for `op`, for factors of up to `MOST_COLUMNS`; None if they do not apply."""
     matrix = op.matrix
     if op.precision != "float32" or op.weight_roots is not None or op.sparse:
         return None
@@ -218,7 +218,7 @@ def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
 
 
 def _shift_of(op: RowBlocks) -> tuple[ShiftColumns | ShiftRows | None, bool]:
-    """(the one shift among the steps, whether there is nothing else)."""
+    """(the single shift among the steps, whether it is the only step)."""
     rest = [s for s in op.steps if not (isinstance(s, Convert) and not s.scales)]
     if str(op.matrix.dtype).rpartition(".")[2] != "float32" or len(rest) > 1:
         return None, False
@@ -228,7 +228,7 @@ def _shift_of(op: RowBlocks) -> tuple[ShiftColumns | ShiftRows | None, bool]:
 
 
 def _aligned(stored: Array) -> bool:
-    """Rows without gaps between their entries, each on a boundary of 16 bytes."""
+    """Whether rows have no gaps between entries and start at multiples of 16 bytes."""
     return bool(
         stored.strides[1] == 4
         and stored.strides[0] % 16 == 0
@@ -244,5 +244,5 @@ def _suits(prototype: Array) -> bool:
 
 @lru_cache(maxsize=8)
 def _has_instructions(number: int) -> bool:
-    """Whether device `number` has the instructions that the kernels are written in."""
+    """Whether the device supports the instructions that the kernels use."""
     return str(cupy().cuda.Device(number).compute_capability) == "90"

@@ -1,6 +1,6 @@
-"""CSR rows on a GPU: the same functions as `sparse_rows`, by kernels that read each stored entry once.
+"""CSR rows on a GPU: the functions of `host_csr`, by kernels that read each stored entry once.
 
-The arrays are CuPy's, or PyTorch's seen by CuPy without a copy; results go back to the library of the data.
+The arrays are CuPy's, or PyTorch arrays viewed by CuPy without a copy. Results use the library of the data.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 _SEGMENTS = 32
 """Number of segments whose sums are added in float64."""
 _WIDEST = 256
-"""Columns of a factor that one launch takes; each row then has 64 threads at most."""
+"""Number of columns of a factor per launch; each row then has at most 64 threads."""
 _DENSE_BYTES = 2**28
 
 
 @dataclass(frozen=True)
 class DeviceCsr:
-    """data, indices (int32) and indptr of a CSR matrix, as CuPy arrays; `prototype` shows the library of the user."""
+    """data, indices (int32) and indptr of a CSR matrix as CuPy arrays; `prototype` determines the user's library."""
 
     data: Array
     indices: Array
@@ -43,7 +43,7 @@ class DeviceCsr:
     prototype: Array
 
     def __post_init__(self) -> None:
-        # CuPy and PyTorch may store eight bytes for each; the kernels read four.
+        # CuPy and PyTorch may store eight bytes per index; the kernels read four.
         if self.indices.dtype != np.int32:
             if self.shape[1] > 2**31 - 1:
                 raise InputError(
@@ -105,7 +105,7 @@ def as_device_csr(matrix: Array) -> DeviceCsr | None:
 
 
 def _there(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of a matrix, run on its device and on the stream of its library."""
+    """Run a function of a matrix on its device and on the stream of its library."""
 
     @wraps(function)
     def run(op: RowBlocks, *arguments: Any, **options: Any) -> Any:
@@ -179,7 +179,7 @@ def moments_and_product(op: RowBlocks, right: Array | None, *, gram: bool) -> Mo
 
 @_there
 def squares_about_mean(op: RowBlocks, moments_and_product: MomentsAndProduct) -> np.ndarray:
-    """Sum of (a - u mean)^2 by column, without a difference of large numbers."""
+    """Sum of (a - u mean)^2 by column, without cancellation."""
     matrix, cupy = op.matrix, _cupy()
     mean = _seen(moments_and_product.sums) / moments_and_product.weight
     shift = mean[matrix.indices]
@@ -194,7 +194,7 @@ def squares_about_mean(op: RowBlocks, moments_and_product: MomentsAndProduct) ->
 def squares_about(
     matrix: DeviceCsr, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
 ) -> np.ndarray:
-    """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column; on the host."""
+    """sum a (a - 2 l r) f over the stored entries of each row, or of each column with `across`; on the host."""
     cupy = _cupy()
     with on_device_of(matrix.prototype):
         row, data = matrix.row_of_entry(), matrix.data.astype(np.float64)
@@ -219,7 +219,7 @@ def times_power_of_two(matrix: DeviceCsr, exponent: Exponent) -> DeviceCsr:
 
 
 def on_host(matrix: DeviceCsr) -> Matrix:
-    """The same rows as SciPy's."""
+    """The same rows as a SciPy matrix."""
     return matrix.to_host()
 
 
@@ -254,7 +254,7 @@ def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> DeviceCsr:
     matrix: DeviceCsr = op.matrix
     given: DeviceCsr = matrix if op.stored is None else op.stored
     data = given.data.astype(np.float64) - _cupy().asarray(shift)[matrix.indices]
-    if op.weight_roots is not None:  # after the shift: a weighted entry is rounded
+    if op.weight_roots is not None:  # after the shift, because a weighted entry is rounded
         data = data * _seen(op.weight_roots)[matrix.row_of_entry()]
     return replace(matrix, data=data.astype(matrix.dtype))
 

@@ -1,4 +1,4 @@
-"""The sums of `engine.digest` on a GPU, in one read and without waiting for them (digest.cu)."""
+"""The sums of `engine.digest` on a GPU, in one pass and asynchronously (digest.cu)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import cupy as cp
 
 _THREADS, _BLOCKS = 256, 2112
-"""Blocks that fill the largest cards; each continues with further words until none is left."""
+"""Number of blocks that fills the largest GPUs; each continues with further words until none are left."""
 
 
 def usable(prototype: Array) -> bool:
@@ -35,7 +35,7 @@ def usable(prototype: Array) -> bool:
 
 
 def sums(data: Array, first: int, fetch: Fetch) -> Callable[[], tuple[int, int]]:
-    """Both sums over dense rows in float32 or float64, or over CSR rows; queued now, read when they are requested."""
+    """Both sums over dense rows in float32 or float64, or over CSR rows; queued now, read on request."""
     prototype = data.prototype if isinstance(data, DeviceCsr) else data
     with on_device_of(prototype):
         result = cupy().zeros(2, np.uint64)

@@ -21,7 +21,7 @@ def take_rows(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
 
 
 def take_columns(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
-    """A[:, places]; no place comes twice."""
+    """A[:, places]; no index occurs twice."""
     with on_device_of(matrix.prototype):
         return _stored_columns(matrix, indices)
 
@@ -98,7 +98,7 @@ def all_finite(matrix: DeviceCsr) -> bool:
 
 
 def as_sparse(matrix: DeviceCsr) -> Matrix:
-    """A sparse matrix of the library of the user: CuPy's csr_matrix, PyTorch's sparse CSR tensor."""
+    """A sparse matrix in the user's library: CuPy csr_matrix or PyTorch sparse CSR tensor."""
     with on_device_of(matrix.prototype):
         if type(matrix.prototype).__module__.partition(".")[0] == "cupy":
             from cupyx.scipy import sparse
@@ -133,7 +133,7 @@ def _stored_rows(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
 def _stored_columns(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
     cupy = _cupy()
     row, place, data = _entries_in(matrix, indices)
-    order = cupy.argsort(row * len(indices) + place)  # in each row by rising place
+    order = cupy.argsort(row * len(indices) + place)  # in increasing order within each row
     pointers = cupy.searchsorted(row, cupy.arange(matrix.shape[0] + 1, dtype=row.dtype))
     return replace(
         matrix,
@@ -145,7 +145,7 @@ def _stored_columns(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
 
 
 def _entries_in(matrix: DeviceCsr, indices: np.ndarray) -> tuple[Array, Array, Array]:
-    """(row, number of the place, entry) of what is stored in the columns `indices`, by rising row."""
+    """(row, position in `indices`, entry) of the stored entries in these columns, in increasing order of rows."""
     cupy = _cupy()
     number = cupy.full(matrix.shape[1], -1, np.int64)
     number[cupy.asarray(np.asarray(indices, np.int64))] = cupy.arange(len(indices), dtype=np.int64)

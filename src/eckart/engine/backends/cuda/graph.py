@@ -1,7 +1,7 @@
-"""Work on a GPU that is done many times on arrays of the same shapes, recorded once and then sent as one launch.
+"""GPU work that is repeated on arrays of the same shapes, recorded once and then sent as one launch.
 
-A step of many small launches takes the host longer than the GPU. The recording holds arrays of its own: what is given
-is copied into them, and what comes out is copied out of them, so it is for small arrays.
+A step of many small launches takes the host longer than the GPU. The recording has its own arrays. Inputs are copied
+into them and results out of them, so it is meant for small arrays.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _RELAXED = 2
 
 
 class Recorded:
-    """work(*arrays, number), all arrays on one GPU and the number in an array of one, without a look at the host."""
+    """work(*arrays, number) with all arrays on one GPU, and the number in an array of one.
+
+    It never reads on the host.
+    """
 
     def __init__(self, work: Callable[..., tuple[Array, ...]], *, worth: bool) -> None:
         self._work, self._worth = work, worth
@@ -52,20 +55,20 @@ class Recorded:
             self._launch, self._made, self._kept = record(lambda: self._work(*given, self._number), given[0])
             self._given = given
         except (RuntimeError, MemoryError):
-            # Not everything can be recorded by every driver; then it is sent as it comes.
+            # Not every driver can record everything; in that case the work is launched directly.
             self._worth = False
 
 
 def _record_torch(
     work: Callable[[], tuple[Array, ...]], prototype: Array
 ) -> tuple[Callable[[], None], tuple[Array, ...], object]:
-    """(launch, results, what has to live as long), by PyTorch, which keeps its own memory for recordings."""
+    """(launch, results, objects to keep alive), by PyTorch, which has separate memory for recordings."""
     torch = require("torch")
     side, current = torch.cuda.Stream(prototype.device), torch.cuda.current_stream(prototype.device)
     side.wait_stream(current)
     pool, graph = cupy().cuda.MemoryPool(), torch.cuda.CUDAGraph()
     with torch.cuda.stream(side), on_device_of(prototype), cupy().cuda.using_allocator(pool.malloc):
-        work()  # allocate CuPy's memory now: nothing can be allocated during the recording
+        work()  # allocate CuPy's memory now, because nothing can be allocated during the recording
         graph.capture_begin(capture_error_mode="relaxed")
         try:
             made = work()

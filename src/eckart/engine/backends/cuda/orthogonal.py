@@ -1,6 +1,6 @@
-"""Orthonormal blocks on a GPU without waiting for the host: formed first, checked later by the host.
+"""Orthonormal blocks on a GPU without waiting for the host: formed first, checked by the host later.
 
-They are good where no direction had to be left out, which is nearly always; else `orthogonal` does it carefully.
+They are valid if no direction had to be dropped, which is nearly always so. Otherwise `orthogonal` is used.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ NEARLY_ORTHOGONAL = 0.5
 
 @dataclass(frozen=True)
 class Made:
-    """A block of two rounds Z -> Z W, and what was seen of Z on the way."""
+    """A block after two rounds Z -> Z W, and the statistics of Z."""
 
     block: Array
     facts: Callable[[], np.ndarray]
 
     def good(self, floor: float, later_floor: float = 0.0) -> bool:
-        """Whether nothing had to be left out: lengths above the floors, factors trusted, the second Z orthogonal."""
+        """Whether nothing was dropped: lengths above the floors, factors trusted, the second Z orthogonal."""
         (shortest, least, _), (later_shortest, later_least, off_diagonal) = self.facts()
         long_enough = shortest > floor and later_shortest > later_floor
         trusted = least > WELL_CONDITIONED and later_least > WELL_CONDITIONED
@@ -41,7 +41,7 @@ def usable(block: Array) -> bool:
 
 
 Fetch = Callable[[Array], Callable[[], np.ndarray]]
-"""Copies an array to the host, where it is read later (`Backend.fetch_async`)."""
+"""Copies an array to the host, to be read later (`Backend.fetch_async`)."""
 
 
 def _on_demand(array: Array) -> Callable[[], np.ndarray]:
@@ -49,7 +49,10 @@ def _on_demand(array: Array) -> Callable[[], np.ndarray]:
 
 
 def orthonormalized(block: Array, gram: Array | None = None, *bases: Array, fetch: Fetch = _on_demand) -> Made:
-    """Q with Q^T Q = I and span Q = span Z less what lies along the bases, in two rounds; `gram` is Z^T Z if known."""
+    """Q with Q^T Q = I and span Q = span Z without its part along the bases, in two rounds.
+
+    `gram` is Z^T Z if known.
+    """
     facts = empty_rows(2, 3, block)
     block = times(block, cuda_whiten.whiten(inner(block, block) if gram is None else gram, facts, 0))
     block = cleared(block, *bases)  # ours by now
@@ -58,7 +61,7 @@ def orthonormalized(block: Array, gram: Array | None = None, *bases: Array, fetc
 
 
 def cleared(block: Array, *bases: Array) -> Array:
-    """Z less its parts along bases that are orthogonal to each other: twice, which is enough. Overwrites Z."""
+    """Z without its parts along mutually orthogonal bases, projected twice, which is enough. Overwrites Z."""
     for basis in (*bases, *bases):
         block = less_product(block, basis, inner(basis, block)) if basis.shape[1] else block
     return block

@@ -1,6 +1,6 @@
-"""Random blocks on a GPU in one launch: SplitMix64 of the number of an entry, as signs or as normal numbers.
+"""Random blocks on a GPU in one launch: SplitMix64 of the index of an entry, as signs or as normal numbers.
 
-The same bits as `orthogonal.random_bits` makes by two dozen operations of an array library.
+The same bits as `orthogonal.random_bits`, which needs two dozen operations of an array library.
 """
 
 from __future__ import annotations
@@ -44,4 +44,4 @@ def _filled(name: str, rows: int, columns: int, seed: int, prototype: Array, thr
 
 @lru_cache(maxsize=1)
 def _module() -> cp.RawModule:
-    return require("cupy", purpose="our kernels on a GPU").RawModule(code=source("random"), options=("-std=c++17",))
+    return require("cupy", purpose="Eckart's CUDA kernels").RawModule(code=source("random"), options=("-std=c++17",))

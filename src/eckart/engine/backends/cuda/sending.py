@@ -1,6 +1,6 @@
-"""Pieces of the host's memory copied to a GPU through page-locked buffers, compiled by Numba: no Python between them.
+"""Copy pieces of host memory to a GPU through page-locked buffers, compiled by Numba without Python in between.
 
-The functions are those of C and of CUDA's driver, which must be loaded before `send` is called.
+The functions are those of C and of the CUDA driver, which must be loaded before `send` is called.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numba import njit, types
 with suppress(RuntimeError):  # without a driver there is no GPU to send to
     binding.load_library_permanently("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
 
-_place, _code = types.intp, types.intc  # signed: sums of signed and unsigned numbers would be floats
+_place, _code = types.intp, types.intc  # signed, because sums of signed and unsigned numbers would be floats
 _copy_here = types.ExternalFunction("memcpy", _place(_place, _place, _place))
 _copy_there = types.ExternalFunction("cuMemcpyHtoDAsync_v2", _code(_place, _place, _place, _place))
 _wait = types.ExternalFunction("cuEventSynchronize", _code(_place))
@@ -23,9 +23,11 @@ _record = types.ExternalFunction("cuEventRecord", _code(_place, _place))
 
 @njit(nogil=True, cache=True)
 def send(source, target, size, piece, first, step, buffers, events, turn, stream):  # type: ignore[no-untyped-def]
-    """Pieces first, first + step, ... of `size` bytes at `source` to `target`; gives (CUDA's error or 0, next turn).
+    """Send pieces first, first + step, ... of `size` bytes from `source` to `target`.
 
-    Buffers take turns; `events` say when the piece that a buffer held before has arrived.
+    Returns (CUDA error or 0, next turn).
+
+    Buffers take turns; `events` tell when the previous piece of a buffer has arrived.
     """
     for number in range(first, -(-size // piece), step):
         start = number * piece

@@ -1,14 +1,14 @@
-"""Products of a large float32 matrix with few columns on a GPU, at the speed of reading it: S Q and S^T Y.
+"""Products of a large float32 matrix with few columns on a GPU, at memory bandwidth: S Q and S^T Y.
 
 Libraries form such products in float32 on the ordinary units, which are slower than the memory. Here each float is the
-sum of two that the matrix units take (TF32, 11 bits each), a = a' + a'', and a b = a'' b' + a' b'' + a' b' up to
-2^-22 |a b|: a product in float32, by three of those units'. They cut sums off instead of rounding them, so a sum over
-8 of the long index starts from zero and is added to the total by an ordinary, rounded addition. Totals over at most
-`PIECE` of the long index are added up in float64.
+sum of two TF32 numbers of 11 bits each, a = a' + a'', and a b = a'' b' + a' b'' + a' b' up to 2^-22 |a b|. A float32
+product thus takes three products of the matrix units. These truncate sums instead of rounding them, so a sum over 8 of
+the long index starts from zero and is added to the total by an ordinary, rounded addition. Totals over at most `PIECE`
+of the long index are added in float64.
 
-S is stored by rows and a multiple of four columns wide. `shift` is subtracted from its rows on the way. S Q can give
-the squared lengths of the rows of S - 1 shift^T as well, and S^T Y the sums and sums of squares of its columns (eight
-entries in float32, then float64): they hold each entry once.
+S is stored by rows and a multiple of four columns wide. `shift` is subtracted from its rows on the fly. S Q can also
+give the squared lengths of the rows of S - 1 shift^T, and S^T Y the sums and sums of squares of its columns (eight
+entries in float32, then float64), because they read each entry once.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     import cupy as cp
 
 WIDTHS = (32, 64)
-"""Columns of a factor that one launch takes."""
+"""Number of columns of a factor per launch."""
 PIECE = 2048
 _TILE = 256
 _THREADS = 256
 _SHARED = {"multiply": 256 * 36, "multiply_transposed": 32 * 264}
-"""Floats of a block of S in shared memory, with what keeps lanes off each other's banks."""
+"""Number of floats of a block of S in shared memory, padded to avoid bank conflicts."""
 
 
 @lru_cache(maxsize=4)
 def _module(width: int, approximate: bool = False) -> cp.RawModule:
-    """The kernels for factors of this width, compiled for instructions of Hopper's that CuPy leaves out by default."""
+    """The kernels for factors of this width, compiled for Hopper instructions that CuPy does not enable by default."""
     cupy = require("cupy", purpose="products on a GPU")
     nvrtc = cupy.cuda.nvrtc
     program = nvrtc.createProgram(source("skinny"), "skinny.cu", (), ())
@@ -59,12 +59,12 @@ def _module(width: int, approximate: bool = False) -> cp.RawModule:
 
 
 def width_of(columns: int) -> int:
-    """Columns of the launch that takes this many."""
+    """Width of the launch for this many columns."""
     return next(width for width in WIDTHS if width >= columns)
 
 
 def arrange(factor: Array) -> Array:
-    """A factor as the products take it, in float32, with columns of zeros up to the width of a launch."""
+    """A factor in the layout of the kernels, in float32, padded with zero columns to the width of a launch."""
     rows, columns = factor.shape
     width = width_of(columns)
     sizes = (*(np.int64(step) for step in element_strides(factor)), np.int32(columns))
@@ -72,7 +72,7 @@ def arrange(factor: Array) -> Array:
 
 
 def arrange_pieces(pieces: Array) -> Array:
-    """The same for a factor in pieces that are to be added up."""
+    """The same for a factor in pieces that are added together."""
     count, rows, width = pieces.shape
     return _arranged("arrange_pieces", pieces, rows, width, (np.int32(count),))
 
@@ -90,9 +90,9 @@ def _arranged(name: str, factor: Array, rows: int, width: int, sizes: tuple[obje
 def multiply(
     stored: Array, shift: Array, arranged: Array, *, sums: bool = False, approximate: bool = False
 ) -> tuple[Array, Array]:
-    """(S - 1 shift^T) Q in float32 (`approximate`: to 11 bits), in pieces to be added up; all arrays are CuPy's.
+    """(S - 1 shift^T) Q in float32 (`approximate`: to 11 bits), in pieces to be added; all arrays are CuPy's.
 
-    With `sums` also the squared lengths of the rows, in pieces.
+    With `sums`, also the squared lengths of the rows, in pieces.
     """
     import cupy
 
@@ -129,7 +129,7 @@ def longest_row(squares: Array) -> Array:
 
 
 def added(pieces: Array, columns: int, prototype: Array) -> Array:
-    """The first columns of the pieces, added up in float64, in the library of `prototype`."""
+    """The first columns of the pieces, summed in float64, in the library of `prototype`."""
     count, rows, width = pieces.shape
     total = empty_rows(rows, columns, prototype)
     arguments = (pieces, pointer(total), np.int64(rows), np.int32(columns), np.int32(count))
@@ -138,7 +138,7 @@ def added(pieces: Array, columns: int, prototype: Array) -> Array:
 
 
 def _room(length: int, rows: int, arranged: Array) -> Array:
-    """For the product over each piece of the long index."""
+    """An array for the product over each piece of the long index."""
     import cupy
 
     return cupy.empty((-(-length // PIECE), rows, arranged.shape[2]), cupy.float32)

@@ -1,4 +1,4 @@
-"""The text of the CUDA kernels, which are in `.cu` files next to this module."""
+"""The source of the CUDA kernels, which are in `.cu` files next to this module."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from importlib.resources import files
 
 @cache
 def source(name: str) -> str:
-    """The text of the file `name`.cu."""
+    """The source in the file `name`.cu."""
     return files("eckart.engine.backends.cuda").joinpath(f"{name}.cu").read_text("utf-8")

@@ -1,7 +1,7 @@
-"""Blocks from the memory of the host to a GPU, copied while the card works on those before.
+"""Blocks copied from host memory to a GPU while it works on earlier ones.
 
-Pageable memory crosses the bus slowly. So several threads copy pieces of a block into page-locked buffers of their own,
-and send them from there, each on a stream of its own, while they fill the next.
+Pageable memory crosses the bus slowly. Several threads therefore copy pieces of a block into their own page-locked
+buffers and send them from there, each on its own stream, while they fill the next.
 """
 
 from __future__ import annotations
@@ -20,27 +20,30 @@ from eckart.errors import InputError, MemoryBudgetError, require
 
 _WORKERS = 12
 _PIECE = 2**22
-"""Bytes of a piece: smaller ones are spent on calls; larger ones are no longer in cache when the bus reads them."""
+"""Bytes per piece: smaller ones waste time on calls, and larger ones leave the cache before the bus reads them."""
 _BUFFERS = 2
 _BLOCK_BYTES = 2**29
 _BLOCKS = 16
-"""A card has room for at least this many: four on their way, and what the one at work is turned into."""
+"""A GPU has room for at least this many blocks: four in flight, and copies of the current one."""
 
 
 @lru_cache(maxsize=2)
 def transfer_for(device: str) -> DeviceTransfer:
-    """The DeviceTransfer of a device: its buffers take longer to lock than a small table takes to send."""
+    """The DeviceTransfer of a device.
+
+    It is cached, because locking its buffers takes longer than sending a small table.
+    """
     return DeviceTransfer(device)
 
 
 @dataclass
 class _Lane:
-    """What one thread sends through: a stream, and page-locked buffers that take turns."""
+    """One sending thread's stream and page-locked buffers, which take turns."""
 
     stream: Any
     memory: Any
     arrived: list[Any]
-    """An event per buffer: its last piece has arrived."""
+    """One event per buffer: its last piece has arrived."""
     turn: int = 0
 
     def __post_init__(self) -> None:
@@ -51,7 +54,7 @@ class _Lane:
 
 
 class DeviceTransfer:
-    """Sends blocks to `device`; what it gives may be used on the card's current stream."""
+    """Sends blocks to `device`; results may be used on the GPU's current stream."""
 
     depth: int
     threads: int
@@ -73,11 +76,11 @@ class DeviceTransfer:
 
     @property
     def free_bytes(self) -> int:
-        """Memory that is free on the card."""
+        """Free memory on the GPU."""
         return int(self._torch.cuda.mem_get_info(self.device)[0])
 
     def load(self, block: Matrix) -> Matrix:
-        """A block on the card. Runs in the threads that read; the caller's stream must `accept` it."""
+        """Copy a block to the GPU. Runs in the reading threads; the caller's stream must `accept` the result."""
         if is_sparse(block):
             return self._sparse(block)
         torch = self._torch
@@ -85,7 +88,7 @@ class DeviceTransfer:
         with torch.cuda.stream(self._stream):
             dtype = torch.float32 if block.dtype == np.float32 else torch.float64
             there = torch.empty(block.shape, dtype=dtype, device=self.device)
-            ready = self._recorded(self._stream)  # what used this memory before is done by then
+            ready = self._recorded(self._stream)  # by then, earlier uses of this memory are complete
         senders = max(1, min(self._workers, here.nbytes // _PIECE))
         sent = [self._pool.submit(self._send, here, there, ready, first, senders) for first in range(senders)]
         for future in sent:
@@ -122,7 +125,7 @@ class DeviceTransfer:
         return event
 
     def accept(self, loaded: Matrix) -> Matrix:
-        """What `load` gave, for the current stream."""
+        """Make the result of `load` available to the current stream."""
         if not isinstance(loaded, tuple):
             return loaded
         there, arrived = loaded
@@ -140,11 +143,11 @@ class DeviceTransfer:
 
     @property
     def block_bytes(self) -> int:
-        """How large a block may be, so that all blocks under way and what is made of them fit."""
+        """Maximum block size, such that all blocks in flight and their products fit."""
         return min(_BLOCK_BYTES, self.free_bytes // _BLOCKS)
 
     def whole(self, data: Array) -> Array:
-        """All of a host array on the card; None where it takes more than half of what is free there."""
+        """A whole host array on the GPU; None if it takes more than half of the free memory."""
         size = data.data.nbytes * 2 if is_sparse(data) else data.nbytes
         if size > self.free_bytes // 2:
             return None
@@ -160,7 +163,7 @@ class DeviceTransfer:
         return self.accept(self.load(data))
 
     def refuse(self, shape: tuple[int, int]) -> NoReturn:
-        """Say that a table does not fit, where it is needed as a whole."""
+        """Raise an error: the whole table is needed but does not fit."""
         raise MemoryBudgetError(
             f"The table of {shape[0]:,} x {shape[1]:,} would take more than half of the {self.free_bytes / 1e9:.3g} GB "
             "that are free on the GPU, but this method needs the whole table there. Leave device= out to compute on "

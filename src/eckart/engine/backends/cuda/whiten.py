@@ -1,7 +1,7 @@
-"""W with (Z W)^T Z W = I from Z^T Z, by one block of threads on a GPU, faster than a round trip to the host.
+"""W with (Z W)^T Z W = I from Z^T Z, by one thread block on a GPU, faster than a round trip to the host.
 
 S = D Z^T Z D with D = 1 / the lengths of the columns of Z. Elimination turns (S | I) into (U | L^-1), S = L U, with the
-pivots p on the diagonal of U; W = D L^-T diag(p)^-1/2. Every thread keeps its entries in registers, and a step shares
+pivots p on the diagonal of U; W = D L^-T diag(p)^-1/2. Every thread keeps its entries in registers; each step shares
 one row and one column.
 """
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     import cupy as cp
 
 LARGEST = 64
-"""Columns of Z that one block of threads has registers for."""
+"""Maximum number of columns of Z for the registers of one thread block."""
 
 
 def usable(block: Array) -> bool:
-    """Whether the block is on a GPU, narrow enough, and CuPy is there to compile."""
+    """Whether the block is on a GPU and narrow enough, and CuPy is installed."""
     return 0 < block.shape[1] <= LARGEST and can_compile(block)
 
 
 def whiten(gram: Array, facts: Array, row: int) -> Array:
-    """W; and into a row of `facts`, where it is, what was seen on the way.
+    """Return W, and write statistics into a row of `facts` on the device.
 
-    That is the least length of a column of Z; one over the length of the inverse of the Cholesky factor of S (no more
-    than its least singular value, which its diagonal does not tell); and the largest row sum of |S| off its diagonal.
-    Not a number where something is wrong.
+    The statistics are the smallest length of a column of Z, the reciprocal norm of the inverse of the Cholesky factor
+    of S (a lower bound of its smallest singular value, which the diagonal does not show), and the largest off-diagonal
+    row sum of |S|. They are NaN if something is wrong.
     """
     size = int(gram.shape[0])
     result = empty_rows(size, size, gram)

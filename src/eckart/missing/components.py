@@ -27,7 +27,7 @@ from eckart.missing.fit_variance import information
 CLEAR = 0.01
 """If noise is below this share of the variance, no relevant component is hidden."""
 _SMALL = 20_000
-"""Cells of a table that can have so few values for each parameter that a component is hidden."""
+"""Maximum number of cells of a table with so few values per parameter that a component can be hidden."""
 _ROUNDING = 1e8
 """Noise variances up to this many times that of rounding errors hide no component."""
 _LOADINGS = 400
@@ -45,7 +45,7 @@ _NEWTON_STEPS = 30
 def fit_components(
     gaps: Gaps, most: int, *, tolerance: float, most_steps: int, known: bool = False
 ) -> Iterator[Factors]:
-    """The model with 0, 1, ... components, each started from the one before; ended where no more are supported.
+    """The model with 0, 1, ... components, each started from the previous one, until no more are supported.
 
     `known` states that there are `most` components, so that values that barely determine them suffice.
     """
@@ -83,7 +83,7 @@ def _degrees_of_freedom(gaps: Gaps, k: int) -> float:
 
 
 def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors | None:
-    """At least `least` components where they alone explain the table, though there are few values for each parameter.
+    """At least `least` components if they alone explain the table, although there are few values per parameter.
 
     In such tables the uncertainty shared by scores and loadings hides a component. With the noise held small, the fit
     is one of least squares. Its residual sum of squares divided by its degrees of freedom d falls steadily while

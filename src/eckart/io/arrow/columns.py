@@ -142,7 +142,7 @@ def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matri
 
 
 def truth_roles(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> dict[str, str]:
-    """What was done with columns of true and false."""
+    """How columns of true and false were used."""
     truths = [name for name, column in zip(names, columns, strict=True) if kind_of(column.type) == "truth"]
     return dict.fromkeys(truths, TRUTHS)
 

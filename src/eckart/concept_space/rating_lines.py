@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eckart.engine.blocks.source import Metadata
 from eckart.errors import InputError
-from eckart.io.rows import Metadata
 
 _RATING = re.compile(r"rating|score|stars?$|grade|vote", re.IGNORECASE)
 _IDENTIFIER = re.compile(

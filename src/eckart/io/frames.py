@@ -68,7 +68,7 @@ def _expanded(native: Frame) -> Frame:
 
 def _elements(series: Frame) -> np.ndarray | None:
     """One column per element of the arrays of a series; None if they are not numbers."""
-    values = series.to_numpy()
+    values: np.ndarray = series.to_numpy()
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         return None
     return values.astype(np.float64) if values.dtype == bool else values

@@ -1,5 +1,7 @@
 """The loops of `eckart.engine.compiled.csr` in SciPy and NumPy, with the same arguments and without compilation.
 
+`host_csr.normal` has its own, because block Lanczos calls it in every step.
+
 A fresh installation would spend seconds compiling for what takes milliseconds on small matrices.
 """
 
@@ -25,12 +27,6 @@ def loops(entries: int) -> ModuleType:
 
         return csr
     return sys.modules[__name__]
-
-
-def normal(indptr: Array, indices: Array, data: Array, right: Array, start: int, stop: int, result: np.ndarray) -> None:
-    """result += A[start:stop]^T (A[start:stop] right)."""
-    rows = _rows(indptr, indices, data, start, stop, right.shape[0])
-    result += rows.T @ (rows @ right)
 
 
 def multiply(

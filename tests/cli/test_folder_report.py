@@ -24,3 +24,5 @@ def test_index_lists_answers_and_refusals(tmp_path: Path, monkeypatch: pytest.Mo
     assert "no column of numbers" in index
     assert "<b>" not in index
     assert Path("pages", "arrests.csv.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    done = CliRunner().invoke(main, ["report", "tables", "-o", "all.html"])
+    assert (done.exit_code, "-o all" in done.output, Path("all.html").exists()) == (2, True, False)

@@ -270,6 +270,9 @@ def test_stored_arrays_and_groups_by_key(tmp_path: Path):
             np.testing.assert_allclose(ek.decompose(given, k=2, key=key).values, WANTED, rtol=1e-12)
         with pytest.raises(EckartError, match="key="):
             ek.decompose(file["g"], k=2)
+        left_open = file["m"]
+    with pytest.raises(InputError, match="Keep its file open"):
+        ek.decompose(left_open, k=2)
     for store in (zarr.storage.MemoryStore(), tmp_path / "x.zarr"):
         group = zarr.open_group(store, mode="w")
         group.create_array("m", shape=X.shape, dtype=float, chunks=(20, 4))[:] = X

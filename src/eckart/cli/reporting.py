@@ -17,7 +17,7 @@ from eckart.cli.fitting import Job, decomposing, prepared
 from eckart.cli.folder_report import tables_in, write_index
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tuning import TAKEN, Tuning, tuning
-from eckart.errors import FileError
+from eckart.errors import FileError, ParameterError
 from eckart.registry import SHARED_OPTIONS, Method, all_methods
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def report(
 def _folder(console: Console, files: list[Path], job: Job, output: Output) -> None:
     """A page for each table, and an index page."""
     folder = Path("reports" if output.path == "report.html" else output.path)
+    if folder.suffix.lower() in (".html", ".htm"):
+        raise ParameterError(f"A folder of tables has several pages. Name a folder for them: -o {folder.stem}.")
 
     def analyse(file: Path, page: Path) -> Analysis:
         own = replace(job, data=str(file))

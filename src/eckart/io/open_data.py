@@ -134,13 +134,15 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
         return plain_array(data)
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
         return dask_rows(data) if is_dask_table(data) else _refuse(data)
+    if (stored := _stored(data, options, memory)) is not None:  # h5py raises when a closed array is asked for its shape
+        return stored
     if isinstance(data, Source | RowSource) or is_sparse(data):
         return data
     if isinstance(data, str | os.PathLike):
         return _path(os.fsdecode(os.fspath(data)), options, memory, stream)
     if type(data).__module__.partition(".")[0] == "narwhals" and hasattr(data, "to_native"):
         return _opened(data.to_native(), options, memory, stream)
-    for adapter in (_labelled, _stored, _frame, _stream, _python):
+    for adapter in (_labelled, _frame, _stream, _python):
         found = adapter(data, options, memory)
         if found is not None:
             return found

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eckart.engine.blocks.source import RowSource
-from eckart.errors import InputError
+from eckart.errors import EckartError, InputError
 from eckart.io.arrays.stored import stored_rows
 from eckart.io.guard import reason
 from eckart.io.objects.sliced import sliced_rows
@@ -30,6 +30,8 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     try:
         if hasattr(data, "shape"):
             return sliced_rows(data, str(data.name or "").lstrip("/") or "array")
+    except EckartError:
+        raise
     except (RuntimeError, ValueError) as error:  # h5py, for objects whose file was closed
         raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or give its path.") from error
     names = [str(name) for name in data]

@@ -120,7 +120,7 @@ def swapped_vectors() -> list[Evidence]:
     return [
         Evidence(tr("columns of U are eigenvectors of A A^T"), left, all(left)),
         Evidence(
-            tr("shapes of U and V: V^T acts on rows of the domain first, U last"),
+            tr("shapes of U and V: V^T acts first, U last"),
             (u.shape, v.shape),
             u.rows == a.rows and v.rows == a.cols,
         ),

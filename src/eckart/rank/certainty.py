@@ -118,7 +118,7 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     if choice.horn is not None:
         reason = "All components that can be tested are above independent noise: the table has no visible noise."
     else:
-        reason = f"No test against independent noise gave an answer, with {'only ' * (answers.left > 0)}{answers.few}."
+        reason = f"With {'only ' * (answers.left > 0)}{answers.few}, every test against independent noise abstains."
     return Certainty(min([answers.lowest, *voted]), None, reason)
 
 

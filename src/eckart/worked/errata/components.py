@@ -93,7 +93,11 @@ def distances() -> list[Evidence]:
     mean = float(abs((points - points.mean(axis=0)) @ normals.T).sum(axis=0).min())
     axis = float(abs(points[:, 1]).sum())
     return [
-        Evidence(tr("sum of distances to the x axis, and to the best line through the mean"), (axis, round(mean, 3)), axis < mean)
+        Evidence(
+            tr("sum of distances to the x axis, and to the best line through the mean"),
+            (axis, round(mean, 3)),
+            axis < mean,
+        )
     ]
 
 

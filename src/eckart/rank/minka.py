@@ -80,7 +80,7 @@ def by_evidence(e: Evidence) -> tuple[int | None, str]:
     if e.rows < e.columns:
         return None, f"Needs at least as many rows as columns; the table has {e.rows:,} x {e.columns:,}."
     if not e.whole or e.known is not None:
-        return None, f"Needs all {e.short:,} variances; they are computed only up to {WHOLE:,}."
+        return None, f"Needs all {e.short:,} variances, but the shorter side of the table exceeds {WHOLE:,}."
     ratios = np.concatenate([e.ratios, np.zeros(e.columns - len(e.ratios))])
     if len(ratios) < 2:
         return None, "Needs at least two columns."

@@ -237,7 +237,7 @@ def _flips(flip: Sequence[int], most: int) -> tuple[int, ...]:
     if not set(flip) <= set(range(1, most + 1)):
         raise ParameterError(
             tr(
-                "{given} names a component that does not exist: they are counted from 1 to {most}.",
+                "{given} names a component that does not exist: give numbers from 1 to {most}.",
                 given=argument("flip", list(flip)),
                 most=most,
             )

@@ -216,7 +216,7 @@ def strict_inequality() -> list[Evidence]:
     a = sp.diag(2, 2, 1)
     x = sp.Matrix([1, 1, 0]) / sp.sqrt(2)
     return [Evidence("A = diag(2, 2, 1), x = (1, 1, 0)/√2: x^T A x", (x.T * a * x)[0], (x.T * a * x)[0] == 2),
-            Evidence(tr("and v_3^T A v_3, which is not above it"), 1, (x.T * a * x)[0] > 1)]  # fmt: skip
+            Evidence(tr("and v_3^T A v_3, which is not larger"), 1, (x.T * a * x)[0] > 1)]  # fmt: skip
 
 
 def full_rank() -> list[Evidence]:

@@ -172,8 +172,34 @@ runpy.run_module("eckart", run_name="__main__")
 """
 """The command, hearing Ctrl-C though whoever started the tests in the background may have told them not to."""
 
+LOADING = """
+import runpy, sys
+
+last = sys.argv.pop()
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == last:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+runpy.run_module("eckart", run_name="__main__", alter_sys=True)
+"""
+"""The command, interrupted where a module is about to load."""
+
 
 class TestProcess:
+    @pytest.mark.parametrize("module", ["eckart.cli.app", "eckart.cli.reporting"])
+    def test_interrupt_while_modules_load(self, module: str) -> None:
+        done = subprocess.run(
+            [sys.executable, "-c", LOADING, "report", "x.csv", module],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr.strip()) == (130, "Interrupted; no file was left half-written.")
+
     def test_closed_pipe_is_quiet(self) -> None:
         command = f"'{sys.executable}' -m eckart example"
         for rest in ("| head -1", "| true"):

@@ -96,6 +96,16 @@ def test_few_values_for_each_parameter():
     assert error[determined].max() < 1e-9
 
 
+def test_the_lowest_of_many_minima():
+    """20 x 9 of rank 5, 139 values for 124 parameters: steps from one start once ended in another minimum."""
+    whole, table = low_rank(rows=20, columns=9, rank=5, noise=1e-6, holes=0.22, seed=9)
+    gone = np.isnan(table)
+    filled = ek.fill_missing(table)
+    assert filled.k == 5
+    assert scaled_error(filled.table, whole, gone) < 1e-4
+    assert np.mean(np.abs(filled.values - whole[gone]) < 1.96 * filled.errors) > 0.85
+
+
 def test_error_and_coverage_by_column():
     """At most twice the error of a reference that knows the rank; 95 % intervals right overall and by column scale."""
     inside, quarter = [], []

@@ -28,12 +28,27 @@ CLEAR = 0.01
 """If noise is below this share of the variance, no relevant component is hidden."""
 _SMALL = 20_000
 """Maximum number of cells of a table with so few values per parameter that a component can be hidden."""
+_ROUNDING = 1e8
+"""Noise variances up to this many times that of rounding errors hide no component."""
 _LOADINGS = 400
+_ALTERNATING_STEPS = 50
+_HELD = 1e-4
+"""Noise variance held during least squares, as a share of the noise of the model so far."""
+_PROMISING = 0.15
+"""The minimum of least squares is sought where alternating steps come below this share of the noise."""
+_HOPEFUL = 0.1
+"""Three times as many starts are tried where the lowest mean square comes below this share of the noise."""
+_STARTS = 12
 _NEWTON_STEPS = 30
 
 
-def fit_components(gaps: Gaps, most: int, *, tolerance: float, most_steps: int) -> Iterator[Factors]:
-    """The model with 0, 1, ... components, each started from the previous one, until no more are supported."""
+def fit_components(
+    gaps: Gaps, most: int, *, tolerance: float, most_steps: int, known: bool = False
+) -> Iterator[Factors]:
+    """The model with 0, 1, ... components, each started from the previous one, until no more are supported.
+
+    `known` states that there are `most` components, so that values that barely determine them suffice.
+    """
     f = no_factors(gaps)
     yield f
     while f.k < most:
@@ -45,8 +60,9 @@ def fit_components(gaps: Gaps, most: int, *, tolerance: float, most_steps: int) 
             break
         f = more
         yield f
-    if float(np.mean(f.noise)) > CLEAR and gaps.values.size <= _SMALL:
-        sharp = _barely_determined(gaps, f, most)
+    noisy = float(np.mean(f.noise)) > _ROUNDING * float(np.median(gaps.floor))
+    if noisy and gaps.values.size <= _SMALL and not (known and f.k == most):
+        sharp = _barely_determined(gaps, f, most, most if known else max(f.k, 1))
         if sharp is not None:
             yield sharp
 
@@ -66,8 +82,8 @@ def _degrees_of_freedom(gaps: Gaps, k: int) -> float:
     return float(left - gaps.values.shape[1] * (k + 1) + k * (k + 1))
 
 
-def _barely_determined(gaps: Gaps, f: Factors, most: int) -> Factors | None:
-    """More components if they alone explain the table, although there are few values per parameter.
+def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors | None:
+    """At least `least` components if they alone explain the table, although there are few values per parameter.
 
     In such tables the uncertainty shared by scores and loadings hides a component. With the noise held small, the fit
     is one of least squares. Its residual sum of squares divided by its degrees of freedom d falls steadily while
@@ -76,19 +92,59 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int) -> Factors | None:
     10^4.
     """
     values = float(gaps.weights @ gaps.patterns.sum(axis=1)[gaps.pattern])
-    noise = before = float(np.mean(f.noise))
-    for k in range(f.k + 1, most + 1):
+    noise = float(np.mean(f.noise))
+    for k in range(max(f.k, 1), most + 1):
         free = _degrees_of_freedom(gaps, k)
-        more = grown(gaps, f)
+        more = grown(gaps, f) if k > f.k else f
         if free < 3.0 or more is None or more.loadings.size > _LOADINGS:
             return None
-        f = fit(gaps, more, tolerance=1e-2, most_steps=100, held=1e-4 * noise)
-        level = _mean_square(gaps, f, free)
+        f = fit(gaps, more, tolerance=1e-2, most_steps=_ALTERNATING_STEPS, held=_HELD * noise)
+        if k < least or free >= 0.5 * values or _mean_square(gaps, f, free) > _PROMISING * noise:
+            continue
         allowance = 10.0 ** (-10.0 / free)
-        if free < 0.5 * values and level < allowance * min(0.01 * noise, before * 10.0**-1.5):
-            return _least_squares(gaps, f, level, free)
-        before = level
+        found, level = _lowest(gaps, f, noise, _STARTS, allowance * 0.01 * noise)
+        if level < allowance * 0.01 * noise:
+            bar = level * 10.0**1.5 / allowance
+            if _lowest(gaps, _without_last(f), noise, _STARTS // 3, bar)[1] > bar:
+                return _least_squares(gaps, found, level, free)
     return None
+
+
+def _without_last(f: Factors) -> Factors:
+    return Factors(f.loadings[:, :-1], f.covariance[:, :-1, :-1], f.noise, f.precision[:-1])
+
+
+def _lowest(gaps: Gaps, f: Factors, noise: float, starts: int, target: float) -> tuple[Factors, float]:
+    """The least-squares fit with as many components as f, from f and from random loadings, and its mean square.
+
+    No more starts are tried once the mean square is below `target`.
+
+    With few values for each parameter alternating steps stop far above the minimum, and from half of the starts up to
+    nine in ten lead to another minimum than the lowest.
+    """
+    free, size = _degrees_of_freedom(gaps, f.k), f.loadings.size
+    f = replace(f, noise=np.maximum(_HELD * noise, gaps.floor), covariance=np.zeros_like(f.covariance))
+    if not f.k:
+        return f, _mean_square(gaps, f, free)
+    rng = np.random.default_rng(f.k)
+    best, lowest = f, np.inf
+    usual = int(np.clip(starts * (_LOADINGS / 4 / size) ** 2, 2, starts))
+    for start in range(3 * usual):
+        if start == usual and lowest > _HOPEFUL * noise:
+            break
+        if start:
+            drawn = rng.standard_normal((len(f.loadings), f.k)) / np.sqrt(f.k)
+            f = replace(
+                f, loadings=np.column_stack([best.loadings[:, 0], drawn]),
+                precision=np.append(f.precision[0], np.full(f.k, float(f.k))),
+            )  # fmt: skip
+        found = _newton(gaps, f)
+        level = _mean_square(gaps, found, free)
+        if level < lowest:
+            best, lowest = found, level
+        if lowest < target:
+            break
+    return best, lowest
 
 
 def _mean_square(gaps: Gaps, f: Factors, free: float) -> float:

@@ -158,13 +158,13 @@ def complete_by_factors(
 def paths(
     table: np.ndarray, most: int, *, weights: np.ndarray, standard: bool, tolerance: float, most_steps: int
 ) -> Iterator[np.ndarray]:
-    """The table imputed by 0, 1, ... components, until the observed values support no more."""
+    """The table filled by 0, 1, ..., `most` components, ended where the values present support no more."""
     units = _Units.of(table, weights, standard)
     if not units.varying.any():
         yield np.where(np.isnan(table), units.mean, table)
         return
     gaps = Gaps.of(units.standard(table), weights, units.floor())
-    for f in fit_components(gaps, most, tolerance=tolerance, most_steps=most_steps):
+    for f in fit_components(gaps, most, tolerance=tolerance, most_steps=most_steps, known=True):
         z = scores(gaps.values, gaps.seen, score_inverses(gaps.patterns, f).gain[gaps.pattern], f)
         filled = np.broadcast_to(units.mean, table.shape).copy()
         filled[:, units.varying] += (z @ f.loadings.T) * units.scale[units.varying]

@@ -82,8 +82,9 @@ class Factors:
 class Inverses:
     """(data + diag(prior))^-1 for a stack of positive semi-definite matrices, with and without the null space of data.
 
-    Without noise, data is so large that the prior is lost in the sum. A direction v in the null space of data still has
-    the variance 1 / v^T diag(prior) v. It is absent from `gain`, because a right-hand side has rounding errors there.
+    Without noise, data is so large that the prior is lost in the sum. Directions U that data leave out have the
+    covariance U (U^T diag(prior) U)^-1 U^T all the same. In `gain` they are absent: a right-hand side has rounding
+    errors there, and divided by the noise these are as large as the scores.
     """
 
     covariance: np.ndarray
@@ -101,15 +102,24 @@ class Inverses:
             covariance = np.linalg.inv(whole) * between
             return cls(covariance, covariance)
         covariance = np.empty_like(data)
-        covariance[easy] = np.linalg.inv(whole[easy])
+        covariance[easy] = np.linalg.inv(whole[easy]) * between[easy]
         gain = covariance.copy()
         values, vectors = np.linalg.eigh(whole[~easy])
-        least = np.einsum("ukl,uk->ul", vectors**2, share[~easy])
         known = values > 1e-13 * data.shape[1]
-        turned = vectors.transpose(0, 2, 1)
-        covariance[~easy] = (vectors / np.where(known, values, least)[:, None, :]) @ turned
-        gain[~easy] = (vectors * np.where(known, 1.0 / np.where(known, values, 1.0), 0.0)[:, None, :]) @ turned
-        return cls(covariance * between, gain * between)
+        basis = unit[~easy][:, :, None] * vectors
+        seen = basis * np.where(known, 1.0 / np.sqrt(np.where(known, values, 1.0)), 0.0)[:, None, :]
+        left_out = basis * ~known[:, None, :]
+        # U (U^T diag(prior) U)^-1 U^T, with U a basis of what data leave out and zero elsewhere
+        inner = left_out.transpose(0, 2, 1) @ (prior[:, None] * left_out)
+        np.einsum("ukk->uk", inner)[...] += known
+        size = 1.0 / np.sqrt(np.einsum("ukk->uk", inner))
+        inner = np.linalg.inv(inner * size[:, :, None] * size[:, None, :]) * size[:, :, None] * size[:, None, :]
+        open_to = left_out @ inner @ left_out.transpose(0, 2, 1)
+        # The estimate has no part in the prior's units there: the solution of the smallest norm, as without noise.
+        seen -= open_to @ (prior[:, None] * seen)
+        gain[~easy] = seen @ seen.transpose(0, 2, 1)
+        covariance[~easy] = gain[~easy] + open_to
+        return cls(covariance, gain)
 
 
 def score_inverses(patterns: np.ndarray, f: Factors) -> Inverses:

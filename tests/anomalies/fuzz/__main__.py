@@ -8,6 +8,7 @@ import faulthandler
 import io
 import itertools
 import json
+import math
 import os
 import resource
 import shutil
@@ -15,9 +16,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,7 @@ _SHARE = 0.15
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seconds", type=float, default=0.0, help="stop after this time, whatever the count")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="files whose name contains this")
     parser.add_argument("--keep", default="", help="folder for the files that were read wrongly")
@@ -43,43 +47,71 @@ def main() -> None:
     else:
         if given.keep:
             Path(given.keep).mkdir(parents=True, exist_ok=True)
-        found = run(given.count, given.seed, only=given.only, keep=given.keep, jobs=given.jobs)
-        tally = sum((Counter(fault["tally"]) for fault in found if "tally" in fault), Counter())
-        faults = [fault for fault in found if "fault" in fault]
-        for fault in faults:
-            print(json.dumps(fault))  # noqa: T201
-        kinds = Counter(f"{fault['file']}: {fault['fault'].strip().splitlines()[-1][:100]}" for fault in faults)
+        found = run(given, show=lambda fault: print(json.dumps(fault), flush=True))  # noqa: T201
+        kinds = Counter(f"{one['file']}: {one['fault'].strip().splitlines()[-1][:100]}" for one in found.faults)
         for kind, count in kinds.most_common():
             print(count, kind)  # noqa: T201
-        said = ", ".join(f"{number} {what}" for what, number in sorted(tally.items()))
-        print(f"{given.count} mutations with seed {given.seed}: {said}; {len(faults)} faults")  # noqa: T201
-        sys.exit(bool(faults))
+        print(found.summary(given.seed))  # noqa: T201
+        sys.exit(bool(found.faults))
 
 
-def run(count: int, seed: int, *, only: str = "", keep: str = "", jobs: int = 1) -> list[dict[str, Any]]:
-    """The faults of `count` mutations, and tallies; a process that dies is one, and the next goes on after it."""
-    edges = [count * job // jobs for job in range(jobs + 1)]
-    with Spool() as folder, ThreadPoolExecutor(jobs) as pool:  # also for what a killed process leaves behind
-        parts = [
-            pool.submit(lambda a, b: list(_faults(a, b, seed, only, keep, str(folder))), first, last)
-            for first, last in itertools.pairwise(edges)
-        ]
-        return [fault for part in parts for fault in part.result()]
+@dataclass
+class Found:
+    """Faults, and how many files were read, refused, or ended the process."""
+
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    tally: Counter[str] = field(default_factory=Counter)
+
+    def summary(self, seed: int) -> str:
+        counts = ", ".join(f"{number} {what}" for what, number in sorted(self.tally.items()))
+        return f"{self.tally.total()} mutations with seed {seed}: {counts}; {len(self.faults)} faults"
 
 
-def _faults(first: int, last: int, seed: int, only: str, keep: str, folder: str) -> Iterator[dict[str, Any]]:
-    while first < last:
+def run(given: argparse.Namespace, *, show: Callable[[dict[str, Any]], None] = lambda _: None) -> Found:
+    """Mutations in `given.jobs` processes; one that dies is a fault, and the next continues after it."""
+    edges = [given.count * job // given.jobs for job in range(given.jobs + 1)]
+    end = time.monotonic() + given.seconds if given.seconds else math.inf
+    found = Found()
+    with Spool() as folder, ThreadPoolExecutor(given.jobs) as pool:  # also for what a killed process leaves behind
+
+        def part(first: int, last: int) -> None:
+            for line in _lines(first, last, end, given, str(folder)):
+                if "fault" in line:
+                    found.faults.append(line)
+                    show(line)
+                if "ended" in line:
+                    found.tally[line["ended"]] += 1
+
+        for done in [pool.submit(part, first, last) for first, last in itertools.pairwise(edges)]:
+            done.result()
+    return found
+
+
+def _lines(first: int, last: int, end: float, given: argparse.Namespace, folder: str) -> Iterator[dict[str, Any]]:
+    """What the processes print about the mutations from `first` to `last`."""
+    place = {**os.environ, "TMPDIR": folder}
+    while first < last and time.monotonic() < end:
         command = [sys.executable, "-m", "tests.anomalies.fuzz", "--worker", "--from", str(first)]
-        command += ["--count", str(last), "--seed", str(seed), "--only", only, "--keep", keep]
-        place = {**os.environ, "TMPDIR": folder}
-        ended = subprocess.run(command, capture_output=True, check=False, cwd=Path(__file__).parents[3], env=place)
-        lines = [json.loads(line) for line in ended.stdout.decode().splitlines() if line.startswith('{"')]
-        yield from (line for line in lines if "fault" in line or "tally" in line)
-        done = lines[-1] if lines else {"index": first, "file": "none"}
-        if ended.returncode == 0:
-            return
-        trace = ended.stderr.decode("utf-8", "replace").partition("Extension modules:")[0][-3000:]
-        yield {**done, "fault": f"{trace}\nthe process ended with {ended.returncode}"}
+        command += ["--count", str(last), "--seed", str(given.seed), "--only", given.only, "--keep", given.keep]
+        if end < math.inf:
+            command += ["--seconds", str(end - time.monotonic())]
+        done: dict[str, Any] = {"index": first, "file": "none"}
+        with (
+            tempfile.TemporaryFile() as errors,
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=errors, cwd=Path(__file__).parents[3], env=place
+            ) as process,
+        ):  # fmt: skip
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith(b'{"'):
+                    done = json.loads(line)
+                    yield done
+            if process.wait() == 0:
+                return
+            errors.seek(0)
+            trace = errors.read().decode("utf-8", "replace").partition("Extension modules:")[0][-3000:]
+        yield {**done, "ended": "died", "fault": f"{trace}\nthe process ended with {process.returncode}"}
         first = int(done["index"]) + 1
 
 
@@ -96,7 +128,7 @@ def _work(given: argparse.Namespace) -> None:
     files = {**FILES, **VARIANTS}
     names = [name for name in files if given.only in name]
     parent = os.getppid()
-    tally: Counter[str] = Counter()
+    end = time.monotonic() + given.seconds if given.seconds else math.inf
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         valid = Path(folder) / "valid"
         valid.mkdir()
@@ -105,6 +137,8 @@ def _work(given: argparse.Namespace) -> None:
         for index in range(given.first, given.count):
             if os.getppid() != parent:  # it was ended, and nobody reads the results
                 return
+            if time.monotonic() >= end:
+                break
             rng = np.random.default_rng((given.seed, index))
             plain = [name for name in names if name in FILES]
             # Every other one of the plain files, of which there are fewer.
@@ -118,14 +152,12 @@ def _work(given: argparse.Namespace) -> None:
             _watch(SECONDS)
             fault, refused = _judged(path, rng)
             _watch(0)
-            tally["refused" if refused else "read"] += 1
-            if fault:
-                _print(index=index, file=name, fault=fault)
-                if given.keep:
-                    kept = Path(given.keep) / f"{given.seed}-{index}-{name}"
-                    (shutil.copytree if path.is_dir() else shutil.copy)(path, kept)
+            ended = {"ended": "refused" if refused else "read", **({"fault": fault} if fault else {})}
+            _print(index=index, file=name, **ended)
+            if fault and given.keep:
+                kept = Path(given.keep) / f"{given.seed}-{index}-{name}"
+                (shutil.copytree if path.is_dir() else shutil.copy)(path, kept)
             shutil.rmtree(place)
-    _print(tally=tally)
 
 
 def _watch(seconds: int) -> None:

@@ -35,3 +35,20 @@ def test_decimals_are_rounded_once(tmp_path: Path, case: str, suffix: str, strea
     source = ek.open_data(path, stream=stream)
     found = source.read(0, 300) if stream else source.matrix
     np.testing.assert_array_equal(found[:, 0], [np.nan, *map(float, numbers[1:])])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("kind", [pa.int64(), pa.int8(), pa.float32(), pa.bool_()], ids=str)
+def test_a_dictionary_of_numbers_is_read_as_its_numbers(tmp_path: Path, kind: pa.DataType, stream: bool) -> None:
+    """Parquet stores such a column like any other, so Arrow files must give the same matrix, names and notes."""
+    codes = pa.array([1, 0, None, 1, 1], pa.int8()).cast(kind).dictionary_encode()
+    table = pa.table({"code": codes, "b": pa.array(range(5), pa.float32())})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    feather.write_feather(table, tmp_path / "x.arrow", compression="uncompressed")
+    first, second = (ek.open_data(tmp_path / name, stream=stream) for name in ("x.parquet", "x.arrow"))
+    matrices = [source.read(0, 5) if stream else source.matrix for source in (first, second)]
+    np.testing.assert_array_equal(matrices[1][:, 0], [1, 0, np.nan, 1, 1])
+    np.testing.assert_array_equal(*matrices)
+    assert matrices[0].dtype == matrices[1].dtype
+    for name in ("column_names", "notes", "column_roles"):
+        assert getattr(first.metadata, name) == getattr(second.metadata, name)

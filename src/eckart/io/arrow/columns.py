@@ -25,7 +25,8 @@ def kind_of(arrow_type: pa.DataType) -> str:
     from pyarrow import types
 
     if types.is_dictionary(arrow_type):
-        return "text" if kind_of(arrow_type.value_type) == "text" else "other"
+        kind = kind_of(arrow_type.value_type)
+        return kind if kind in ("number", "truth", "text") else "other"
     tests = (
         ("number", (types.is_integer, types.is_floating, types.is_decimal)),
         ("truth", (types.is_boolean,)),
@@ -34,6 +35,13 @@ def kind_of(arrow_type: pa.DataType) -> str:
         ("empty", (types.is_null,)),
     )
     return next((kind for kind, of_kind in tests if any(test(arrow_type) for test in of_kind)), "other")
+
+
+def stored_type(arrow_type: pa.DataType) -> pa.DataType:
+    """The type of the values themselves: a dictionary is a way to store them, and Parquet does not tell it apart."""
+    from pyarrow import types
+
+    return arrow_type.value_type if types.is_dictionary(arrow_type) else arrow_type
 
 
 def text_of(name: str, column: pa.ChunkedArray, kind: str = "text") -> Text:
@@ -63,7 +71,7 @@ def matrix_of(columns: Sequence[pa.ChunkedArray], rows: int, name: str) -> np.nd
     """Numeric Arrow columns as one row-major matrix; float32 only if all are."""
     import pyarrow as pa
 
-    single = all(column.type == pa.float32() for column in columns)
+    single = all(stored_type(column.type) == pa.float32() for column in columns)
     target, dtype = (pa.float32(), np.float32) if single else (pa.float64(), np.float64)
     check_fits(rows * len(columns) * np.dtype(dtype).itemsize, name, "the matrix")
     flat = [_plain(column, target) for column in columns]
@@ -81,6 +89,7 @@ def _plain(column: pa.ChunkedArray, target: pa.DataType) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    column = pc.cast(column, stored_type(column.type))
     if pa.types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
     if pa.types.is_decimal(column.type):
@@ -117,11 +126,12 @@ def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matri
     """Notes on truth values and on integers too large for a float."""
     import pyarrow as pa
 
-    truths = [name for name, column in zip(names, columns, strict=True) if pa.types.is_boolean(column.type)]
+    truths = list(truth_roles(names, columns))
+    types = [stored_type(column.type) for column in columns]
     large = [
         name
-        for j, (name, column) in enumerate(zip(names, columns, strict=True))
-        if pa.types.is_integer(column.type) and column.type.bit_width == 64 and (np.abs(matrix[:, j]) >= EXACT).any()
+        for j, (name, kind) in enumerate(zip(names, types, strict=True))
+        if pa.types.is_integer(kind) and kind.bit_width == 64 and (np.abs(matrix[:, j]) >= EXACT).any()
     ]
     notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
     if large:
@@ -133,9 +143,7 @@ def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matri
 
 def truth_roles(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> dict[str, str]:
     """How columns of true and false were used."""
-    import pyarrow as pa
-
-    truths = [name for name, column in zip(names, columns, strict=True) if pa.types.is_boolean(column.type)]
+    truths = [name for name, column in zip(names, columns, strict=True) if kind_of(column.type) == "truth"]
     return dict.fromkeys(truths, TRUTHS)
 
 

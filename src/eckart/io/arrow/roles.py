@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
-from eckart.io.arrow.columns import kind_of, number_notes, text_of, truth_roles
+from eckart.io.arrow.columns import kind_of, number_notes, stored_type, text_of, truth_roles
 from eckart.io.roles import Parts, Text, assemble, check_row_names, listed, unique_names
 from eckart.notes import Note
 
@@ -35,7 +35,7 @@ class Roles:
 
     @property
     def types(self) -> list[pa.DataType]:
-        return [self.schema.field(j).type for j in self.numbers]
+        return [stored_type(self.schema.field(j).type) for j in self.numbers]
 
     @property
     def single(self) -> bool:

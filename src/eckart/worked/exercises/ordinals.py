@@ -29,10 +29,12 @@ def with_numbers(text: str) -> str:
     >>> with_numbers("2-й столбец"), with_numbers("first column of V: (1, 2)")
     ('столбец 2', 'first column of V: (1, 2)')
     """
-    return _LIST.sub(lambda found: f"{found[2]} {', '.join(map(_number, re.findall(_ORDINAL, found[1], re.I)))}", text)
+    return _LIST.sub(
+        lambda found: f"{found[2]} {', '.join(map(_number, re.findall(_ORDINAL, found[1], re.IGNORECASE)))}", text
+    )
 
 
 def _number(ordinal: str) -> str:
     if ordinal[0].isdigit():
         return ordinal[0]
-    return str(next(i for i, words in enumerate(_WORDS, 1) if re.fullmatch(words, ordinal, re.I)))
+    return str(next(i for i, words in enumerate(_WORDS, 1) if re.fullmatch(words, ordinal, re.IGNORECASE)))

@@ -168,7 +168,7 @@ def complete_by_factors(
 def paths(
     table: np.ndarray, most: int, *, weights: np.ndarray, standard: bool, tolerance: float, most_steps: int
 ) -> Iterator[np.ndarray]:
-    """The table filled by 0, 1, ..., `most` components, ended where the values present support no more."""
+    """The table imputed by 0, 1, ..., `most` components, until the observed values support no more."""
     units = _Units.of(table, weights, standard)
     if not units.varying.any():
         yield np.where(np.isnan(table), units.mean, table)

@@ -114,13 +114,19 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors
         f = fit(gaps, more, tolerance=1e-2, most_steps=_ALTERNATING_STEPS, held=_HELD * noise)
         if k < least or not _few_values(gaps, k) or _mean_square(gaps, f, free) > _PROMISING * noise:
             continue
-        allowance = 10.0 ** (-10.0 / free)
-        found = _below(gaps, f, noise, allowance * 0.01 * noise, _STARTS)
-        if found is not None:
-            bar = _mean_square(gaps, found, free) * 10.0**1.5 / allowance
-            if _below(gaps, _without_last(f), noise, bar, _STARTS // 3) is None:
-                return found
+        if (found := _abrupt_fall(gaps, f, noise, free)) is not None:
+            return found
     return None
+
+
+def _abrupt_fall(gaps: Gaps, f: Factors, noise: float, free: float) -> Factors | None:
+    """The least-squares fit with as many components as f, if the last of them explains all but rounding."""
+    allowance = 10.0 ** (-10.0 / free)
+    found = _below(gaps, f, noise, allowance * 0.01 * noise, _STARTS)
+    if found is None:
+        return None
+    bar = _mean_square(gaps, found, free) * 10.0**1.5 / allowance
+    return found if _below(gaps, _without_last(f), noise, bar, _STARTS // 3) is None else None
 
 
 def _without_last(f: Factors) -> Factors:

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import ipc
 
 import eckart as ek
-from eckart.errors import MemoryBudgetError
+from eckart.errors import FileError, MemoryBudgetError
 from eckart.io.open_rows import open_rows
 
 ROWS = 4000
@@ -81,3 +81,15 @@ def test_columns_that_are_decoded_whole_are_counted(tmp_path: Path, monkeypatch:
     path = write(tmp_path / "y.arrow", pa.table(doubles | {"price": prices}), rows=300_000)
     with pytest.raises(MemoryBudgetError, match=r"record batch of 300,000 rows takes 4.8 MB"):
         ek.open_data(path, memory=4_000_000)
+
+
+def test_more_rows_than_the_file_has_room_for_are_refused(tmp_path: Path) -> None:
+    """Edges of blocks for so many rows would fill the memory."""
+    path = write(tmp_path / "x.arrow", pa.table({"a": np.arange(1234.0), "b": np.arange(1234.0)}), 1234)
+    content = path.read_bytes()
+    declared = (1234).to_bytes(8, "little")
+    assert declared in content
+    path.write_bytes(content.replace(declared, (2**50).to_bytes(8, "little")))
+    for call in (open_rows, lambda path: ek.decompose(path, k=1, stream=True, memory=200_000)):
+        with pytest.raises(FileError, match="1,125,899,906,842,624 rows, more than the file has room for"):
+            call(path)

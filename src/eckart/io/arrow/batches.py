@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from eckart.environment import check_piece
 from eckart.errors import FileError
 from eckart.io.arrow.footer import Span, batch_heads, metadata_spans
 from eckart.io.rows import FileState
@@ -37,7 +38,7 @@ class ArrowPieces:
         import pyarrow as pa
         from pyarrow import ipc
 
-        self.path, self.wanted = state.path, sorted(wanted)
+        self.path, self.wanted, self._size = state.path, sorted(wanted), state.size
         with Path(state.path).open("rb", buffering=0) as stream:
             stored = _Bytes(stream, state.size)
             self._heads = batch_heads(stored)
@@ -54,11 +55,17 @@ class ArrowPieces:
                 raise ValueError(f"batch {group + 1} has more rows than its metadata declare")
         return [head.rows for head in self._heads]
 
-    def decoded_bits(self) -> int:
-        """Bits per row of the columns that are decoded for a whole batch."""
-        packed = any(head.packed for head in self._heads)
+    def check_sizes(self, name: str, memory: int | None) -> None:
+        """Refuse more rows than the file has room for, and batches that take more than the allowed memory to decode."""
         types = [self.schema.field(j).type for j in self.wanted]
-        return sum(kind.bit_width for kind in types if packed or not _is_fixed(kind))
+        stored = sum(kind.bit_width for kind in types)
+        for group, head in enumerate(self._heads):
+            if not head.packed and head.rows * stored > 8 * self._size:
+                raise ValueError(f"batch {group + 1} declares {head.rows:,} rows, more than the file has room for")
+        packed = any(head.packed for head in self._heads)
+        decoded = sum(kind.bit_width for kind in types if packed or not _is_fixed(kind))
+        most = max(head.rows for head in self._heads)
+        check_piece(most * decoded // 8, name, f"one record batch of {most:,} rows", memory)
 
     def read(self, group: int, first: int, count: int) -> Iterator[dict[int, pa.Array]]:
         columns = self._columns(group)

@@ -13,7 +13,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject, Keywords
 from eckart.engine.blocks.source import Metadata
-from eckart.environment import MAX_EXPANSION, check_piece
+from eckart.environment import MAX_EXPANSION
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrow.batches import ArrowPieces
@@ -154,8 +154,7 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
         counts = file.counts()
         roles = roles_of(file.schema, name, row_names)
         if roles.numbers and counts:
-            size = max(counts) * ArrowPieces(state, roles.numbers).decoded_bits() // 8
-            check_piece(size, name, f"one record batch of {max(counts):,} rows", memory)
+            ArrowPieces(state, roles.numbers).check_sizes(name, memory)
     pieces = [(0, i) for i in range(len(counts))]
     return _assembled((state,), pieces, counts, roles, name, parquet=False)
 

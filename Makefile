@@ -32,9 +32,14 @@ demo: $(STAMPS)/package
 	$(BIN)/eckart example usarrests > $(VENV)/usarrests.csv
 	$(BIN)/eckart report $(VENV)/usarrests.csv --scale -o report.html --force
 
-# Linting, types and contracts run beside the tests; the docstrings are among these.
+# Linting, types and contracts are checked while the tests run, and their output follows that of the tests, which include
+# the docstrings. Either can fail.
 test: $(STAMPS)/test $(if $(WITH_TORCH),$(STAMPS)/torch)
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going pytest ruff types contracts
+	@log=$$(mktemp) || exit 1; status=0; \
+	$(MAKE) --no-print-directory --keep-going ruff types contracts > $$log 2>&1 & checks=$$!; \
+	trap 'kill $$checks 2> /dev/null; rm -f $$log' EXIT; trap 'exit 130' INT TERM; \
+	$(MAKE) --no-print-directory pytest || status=$$?; \
+	wait $$checks || status=$$?; cat $$log; exit $$status
 
 pytest: $(STAMPS)/test
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)

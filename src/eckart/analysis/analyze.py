@@ -236,10 +236,15 @@ def _asked(
         return replace(d, notes=(*d.notes, note)), None
 
 
+def _has_spectrum(d: Decomposition) -> bool:
+    """Whether the rules apply: they judge leading orthogonal components by their values."""
+    method = method_of(d)
+    return method.orthogonal and method.rank == "spectrum" and d.which != "smallest"
+
+
 def _choice(d: Decomposition, table: object, options: Keywords) -> RankChoice | None:
     """All rules, or for a large table only those that draw no random tables."""
-    method = method_of(d)
-    if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum" or has_one_direction(d):
+    if not _has_spectrum(d) or has_one_direction(d):
         return None
     small = d.rows * d.columns <= _EVERY_RULE
     seed, memory = options.get("rng"), options.get("memory")

@@ -123,16 +123,21 @@ def _without_rules(d: Decomposition) -> Recommendation:
         return Recommendation(None, None, "", sentence, d.k)
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _TARGET - 1e-12)) + 1
     if enough > d.k or not method_of(d).orthogonal:
-        bounds = explained(d)
-        verb = "component explains" if d.k == 1 else "components explain"
-        some = "the first explains" if enough == 1 else f"the first {enough} explain"
-        first = f"; {some} at least 90 %" if enough < d.k else ""
-        sentence = f"The {d.k} {verb} {interval(*bounds)} of the {total_name(d)}{first}. No rule recommends a number."
-        return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
+        return _only_explained(d, enough)
     bounds = explained(leading(d, enough))
     keep = f"Keep {enough} component{'' if enough == 1 else 's'}"
     sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. Rules about noise do not apply."
     return Recommendation(enough, bounds, "variance", sentence, enough)
+
+
+def _only_explained(d: Decomposition, enough: int) -> Recommendation:
+    """What the computed components explain, without a number: `enough` are needed for 90 %."""
+    bounds = explained(d)
+    verb = "component explains" if d.k == 1 else "components explain"
+    some = "the first explains" if enough == 1 else f"the first {enough} explain"
+    first = f"; {some} at least 90 %" if enough < d.k else ""
+    sentence = f"The {d.k} {verb} {interval(*bounds)} of the {total_name(d)}{first}. No rule recommends a number."
+    return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
 
 
 def _model(d: Decomposition) -> int:

@@ -51,10 +51,8 @@ def report(
     """
     from eckart.cli import outputs
 
-    if markdown and console.json:
-        raise click.UsageError("--markdown and --json cannot be combined: both go to standard output.")
-    if markdown and output.path == "-":
-        raise click.UsageError("--markdown already prints to standard output: name a file with -o, or leave -o out.")
+    if markdown:
+        _check_standard_output(console, output)
     job = Job(data, wanted, reading, execution, tuning)
     if files := tables_in(data):
         _folder(console, files, job, output)
@@ -95,6 +93,14 @@ def _folder(console: Console, files: list[Path], job: Job, output: Output) -> No
     listed = f"{made} page{'' if made == 1 else 's'}"
     listed += f" and {refused} table{'' if refused == 1 else 's'} that could not be analysed" if refused else ""
     console.say(f"{folder / 'index.html'} lists {listed}.")
+
+
+def _check_standard_output(console: Console, output: Output) -> None:
+    """Refuse other documents on standard output, where the Markdown goes."""
+    if console.json:
+        raise click.UsageError("--markdown and --json cannot be combined: both go to standard output.")
+    if output.path == "-":
+        raise click.UsageError("--markdown already prints to standard output: name a file with -o, or leave -o out.")
 
 
 def analysed(console: Console, job: Job) -> tuple[Analysis, list[str]]:

@@ -46,9 +46,17 @@ _EXTRA = 8
 """Number of eigenvectors after the k-th in Q: the gap to the rest of the spectrum determines the bounds."""
 
 
-def _formed(problem: Problem) -> Array:
+def _solve_in_float32(problem: Problem, request: Request) -> Solution | None:
+    """The wanted pairs of G from products in float32; None if that saves no time or is not accurate enough."""
+    if not _saves_time_in_float32(problem, request):
+        return None
+    return _solve_measured(problem, _finite_gram(problem), request)
+
+
+def _finite_gram(problem: Problem) -> Array:
     gram = problem.first(gram=True)
     assert gram is not None
+    check_finite(float(np.add.reduce(gram, axis=None) if is_numpy(gram) else namespace(gram).sum(gram)))
     return gram
 
 
@@ -58,17 +66,11 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
     With `or_direct`, if G is not accurate enough and B is small, decompose B instead of taking a second pass.
     """
     rows, size = problem.shape
-    if problem.precision != "float64" and (full or not _saves_time_in_float32(problem, request)):
-        problem.sharpen()
-    gram = _formed(problem)
-    check_finite(float(np.add.reduce(gram, axis=None) if is_numpy(gram) else namespace(gram).sum(gram)))
     if problem.precision != "float64":
-        measured = _solve_measured(problem, gram, request)
-        if measured is not None:
+        if not full and (measured := _solve_in_float32(problem, request)) is not None:
             return measured
         problem.sharpen()
-        gram = _formed(problem)
-    symmetric = SymmetricMatrix(gram, problem.workbench)
+    symmetric = SymmetricMatrix(_finite_gram(problem), problem.workbench)
     solution = _solve(problem, symmetric, request)
     if problem.total <= 0.0 < problem.total_error():
         return replace(solution, proved=False)  # all that is known is that everything is within rounding

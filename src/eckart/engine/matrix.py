@@ -112,17 +112,23 @@ def _source(data: object, memory: int | None, stream: bool | None) -> object:
     return MemorySource(data.read(0, data.shape[0]), data.metadata)
 
 
+def _small_as_dense(data: Matrix) -> np.ndarray | None:
+    """A small sparse matrix as an array; None for other data."""
+    if not is_sparse(data) or data.ndim != 2 or data.shape[0] * data.shape[1] > _SMALL_DENSE:
+        return None
+    check_sparse(data)
+    dense: np.ndarray = data.toarray(order="C")
+    return dense.astype(np.float64) if dense.dtype.kind in "biu" else dense
+
+
 def unprepared(data: Matrix) -> Opened | None:
     """A NumPy array of float32 or float64 numbers, not searched for extreme magnitudes; None for other data.
 
     Small sparse matrices become arrays: LAPACK finishes before an iterative solver has started.
     """
-    known = type(data) is np.ndarray  # testing for sparse matrices takes longer
-    if not known and is_sparse(data) and data.ndim == 2 and data.shape[0] * data.shape[1] <= _SMALL_DENSE:
-        check_sparse(data)
-        data = data.toarray(order="C")
-        data = data.astype(np.float64) if data.dtype.kind in "biu" else data
-    if type(data) is not np.ndarray or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
+    if type(data) is not np.ndarray:  # testing for sparse matrices takes longer
+        data = _small_as_dense(data)
+    if data is None or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
         return None
     precision = "float32" if data.dtype == np.float32 else "float64"
     return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), _UNNAMED)

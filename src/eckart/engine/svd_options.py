@@ -46,14 +46,13 @@ class SVDOptions:
     @property
     def plain(self) -> bool:
         """Whether rows in memory need no preparation except centring."""
-        special = self.left or self.scale or self.stream or self.checkpoint or self.executor or self.device
-        return (
-            not special
-            and self.sample_weight is None
-            and self.which == "largest"
-            and self.missing == "error"
-            and self.memory is None
-        )
+        special = self.left or self.scale or self.sample_weight is not None or self.which != "largest"
+        return not special and self.missing == "error" and self._in_place
+
+    @property
+    def _in_place(self) -> bool:
+        """Whether rows in memory are processed at once, by this process and on their own device."""
+        return not (self.stream or self.checkpoint or self.executor or self.device) and self.memory is None
 
 
 class SVDKeywords(FitKeywords, total=False):

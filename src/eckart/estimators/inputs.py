@@ -44,7 +44,11 @@ def take(estimator: BaseEstimator, X: Matrix, *, reset: bool) -> Matrix:
     if is_off_host(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
-    X = _refuse_other_kinds(X) if is_numpy(X) else X
+    return _validated(estimator, given, _refuse_other_kinds(X) if is_numpy(X) else X, reset=reset)
+
+
+def _validated(estimator: BaseEstimator, given: object, X: Matrix, *, reset: bool) -> Matrix:
+    """X after scikit-learn's checks; `given` is what the user passed."""
     try:
         return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
     except (ValueError, OverflowError) as error:

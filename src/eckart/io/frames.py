@@ -7,6 +7,7 @@ name.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,14 +56,22 @@ def _expanded(native: Frame) -> Frame:
         return native
     columns: list[Frame] = []
     for name, kind in native.schema.items():
-        values = native[name].to_numpy() if isinstance(kind, nw.Array) and len(kind.shape) == 1 else None
-        if values is None or values.ndim != 2 or values.dtype.kind not in "fiub":
+        is_vector = isinstance(kind, nw.Array) and len(kind.shape) == 1
+        values = _elements(native[name]) if is_vector else None
+        if values is None:
             columns.append(native[name])
             continue
         for place, label in enumerate(place_names(name, values.shape[1])):
-            column = np.ascontiguousarray(values[:, place], np.float64 if values.dtype == bool else None)
-            columns.append(nw.new_series(label, column, backend=native.implementation))
+            columns.append(nw.new_series(label, np.ascontiguousarray(values[:, place]), backend=native.implementation))
     return native.select(*columns)
+
+
+def _elements(series: Frame) -> np.ndarray | None:
+    """One column per element of the arrays of a series; None if they are not numbers."""
+    values: np.ndarray = series.to_numpy()
+    if values.ndim != 2 or values.dtype.kind not in "fiub":
+        return None
+    return values.astype(np.float64) if values.dtype == bool else values
 
 
 def _arrow_table(frame: object) -> Frame:
@@ -240,11 +249,17 @@ def _checked(texts: list[Text], series: dict[str, Frame]) -> list[Text]:
     """Refuse numbers stored as text, unless they name the rows or are declared as categories."""
     naming = next((text for text in texts if text.unique), None)
     for text in texts:
-        known = [value for value in text.values if not is_missing(value)]
-        declared = series[text.name].dtype.is_temporal() or repr(series[text.name].dtype) != "String"
-        if text is not naming and not declared and known and all(is_number(value) for value in known):
+        kind = series[text.name].dtype
+        declared = kind.is_temporal() or repr(kind) != "String"
+        if text is not naming and not declared and (example := _number_as_text(text.values)):
             raise InputError(
-                f"The column {quoted(text.name)} contains numbers as text (such as {quoted(known[0])}). Convert it "
+                f"The column {quoted(text.name)} contains numbers as text (such as {quoted(example)}). Convert it "
                 "to numbers with astype(float), or leave it out."
             )
     return texts
+
+
+def _number_as_text(values: Sequence[str]) -> str | None:
+    """The first known value if all of them are numbers."""
+    known = [value for value in values if not is_missing(value)]
+    return known[0] if known and all(map(is_number, known)) else None

@@ -129,9 +129,7 @@ def open_with(
 
 def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
     if isinstance(data, np.ndarray):
-        if data.dtype.names is not None and data.ndim == 1:  # records: their fields are columns
-            return _python({name: data[name] for name in data.dtype.names}, options, memory)
-        return plain_array(data)
+        return _numpy(data, options, memory)
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
         return dask_rows(data) if is_dask_table(data) else _refuse(data)
     if (stored := _stored(data, options, memory)) is not None:  # h5py raises when a closed array is asked for its shape
@@ -140,13 +138,23 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
         return data
     if isinstance(data, str | os.PathLike):
         return _path(os.fsdecode(os.fspath(data)), options, memory, stream)
-    if type(data).__module__.partition(".")[0] == "narwhals" and hasattr(data, "to_native"):
-        return _opened(data.to_native(), options, memory, stream)
-    for adapter in (_labelled, _frame, _stream, _python):
+    for adapter in (_narwhals, _labelled, _frame, _stream, _python):
         found = adapter(data, options, memory)
         if found is not None:
             return found
     return _array_like(data)
+
+
+def _numpy(data: np.ndarray, options: ReadOptions, memory: int | None) -> DataSource:
+    if data.dtype.names is not None and data.ndim == 1:  # records: their fields are columns
+        return _python({name: data[name] for name in data.dtype.names}, options, memory)
+    return plain_array(data)
+
+
+def _narwhals(data: object, options: ReadOptions, memory: int | None) -> DataSource:
+    if type(data).__module__.partition(".")[0] != "narwhals" or not hasattr(data, "to_native"):
+        return None
+    return _opened(data.to_native(), options, memory, None)
 
 
 def _path(place: str, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
@@ -277,8 +285,7 @@ def _array_like(data: object) -> DataSource:
         return plain_array(data)
     if isinstance(data, str | bytes | bytearray) or data is None:
         _refuse(data)
-    known = any(hasattr(data, name) for name in ("__array__", "__array_interface__", "__dlpack__"))
-    if not known and not isinstance(data, Sequence | memoryview | int | float | complex | np.generic):
+    if not _is_convertible(data):
         _refuse(data)
     only_dlpack = not hasattr(data, "__array__") and hasattr(data, "__dlpack__")
     try:
@@ -287,6 +294,13 @@ def _array_like(data: object) -> DataSource:
         raise
     except Exception as error:
         raise not_rectangular(data, error) from error
+
+
+def _is_convertible(data: object) -> bool:
+    """Whether NumPy can convert an object: by a protocol, or because it is a sequence, a buffer or a number."""
+    if any(hasattr(data, name) for name in ("__array__", "__array_interface__", "__dlpack__")):
+        return True
+    return isinstance(data, Sequence | memoryview | int | float | complex | np.generic)
 
 
 def not_rectangular(data: object, error: Exception) -> InputError:

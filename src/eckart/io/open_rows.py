@@ -52,9 +52,9 @@ def open_table(
     if by_rows is False:
         return _whole(path, options, None)
     rows = open_rows(path, key=options.place, memory=memory, options=options.text)
-    if rows is not None:
-        return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, options, None)
-    return _whole(path, options, None if stream is False else memory)
+    if rows is None:
+        return _whole(path, options, memory)
+    return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, options, None)
 
 
 def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:

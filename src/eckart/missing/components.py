@@ -101,13 +101,20 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors
         f = fit(gaps, more, tolerance=1e-2, most_steps=_ALTERNATING_STEPS, held=_HELD * noise)
         if k < least or free >= 0.5 * values or _mean_square(gaps, f, free) > _PROMISING * noise:
             continue
-        allowance = 10.0 ** (-10.0 / free)
-        found, level = _lowest(gaps, f, noise, _STARTS, allowance * 0.01 * noise)
-        if level < allowance * 0.01 * noise:
-            bar = level * 10.0**1.5 / allowance
-            if _lowest(gaps, _without_last(f), noise, _STARTS // 3, bar)[1] > bar:
-                return _least_squares(gaps, found, level, free)
+        if (found := _abrupt_fall(gaps, f, noise, free)) is not None:
+            return found
     return None
+
+
+def _abrupt_fall(gaps: Gaps, f: Factors, noise: float, free: float) -> Factors | None:
+    """The least-squares fit with as many components as f, if the last of them explains all but rounding."""
+    allowance = 10.0 ** (-10.0 / free)
+    found, level = _lowest(gaps, f, noise, _STARTS, allowance * 0.01 * noise)
+    if level >= allowance * 0.01 * noise:
+        return None
+    bar = level * 10.0**1.5 / allowance
+    before = _lowest(gaps, _without_last(f), noise, _STARTS // 3, bar)[1]
+    return _least_squares(gaps, found, level, free) if before > bar else None
 
 
 def _without_last(f: Factors) -> Factors:

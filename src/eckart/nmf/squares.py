@@ -122,6 +122,29 @@ def _in_order(k: int) -> np.ndarray:
     return np.arange(k, dtype=np.intp)
 
 
+def _descend(
+    sweep: Callable[..., float], own: np.ndarray, gram: np.ndarray, goal: np.ndarray, order: np.ndarray, sweeps: int,
+    share: float,
+) -> float:  # fmt: skip
+    """Sweep over the coordinates of a group of rows, in place; returns the projected gradients before that."""
+    # From zero the gradients are the target: near the solution, the first gradients say little about the size of rows.
+    end = 0.1 * share**0.5 * float(np.maximum(goal, 0.0).sum()) if share else 0.0
+    first, before, slow = 0.0, np.inf, False
+    for index in range(sweeps):
+        violation = sweep(own, gram, goal, order)
+        first = violation if index == 0 else first
+        if violation <= end:
+            break
+        if share and (index + 1) % _SWEEPS == 0:
+            slow = slow or violation * (violation / before) ** 2 > end  # after twice as many sweeps again
+            before = violation
+            if slow:
+                _solve_faces(own, gram, goal)
+    if slow:
+        _solve_faces(own, gram, goal)
+    return first
+
+
 def _solve_small(
     products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, extrapolation: float,
     sweeps: int, share: float,
@@ -139,22 +162,7 @@ def _solve_small(
     height = _HEIGHT if share else max(len(new), 1)
     for start in range(0, len(new), height):
         own, goal = new[start : start + height], target[start : start + height]
-        # From zero the gradients are the target: near the solution, the first gradients say little about the size of
-        # rows.
-        end = 0.1 * share**0.5 * float(np.maximum(goal, 0.0).sum()) if share else 0.0
-        before, slow = np.inf, False
-        for index in range(sweeps):
-            violation = sweep(own, gram, goal, order)
-            first += violation if index == 0 else 0.0
-            if violation <= end:
-                break
-            if share and (index + 1) % _SWEEPS == 0:
-                slow = slow or violation * (violation / before) ** 2 > end  # after twice as many sweeps again
-                before = violation
-                if slow:
-                    _solve_faces(own, gram, goal)
-        if slow:
-            _solve_faces(own, gram, goal)
+        first += _descend(sweep, own, gram, goal, order, sweeps, share)
     slopes = new @ gram
     slopes *= 0.5
     slopes -= target

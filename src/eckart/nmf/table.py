@@ -205,16 +205,15 @@ def _unknown_as_nan(data: Matrix) -> Matrix:
 
 def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
     """The smallest entry, after checking that none is negative, infinite or (unless masked) missing."""
-    dense = is_array(matrix)
-    values = matrix if dense else matrix.data
+    values = matrix if is_array(matrix) else matrix.data
     if 0 in values.shape:
         return 0.0
     low, high = _range(values, masked=masked)
-    gaps = masked and dense
+    gaps = masked and is_array(matrix)
     if gaps and np.isnan(high):  # no entry is known
         return 0.0
     if not np.isfinite([low, high]).all():
-        refuse_not_finite(_without_gaps(matrix) if gaps else matrix, metadata.column_names)
+        refuse_not_finite(_without_gaps(matrix, gaps=gaps), metadata.column_names)
     if low < 0.0:
         _refuse_negative(matrix, low, metadata)
     return low if masked or _is_full(matrix) else 0.0
@@ -225,7 +224,10 @@ def _is_full(matrix: Matrix) -> bool:
     return is_array(matrix) or bool(matrix.nnz == math.prod(matrix.shape))
 
 
-def _without_gaps(matrix: Array) -> Array:
+def _without_gaps(matrix: Matrix, *, gaps: bool) -> Matrix:
+    """The matrix with 0 for NaN, if NaN marks unknown entries (`gaps`)."""
+    if not gaps:
+        return matrix
     xp = namespace(matrix)
     return xp.where(xp.isnan(matrix), 0.0, matrix)
 

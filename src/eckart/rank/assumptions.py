@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from eckart.rank.destroy import flipped
 from eckart.rank.evidence import Evidence
 from eckart.rank.neighbours import neighbour_correlation, without_correlation
@@ -42,16 +44,27 @@ def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | No
     Used if a rule finds components. A number above that of the preferred test is not accepted: testing twice would
     double the error rate. For unequal rows that test is `sign_flip`: `permutation` allows for unequal columns only.
     """
-    said = {v.rule: v.k for v in choice.verdicts if v.rule in choice.trusted and v.k is not None}
+    said = _answers(choice, choice.trusted)
     if e.free_rows < e.columns and "sign_flip" in said:
         said = {"sign_flip": said["sign_flip"]}
     most = max([*said.values(), choice.apart or 0])
-    if not most or not said or min(e.rows, e.columns) > _MOST_COLUMNS or e.rows * e.columns > SMALL:
+    if not most or not said or not _is_small(e):
         return None, None
     changed = equalised(e, most)
     k = None if changed is None else sequential(changed, flipped, e.rng(18), "tables with random signs")[0]
-    preferred = next(said[rule] for rule in choice.trusted if rule in said)
+    preferred = next(iter(said.values()))
     return changed, k if k is not None and k <= preferred else None
+
+
+def _is_small(e: Evidence) -> bool:
+    """Whether hundreds of trials on the table take little time."""
+    return min(e.rows, e.columns) <= _MOST_COLUMNS and e.rows * e.columns <= SMALL
+
+
+def _answers(choice: RankChoice, rules: tuple[str, ...]) -> dict[str, int]:
+    """The numbers that these rules give, in this order, without rules that abstain."""
+    given = {v.rule: v.k for v in choice.verdicts if v.k is not None}
+    return {rule: given[rule] for rule in rules if rule in given}
 
 
 def _trusted(choice: RankChoice, e: Evidence) -> tuple[str, ...]:
@@ -60,13 +73,19 @@ def _trusted(choice: RankChoice, e: Evidence) -> tuple[str, ...]:
     `permutation` assumes rows of equal variance, and has more power then, unless components of similar size mask each
     other. With few directions left the rows may not show it, and the test that agrees with `gap` is preferred.
     """
-    said = {v.rule: v.k for v in choice.verdicts if v.rule in TESTS and v.k is not None}
+    said = _answers(choice, TESTS)
     if len(said) < len(TESTS) or len(set(said.values())) == 1:
         return TESTS
-    fewest, most, rng = min(said.values()), max(said.values()), e.rng(11)
+    most, rng = max(said.values()), e.rng(11)
     if choice.apart and choice.apart in said.values() and e.short - most < ENOUGH:
         preferred = said["permutation"] == choice.apart and rows_are_exchangeable(e.remainder(most), rng)
         return TESTS[::-1] if preferred else TESTS
+    return _trusted_by_rows(said, e, rng)
+
+
+def _trusted_by_rows(said: dict[str, int], e: Evidence, rng: np.random.Generator) -> tuple[str, ...]:
+    """The tests whose assumptions the rows of the residual meet, the preferred one first."""
+    fewest = min(said.values())
     masked = fewest == 0 and said["sign_flip"] > 1
     if rows_are_exchangeable(e.remainder(fewest), rng):
         return TESTS if masked else TESTS[::-1]

@@ -153,12 +153,18 @@ def _masked(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | N
 
 
 def _correlated_neighbours(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
-    k, gap, scarce = answers.k, answers.gap, answers.left < ENOUGH
-    if choice.decided_by in ANY_NOISE and choice.correlated and answers.highest > k:
+    """Whether neighbouring columns remain correlated, or their correlation had to be removed."""
+    if choice.decided_by in ANY_NOISE and choice.correlated and answers.highest > answers.k:
         reason = (f"The tests find {_listed(answers.tests)} in independent noise, but neighbouring columns remain "
                   f"correlated without {'it' if answers.highest == 1 else 'them'}.")  # fmt: skip
         return Certainty(_beyond_correlated(e, answers.lowest, _neighbour_limit(e)), answers.highest, reason)
-    if choice.decorrelated is None or answers.lowest == answers.highest or not (scarce or gap != k):
+    return None if choice.decorrelated is None else _decorrelated(choice, e, answers)
+
+
+def _decorrelated(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    """Whether the number depends on the correlation that was removed."""
+    k, gap, scarce = answers.k, answers.gap, answers.left < ENOUGH
+    if answers.lowest == answers.highest or not (scarce or gap != k):
         return None
     low, high = (answers.lowest, answers.highest) if scarce else sorted((k, k if gap is None else gap))
     reason = (f"The tests find {_listed(answers.tests)} in independent noise, {k} in noise with a correlation "

@@ -211,13 +211,15 @@ class RankChoice:
         if self.decorrelated is not None:
             return self.decorrelated, "decorrelated"
         k, by = self._tested
+        if k is None:
+            return self._vote() if self.horn is None else (self.horn, "horn")
         if k == 0 and self._masked:
             return self.apart, ANY_NOISE[0]
-        if self.correlated and self.apart is not None and k is not None:
+        if self.correlated and self.apart is not None:
             return min(self.apart, k), ANY_NOISE[0]
-        if self.horn is not None and (k is None or self.horn < k):
+        if self.horn is not None and self.horn < k:
             return self.horn, "horn"
-        return self._vote() if k is None else (k, by)
+        return k, by
 
     @property
     def _masked(self) -> bool:
@@ -276,18 +278,21 @@ class RankChoice:
             return "No rule could determine the number of components."
         components = f"{k} component{'' if k == 1 else 's'}"
         agreement = self._agreement(k, f"say{{s}} {components}" if by == "vote" else "agree{s}", only=by != "vote")
-        if by == "decorrelated":
-            agreement = f"{DECORRELATED} ({self.neighbours:.2f}), finds {components}. {agreement}"
-        elif by == "equalised":
-            agreement = f"{EQUALISED}, finds {components}. {agreement}"
-        elif by == "horn":
-            agreement = f"{RELATED} finds {components}. {agreement}"
-        elif by != "vote":
+        if by != "vote":
             because = ", because neighbouring columns are correlated" if by in ANY_NOISE and self.correlated else ""
-            agreement = f"{self[by].title} finds {components}{because}. {agreement}"
+            agreement = f"{self._title(by)} finds {components}{because}. {agreement}"
         if not self.reason:
             return agreement
         return f"{agreement} {self.uncertainty} {self.reason}"
+
+    def _title(self, by: str) -> str:
+        """The test that decided, as the subject of a sentence."""
+        after_changes = {
+            "decorrelated": f"{DECORRELATED} ({self.neighbours:.2f}),",
+            "equalised": f"{EQUALISED},",
+            "horn": RELATED,
+        }
+        return after_changes.get(by) or self[by].title
 
     @property
     def uncertainty(self) -> str:

@@ -84,9 +84,7 @@ class RandomSubsetSearch(Search):
             if self.progress is not None:
                 leader = max(rows, key=lambda row: float(row["score"]))
                 self.progress({"tried": len(rows), "of": len(sets), **leader})
-        order = sorted(range(len(rows)), key=lambda i: (-rows[i]["score"], rows[i]["n_columns"], i))
-        first = best_set(np.array([row["score"] for row in rows]), np.array([row["n_columns"] for row in rows]))
-        order = [first, *(i for i in order if i != first)]
+        order = _best_first(rows)
         for rank, i in enumerate(order):
             rows[i]["rank"] = rank + 1
         return sets[order[0]], float(rows[order[0]]["score"]), table(rows)
@@ -111,6 +109,13 @@ def _row(columns: np.ndarray, scores: np.ndarray) -> Row:
         "spread": float(scores.std()),
         "columns": tuple(columns.tolist()),
     }
+
+
+def _best_first(rows: list[Row]) -> list[int]:
+    """Indices of the sets: the best one, then by score, the smaller of equal sets first."""
+    order = sorted(range(len(rows)), key=lambda i: (-rows[i]["score"], rows[i]["n_columns"], i))
+    best = best_set(np.array([row["score"] for row in rows]), np.array([row["n_columns"] for row in rows]))
+    return [best, *(i for i in order if i != best)]
 
 
 def _draw(columns: int, count: int, smallest: int, largest: int, seed: object) -> list[np.ndarray]:

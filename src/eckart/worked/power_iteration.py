@@ -196,22 +196,11 @@ def _reasons(a: sp.Matrix, start: sp.Matrix, found: Spectrum) -> list[str]:
     top = leaders(found)
     met = [root for root in found.roots if not is_blind(a, start, root, found)]
     seen = [root for root in top if root in met]
-    if not seen:
-        return [
-            tr(
-                "The start has no part along the dominant eigenvector, so the iteration finds another "
-                "eigenvalue; only rounding errors can bring the dominant one in. Take another start."
-            )
-        ]
-    if len(seen) > 1:
-        if seen[0].real:
-            return [
-                tr(
-                    "Two eigenvalues of opposite sign share the largest modulus: the vector alternates "
-                    "between two directions."
-                )
-            ]
-        return [tr("The two eigenvalues of largest modulus are a complex pair: the vector keeps rotating.")]
+    return _one_dominant(seen[0], top, met) if len(seen) == 1 else [_no_dominant(seen)]
+
+
+def _one_dominant(root: Root, top: list[Root], met: list[Root]) -> list[str]:
+    """How the iteration finds `root`, the only one of the largest eigenvalues `top` among those the start meets."""
     reasons = []
     if len(top) > 1:
         reasons.append(
@@ -220,7 +209,7 @@ def _reasons(a: sp.Matrix, start: sp.Matrix, found: Spectrum) -> list[str]:
                 "them only: the iteration finds that one. Another start need not converge."
             )
         )
-    return [*reasons, *_approach(seen[0], [root for root in met if root is not seen[0]])]
+    return [*reasons, *_approach(root, [other for other in met if other is not root])]
 
 
 def _from_eigenvector(start: sp.Matrix, image: sp.Matrix, found: Spectrum) -> list[str]:
@@ -232,6 +221,20 @@ def _from_eigenvector(start: sp.Matrix, image: sp.Matrix, found: Spectrum) -> li
     if abs(complex(sp.N(value, 20))) < largest * (1 - 1e-12):
         return [words, tr("This is not the dominant eigenvalue: take another start.")]
     return [words]
+
+
+def _no_dominant(seen: list[Root]) -> str:
+    """Why the iteration does not find one dominant eigenvalue: the start meets none of them, or two."""
+    if not seen:
+        return tr(
+            "The start has no part along the dominant eigenvector, so the iteration finds another "
+            "eigenvalue; only rounding errors can bring the dominant one in. Take another start."
+        )
+    if seen[0].real:
+        return tr(
+            "Two eigenvalues of opposite sign share the largest modulus: the vector alternates between two directions."
+        )
+    return tr("The two eigenvalues of largest modulus are a complex pair: the vector keeps rotating.")
 
 
 def _approach(top: Root, others: list[Root]) -> list[str]:

@@ -63,12 +63,8 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     found = list(map(_correlation, products, squares, repeat(own)))
     limit = 0.5 if threshold is None else threshold
     order, chosen = _ranked(found, count, limit)
-    choices = {True: tr("keep"), False: tr("drop")}
-    # The table has decimals for comparison; the exact values are above it.
-    rounded = [r if r.is_Rational else sp.N(r, 6) for r in found]
-    rows = tuple((sp.Integer(j + 1), squares[j], products[j], rounded[j], choices[j in chosen]) for j in order)
+    compared = _comparison(order, squares, products, found, chosen)
     values = [Equation(f"r_{j}", r) for j, r in enumerate(found, 1)]
-    compared = SolutionTable((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)
     remark = tr("A column that does not vary has no correlation and counts as 0.") if 0 in squares else ""
     steps = (
         Step(tr("The columns and the target."), numbers=(Equation("X", table), Equation("y", y))),
@@ -116,6 +112,19 @@ def _ranked(correlations: list[sp.Expr], count: int | None, limit: float) -> tup
     sizes = [abs(float(sp.N(r))) for r in correlations]
     order = sorted(range(len(sizes)), key=lambda j: -sizes[j])
     return order, sorted(order[:count] if count else [j for j in order if sizes[j] >= limit])
+
+
+def _comparison(
+    order: list[int], squares: list[sp.Expr], products: list[sp.Expr], correlations: list[sp.Expr], chosen: list[int]
+) -> SolutionTable:
+    """The columns by |r|, and whether they are kept.
+
+    The table has decimals for comparison; the exact values are above it.
+    """
+    choices = {True: tr("keep"), False: tr("drop")}
+    rounded = [r if r.is_Rational else sp.N(r, 6) for r in correlations]
+    rows = tuple((sp.Integer(j + 1), squares[j], products[j], rounded[j], choices[j in chosen]) for j in order)
+    return SolutionTable((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)
 
 
 def _products(centred: list[sp.Matrix], goal: sp.Matrix) -> tuple[Step, ...]:

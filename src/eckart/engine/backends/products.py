@@ -145,7 +145,6 @@ class DenseProducts:
 
     def moments_and_product(self, right: Array | None, *, gram: bool) -> MomentsAndProduct:
         factor = None if right is None else self._normal_operand(right)
-        xp = namespace(self.rows.prototype)
         roots, single = self.rows.weight_roots, self.rows.precision == "float32"
         # Sums are in float64: means are subtracted from everything, and shares are relative to squares.
         precise, size = self.rows.precise(), self.gram_rows if gram else self.block_rows
@@ -167,13 +166,16 @@ class DenseProducts:
 
         width = 2 + (0 if right is None else 2 * right.shape[1]) + (self.rows.shape[1] if gram else 0)
         sums, squares, *rest = self._fold(step, width, 8 * self.rows.shape[1] * width)
-        weight = float(self.rows.shape[0]) if roots is None else float(xp.sum(roots * roots))
+        weight = self._total_weight()
         if gram and not single:
             return MomentsAndProduct(sums, _diagonal(squares), weight, squares, from_gram=True)
-        product = rest[0] if rest else None
-        if product is not None and self.by_rows and not gram:
-            product = product.T
-        return MomentsAndProduct(sums, squares, weight, product)
+        if not rest:
+            return MomentsAndProduct(sums, squares, weight, None)
+        return MomentsAndProduct(sums, squares, weight, rest[0].T if self.by_rows and not gram else rest[0])
+
+    def _total_weight(self) -> float:
+        roots = self.rows.weight_roots
+        return float(self.rows.shape[0]) if roots is None else float(namespace(self.rows.prototype).sum(roots * roots))
 
     @property
     def _piece(self) -> int:

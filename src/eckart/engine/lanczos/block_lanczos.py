@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from eckart.arrays import Array, namespace
+from eckart.arrays import Array
 from eckart.engine.certificate import needed_complement, upper_bounds
 from eckart.engine.lanczos import count as counting
 from eckart.engine.lanczos.basis import Basis
@@ -30,22 +30,19 @@ from eckart.engine.lanczos.convergence import (
 from eckart.engine.lanczos.finish import Evidence
 from eckart.engine.lanczos.goal import goal_of, is_hidden_by_rounding
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead, product_of
+from eckart.engine.lanczos.next_block import extended, probes_fit
 from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound
 from eckart.engine.lanczos.proofs import Proofs
-from eckart.engine.lanczos.restart import kept_vectors, retained_bound, room_left
+from eckart.engine.lanczos.restart import kept_vectors, retained_bound
 from eckart.engine.lanczos.rounding import WIDTH, ErrorMeter
-from eckart.engine.lanczos.terms import PROBES, Assessment, FailureBudget, Matrix, Pairs, Start, Target
+from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
 from eckart.engine.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
 _BEYOND = 11
 """Number of Ritz pairs computed after the k-th: candidates for a proved gap."""
 _NARROW_BLOCK = 16
-_FLAT_CHECKS = 4
-"""Maximum number of steps between checks if convergence is slow."""
-_RIDE_ALONG_PASSES = 4
-"""Minimum number of passes that fit into the basis after probes have joined."""
 
 
 def block_lanczos(
@@ -120,20 +117,10 @@ class _Run:
         while True:
             ahead = self._look_ahead()  # before the host waits for anything
             state = self._assess() if self._check_due() else None
-            if state is not None and (
-                state.done
-                or self.exhausted
-                or is_hidden_by_rounding(self, state)
-                or (state.converged and counting.is_ambiguous(self, state))
-            ):
-                outcome = conclude(self, state)
-                if outcome.proved or self.exhausted or not self.exact or outcome.rounding_limited:
-                    return outcome
-                self.caution *= 4.0
-            elif state is None and self.target.k is None:
-                counting.refuse_if_exhausted(self)
+            if (outcome := self._outcome(state)) is not None:
+                return outcome
             following = self.basis.next_block()
-            block = self._with_random_columns(following, state, ahead)
+            block = extended(self, following, state, ahead)
             if self.basis.count + block.shape[1] > self.capacity:
                 state = state or self._assess()
                 if not counting.make_room(self, state, block.shape[1]):
@@ -141,6 +128,25 @@ class _Run:
             product, passes = product_of(self.matrix, block, following, ahead)
             self.passes += passes
             self._add(block, product)
+
+    def _outcome(self, state: Assessment | None) -> Outcome | None:
+        """The result; None if more passes are needed."""
+        if state is None:
+            if self.target.k is None:
+                counting.refuse_if_exhausted(self)
+            return None
+        if not self._may_end(state):
+            return None
+        outcome = conclude(self, state)
+        if outcome.proved or self.exhausted or not self.exact or outcome.rounding_limited:
+            return outcome
+        self.caution *= 4.0
+        return None
+
+    def _may_end(self, state: Assessment) -> bool:
+        """Whether the bounds are close enough, no pass is left, or rounding or equal values hide the rest."""
+        ended = state.done or self.exhausted or is_hidden_by_rounding(self, state)
+        return ended or (state.converged and counting.is_ambiguous(self, state))
 
     def _add(self, block: Array, product: Array) -> None:
         self.basis.add(block, product)
@@ -154,7 +160,7 @@ class _Run:
         due = self._check_due()
         if due and self.rode_along and self.schedule.near(self.target.tolerance**0.5):
             return None  # this check may be the last
-        probes = due and self._probes_fit(draft.shape[1])
+        probes = due and probes_fit(self, draft.shape[1])
         ahead = look_ahead(self.matrix, self.basis.vectors, draft, (lambda: self.rng) if probes else None)
         self.passes += ahead.product.started
         return ahead
@@ -190,10 +196,7 @@ class _Run:
         if converged and self.converged_at is None:
             self.converged_at = self.steps
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
-        aim = self.backend.costs.probe_threshold
-        if self.rode_along or self.flat:
-            aim = needed_residual(self.tolerance, float(values[k - 1]), beyond)
-        self.schedule.plan(self.steps, worst, aim)
+        self.schedule.plan(self.steps, worst, self._next_residual(float(values[k - 1]), beyond))
         stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond, converged=converged)
         state = self._bounded(Assessment(k, values, coefficients, residuals, goal, converged))
         if not state.done and self.proofs.due(self, state):
@@ -201,6 +204,12 @@ class _Run:
             state = self._bounded(state)
         self._record(state)
         return state
+
+    def _next_residual(self, last: float, beyond: float) -> float:
+        """The relative residual at which the next check is due: probes join, or the k-th value is accurate."""
+        if self.rode_along or self.flat:
+            return needed_residual(self.tolerance, last, beyond)
+        return self.backend.costs.probe_threshold
 
     def _bounded(self, state: Assessment) -> Assessment:
         """The assessment with the best available upper bounds, and whether they determine k."""
@@ -319,54 +328,6 @@ class _Run:
         return Evidence(
             self.basis, ride_along, proofs.phase, proofs.frozen_at(self.steps), proofs.retained, self._trace_left
         )
-
-    # The next block
-
-    def _with_random_columns(self, following: Array, state: Assessment | None, ahead: Ahead | None) -> Array:
-        """The next block: residual directions, missed ones, and random ones if probes are due or directions run out."""
-        xp = namespace(self.basis.rows)
-        missed, self.proofs.missed = self.proofs.missed, None
-        k = (self.target.k if state is None else state.k) or 0
-        room = room_left(self.matrix.size, self.basis.count, self.capacity, k) - following.shape[1]
-        if missed is not None and room > 0:
-            fresh, _ = self.backend.outside(missed[:, -room:], self.basis.vectors, following)
-            following = xp.concat([following, fresh], axis=1)
-        room = self.matrix.size - self.basis.count - following.shape[1]
-        due = state is not None and self._probes_due(state, following.shape[1])
-        lacking = max(0, self.block - following.shape[1]) if following.shape[1] < self.block // 2 else 0
-        width = min(room, max(lacking, PROBES if due else 0))
-        if width <= 0:
-            return following
-        probes = ahead.probes_for(following) if ahead is not None and due and width == PROBES else None
-        if ahead is not None and probes is not None:
-            block, coordinates = ahead.block, probes
-        else:
-            random = self.backend.normals(self.rng, self.matrix.size, width)
-            fresh, coordinates = self.backend.outside(random, self.basis.vectors, following)
-            block = xp.concat([following, fresh], axis=1)
-        if due:
-            self.rode_along = True
-            begin = self.basis.count + following.shape[1]
-            self.ride_along = RideAlong(begin, coordinates, self.steps, self.budget.spend("ride-along"))
-            if self.basis.count + 4 * (following.shape[1] + width) <= self.capacity:
-                self.schedule.following = self.steps + 2  # probes that have just joined give little information
-        return block
-
-    def _probes_due(self, state: Assessment, width: int) -> bool:
-        """Whether probes join: once in the first cycle, when wanted residuals are small and passes remain."""
-        worst = float(state.residuals[: state.k].max())
-        threshold = self.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
-        if worst > threshold:
-            return False
-        if not self.rode_along and self.schedule.slow(self.target.tolerance**0.5):
-            self.flat, self.schedule.most = True, _FLAT_CHECKS
-        return self._probes_fit(width)
-
-    def _probes_fit(self, width: int) -> bool:
-        if self.rode_along or self.flat or self.restarts or self.proofs.phase is not None:
-            return False
-        fits = self.basis.count + _RIDE_ALONG_PASSES * (width + PROBES) <= self.capacity
-        return fits or self.capacity >= self.matrix.size
 
     # Restarts
 

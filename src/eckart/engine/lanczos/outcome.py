@@ -66,13 +66,24 @@ class Outcome:
         return replace(later, pairs=pairs)
 
 
-def conclude(run: _Run, state: Assessment) -> Outcome:
-    """Measure rounding errors, evaluate the bounds with them, and decide whether the tolerance is proved."""
+@dataclass(frozen=True)
+class _Bounded:
+    """Ritz pairs, refined in float64 if that was worth a pass, with bounds that include rounding."""
+
+    values: np.ndarray
+    coefficients: np.ndarray
+    residuals: np.ndarray
+    error: float
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def _bounded(run: _Run, state: Assessment) -> _Bounded:
+    """Measure rounding errors and evaluate the bounds with them."""
     evidence, k = run.evidence(), state.k
     wanted = None if run.exact or not _float32_is_too_coarse(run, state) else _leading(run, state)
     errors, refined = measure(evidence, run.matrix, run.rng, run.budget, wanted)
     run.passes += 0 if run.exact else 1
-    values, coefficients = state.values[:k], state.coefficients[:, :k]
     lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     if refined is None and run.may_continue and _refining_pays(run, state, lower, upper, errors):
         wanted = _leading(run, state)
@@ -80,26 +91,31 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         run.passes += 1
         lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     if refined is not None and wanted is not None:
-        values, coefficients = refined.values[:k], wanted @ refined.rotation[:, :k]
-        error, residuals = refined.error, refined.residuals[:k] + refined.error
-    else:
-        error = errors.allowance(max(float(state.values[0]), 0.0))
-        residuals = _residuals(run, coefficients) + error
+        error, rotated = refined.error, wanted @ refined.rotation[:, :k]
+        return _Bounded(refined.values[:k], rotated, refined.residuals[:k] + error, error, lower, upper)
+    error, coefficients = errors.allowance(max(float(state.values[0]), 0.0)), state.coefficients[:, :k]
+    return _Bounded(state.values[:k], coefficients, _residuals(run, coefficients) + error, error, lower, upper)
+
+
+def conclude(run: _Run, state: Assessment) -> Outcome:
+    """Measure rounding errors, evaluate the bounds with them, and decide whether the tolerance is proved."""
+    k, found = state.k, _bounded(run, state)
+    values, lower, upper = found.values, found.lower, found.upper
     upper[:k] = np.maximum(upper[:k], values)
     undecided = is_undecided(
         run.target.target_ratio, values[:k], upper[:k], run.matrix.trace, run.matrix.trace_error(), run.matrix.size
     )
     pairs = Pairs(
         values=values,
-        vectors=run.backend.times(run.basis.vectors, coefficients),
+        vectors=run.backend.times(run.basis.vectors, found.coefficients),
         lower=lower,
         upper=upper,
-        residuals=residuals,
+        residuals=found.residuals,
         proved=_proved(run, state, lower, upper) and not undecided,
         converged=state.done or (state.converged and run.may_continue),
         undecided=undecided,
         failure_probability=run.budget.spent,
-        error=error,
+        error=found.error,
         steps=run.steps,
         passes=run.passes,
         restarts=run.restarts,
@@ -108,9 +124,8 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         history=tuple(run.history),
     )
     width = float(np.max(upper[:k] - lower[:k]))
-    return Outcome(
-        pairs, partial(_start_again, run, k), rounding_limited=state.done and width <= 4.0 * error + 2.0 * state.goal
-    )
+    rounding_limited = state.done and width <= 4.0 * found.error + 2.0 * state.goal
+    return Outcome(pairs, partial(_start_again, run, k), rounding_limited)
 
 
 def _proved_bounds(

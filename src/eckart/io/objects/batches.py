@@ -126,12 +126,16 @@ def _numpy_or_csr(item: Any) -> Any:
     return to_numpy(item) if is_array(item) else np.asarray(item)
 
 
+def _table_of(item: Any) -> Any:
+    """The table of a batch: the first of (X, y), or the content of a mapping."""
+    if isinstance(item, list | tuple) and item and _is_matrix(item[0]):
+        return item[0]
+    return mapping_table(item, None) if isinstance(item, Mapping) else item
+
+
 def _block(item: Any) -> tuple[Block, Metadata]:
     """One batch as rows of float32 or float64."""
-    if isinstance(item, list | tuple) and item and _is_matrix(item[0]):
-        item = item[0]
-    if isinstance(item, Mapping):
-        item = mapping_table(item, None)
+    item = _table_of(item)
     if isinstance(item, Source):
         return item.matrix, item.metadata  # type: ignore[attr-defined]
     if not _is_matrix(item) and (frame := frame_source(item)) is not None:

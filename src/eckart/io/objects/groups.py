@@ -27,13 +27,8 @@ def _only_table(data: Any, names: list[str]) -> str | None:
 
 def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
-    try:
-        if hasattr(data, "shape"):
-            return sliced_rows(data, str(data.name or "").lstrip("/") or "array")
-    except EckartError:
-        raise
-    except (RuntimeError, ValueError) as error:  # h5py, for objects whose file was closed
-        raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or give its path.") from error
+    if (rows := _array_rows(data)) is not None:
+        return rows
     names = [str(name) for name in data]
     if key is None:
         if "indptr" in names:
@@ -42,6 +37,16 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     if key is None or key not in data:
         raise InputError(f"The group contains {', '.join(map(repr, names[:20])) or 'nothing'}. Choose one with {KEY}")
     return stored_object(data[key], None, memory)
+
+
+def _array_rows(data: Any) -> RowSource | None:
+    """The rows of an array; None for a group."""
+    try:
+        return sliced_rows(data, str(data.name or "").lstrip("/") or "array") if hasattr(data, "shape") else None
+    except EckartError:
+        raise
+    except (RuntimeError, ValueError) as error:  # h5py, for objects whose file was closed
+        raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or give its path.") from error
 
 
 def _place(group: Any) -> tuple[str, str, str]:

@@ -65,15 +65,20 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
         return data[key]
     dimensions = {_dimensions(value) for value in data.values()}
     if 2 in dimensions:
-        if len(data) > 1:
-            tables = listed([str(name) for name, value in data.items() if _dimensions(value) == 2])
-            raise InputError(f"The mapping contains {names}. Choose one of its tables ({tables}) with {KEY}")
-        return next(iter(data.values()))
+        return _only_table(data, names)
     if dimensions == {0}:
         raise InputError(
             "The mapping contains single values. Give a column of values under each name, or a list of rows."
         )
     return record_table(list(data), [_values(value) for value in data.values()])
+
+
+def _only_table(data: Mapping[Any, Any], names: str) -> Any:
+    """The only value of a mapping; an error if there are more, because one of them is a table already."""
+    if len(data) == 1:
+        return next(iter(data.values()))
+    tables = listed([str(name) for name, value in data.items() if _dimensions(value) == 2])
+    raise InputError(f"The mapping contains {names}. Choose one of its tables ({tables}) with {KEY}")
 
 
 def _values(value: Any) -> Any:

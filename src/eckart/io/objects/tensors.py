@@ -40,6 +40,11 @@ def _tensor(data: Any, torch: Any) -> Matrix:
         data = data.to(torch.float32)
     if data.layout == torch.strided or data.device.type != "cpu":
         return data
+    return _csr(data, torch)
+
+
+def _csr(data: Any, torch: Any) -> Matrix:
+    """A sparse CPU tensor of any layout as a SciPy CSR matrix."""
     from scipy import sparse
 
     if data.layout == torch.sparse_csr:

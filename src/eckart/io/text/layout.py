@@ -117,12 +117,15 @@ def sample_records(data: bytes, start: int, name: str) -> list[str]:
     return records
 
 
+def _candidates(records: list[str], decimal: str | None) -> list[str]:
+    """The possible delimiters: a decimal comma is not one of them, unless cells are quoted."""
+    comma_is_decimal = decimal == "," and '"' not in "".join(records)
+    return [mark for mark in CANDIDATES if mark != "," or not comma_is_decimal]
+
+
 def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     """The candidate for which records have equally many cells, most of them numbers."""
-    taken = decimal == "," and '"' not in "".join(records)
-    fits = {mark: _fit(records, mark) for mark in CANDIDATES}
-    if taken:
-        del fits[","]
+    fits = {mark: _fit(records, mark) for mark in _candidates(records, decimal)}
     best = max(fits, key=lambda mark: (fits[mark].score, fits[mark].cells))
     found = fits[best]
     if found.score > 0 and (best != "," or found.numbers == 1 or " " not in records[-1]):
@@ -224,7 +227,7 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     if not body:
         return all(words)
     columns = [_present(body, j) for j in range(len(first))]
-    numeric = [j for j, column in enumerate(columns) if _is_numeric(column, decimal)]
+    numeric = _numeric_among(columns, decimal)
     if not numeric:
         return any(words)
     named = _names_above(first, words, columns, numeric, len(body))
@@ -235,6 +238,11 @@ def _chosen(row: list[str], indices: list[int]) -> list[str]:
     return [row[j] for j in indices if j < len(row)]
 
 
+def _present_in(row: list[str], indices: list[int]) -> list[int]:
+    """The columns among `indices` where a record has a value."""
+    return [j for j in indices if not is_missing(row[j])]
+
+
 def _present(rows: list[list[str]], j: int) -> list[str]:
     """The cells of column j that are not missing."""
     return [row[j] for row in rows if j < len(row) and not is_missing(row[j])]
@@ -242,16 +250,19 @@ def _present(rows: list[list[str]], j: int) -> list[str]:
 
 def _names_above(first: list[str], words: list[bool], columns: list[list[str]], numeric: list[int], rows: int) -> bool:
     """Whether the first record names the `numeric` columns, among `columns` of `rows` records below it."""
-    others = [j for j in numeric if not words[j]]
-    above = len(numeric) - len(others)
+    above = sum(words[j] for j in numeric)
     if 2 * above >= len(numeric):
         return True
-    rest = {j: first[j] for j in others if not is_missing(first[j])}
-    names = list(rest.values())
+    rest = [j for j in _present_in(first, numeric) if not words[j]]
+    names = _chosen(first, rest)
     if not _counts_up(names):
         return False
     long = above > 0 and len(names) > 2
     return long or _corner(first, columns, rows) or _unlike(names, [columns[j] for j in rest])
+
+
+def _numeric_among(columns: list[list[str]], decimal: str) -> list[int]:
+    return [j for j, column in enumerate(columns) if _is_numeric(column, decimal)]
 
 
 def _is_numeric(column: list[str], decimal: str) -> bool:
@@ -292,9 +303,7 @@ def _is_scale(records: list[list[str]], decimal: str) -> bool:
     below = [row for row in below if len(row) == len(scale)]
     if len(scale) < _FEWEST_ON_A_SCALE or len(below) < _FEWEST_ON_A_SCALE // 2:
         return False
-    steps = [after - before for before, after in pairwise(scale)]
-    low, high = sorted((min(steps), max(steps)), key=abs)
-    if low * high <= 0 or abs(high) > 3 * abs(low) or 2 * sum(map(_is_monotone, below)) > len(below):
+    if not _has_even_steps(scale) or 2 * sum(map(_is_monotone, below)) > len(below):
         return False
     return all(not min(column) <= name <= max(column) for name, *column in zip(scale, *below, strict=True))
 
@@ -306,8 +315,19 @@ def _numbers(row: list[str], decimal: str) -> list[float]:
     return [float(cell.replace(",", ".") if decimal == "," else cell) for cell in row]
 
 
+def _steps(row: list[float]) -> list[float]:
+    return [after - before for before, after in pairwise(row)]
+
+
+def _has_even_steps(row: list[float]) -> bool:
+    """Whether all steps have one sign, and none is more than three times another."""
+    steps = _steps(row)
+    low, high = sorted((min(steps), max(steps)), key=abs)
+    return low * high > 0 and abs(high) <= 3 * abs(low)
+
+
 def _is_monotone(row: list[float]) -> bool:
-    steps = [after - before for before, after in pairwise(row)]
+    steps = _steps(row)
     return min(steps) > 0 or max(steps) < 0
 
 

@@ -199,17 +199,20 @@ class DeviceDenseProducts(DenseProducts):
         return skinny.moments_and_product(right)
 
 
+def _is_large_and_plain(op: RowBlocks) -> bool:
+    """Whether there are enough rows to gain time, dense, in float32 and not weighted."""
+    plain = op.precision == "float32" and op.weight_roots is None and not op.sparse
+    return plain and op.shape[0] * op.shape[1] >= _LEAST_ENTRIES
+
+
 def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
     """The kernels for `op`, for factors of up to `MOST_COLUMNS`; None if they do not apply."""
-    matrix = op.matrix
-    if op.precision != "float32" or op.weight_roots is not None or op.sparse:
-        return None
-    if op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _suits(op.prototype):
+    if not _is_large_and_plain(op) or not _suits(op.prototype):
         return None
     shift, suits = _shift_of(op)
     if not suits:
         return None
-    stored = seen_by_cupy(matrix)
+    stored = seen_by_cupy(op.matrix)
     transposed = stored.strides[1] != 4 or isinstance(shift, ShiftRows)
     stored = stored.T if transposed else stored
     if not _aligned(stored) or (shift is not None and isinstance(shift, ShiftRows) != transposed):

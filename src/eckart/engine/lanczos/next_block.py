@@ -1,0 +1,85 @@
+"""The next block of block Lanczos: residual directions, directions that proofs found missing, and random columns.
+
+Random columns are probes (probe_bound.py), or they replace directions that have run out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.arrays import Array, namespace
+from eckart.engine.lanczos.look_ahead import Ahead
+from eckart.engine.lanczos.probe_bound import RideAlong
+from eckart.engine.lanczos.restart import room_left
+from eckart.engine.lanczos.terms import PROBES, Assessment
+
+if TYPE_CHECKING:
+    from eckart.engine.lanczos.block_lanczos import _Run
+
+_FLAT_CHECKS = 4
+"""Maximum number of steps between checks if convergence is slow."""
+_RIDE_ALONG_PASSES = 4
+"""Minimum number of passes that fit into the basis after probes have joined."""
+
+
+def extended(run: _Run, following: Array, state: Assessment | None, ahead: Ahead | None) -> Array:
+    """The next block: residual directions, missed ones, and random ones if probes are due or directions run out."""
+    following = _with_missed(run, following, state)
+    count = following.shape[1]
+    due = state is not None and _probes_due(run, state, count)
+    lacking = max(0, run.block - count) if count < run.block // 2 else 0
+    width = min(run.matrix.size - run.basis.count - count, max(lacking, PROBES if due else 0))
+    if width <= 0:
+        return following
+    block, coordinates = _with_random(run, following, width, ahead if due else None)
+    if due:
+        run.rode_along = True
+        begin = run.basis.count + count
+        run.ride_along = RideAlong(begin, coordinates, run.steps, run.budget.spend("ride-along"))
+        if run.basis.count + 4 * (count + width) <= run.capacity:
+            run.schedule.following = run.steps + 2  # probes that have just joined give little information
+    return block
+
+
+def _with_missed(run: _Run, following: Array, state: Assessment | None) -> Array:
+    """`following`, and the directions that the last proof phase found missing, as far as there is room."""
+    missed, run.proofs.missed = run.proofs.missed, None
+    k = (run.target.k if state is None else state.k) or 0
+    room = room_left(run.matrix.size, run.basis.count, run.capacity, k) - following.shape[1]
+    if missed is None or room <= 0:
+        return following
+    fresh, _ = run.backend.outside(missed[:, -room:], run.basis.vectors, following)
+    return namespace(run.basis.rows).concat([following, fresh], axis=1)
+
+
+def _with_random(
+    run: _Run, following: Array, width: int, ahead: Ahead | None
+) -> tuple[Array, Callable[[], np.ndarray]]:
+    """(`following` and `width` random columns outside the basis, their coordinates); probes `ahead` are used if any."""
+    if ahead is not None and width == PROBES and (probes := ahead.probes_for(following)) is not None:
+        return ahead.block, probes
+    random = run.backend.normals(run.rng, run.matrix.size, width)
+    fresh, coordinates = run.backend.outside(random, run.basis.vectors, following)
+    return namespace(run.basis.rows).concat([following, fresh], axis=1), coordinates
+
+
+def _probes_due(run: _Run, state: Assessment, width: int) -> bool:
+    """Whether probes join: once in the first cycle, when wanted residuals are small and passes remain."""
+    worst = float(state.residuals[: state.k].max())
+    threshold = run.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
+    if worst > threshold:
+        return False
+    if not run.rode_along and run.schedule.slow(run.target.tolerance**0.5):
+        run.flat, run.schedule.most = True, _FLAT_CHECKS
+    return probes_fit(run, width)
+
+
+def probes_fit(run: _Run, width: int) -> bool:
+    """Whether probes may join a block of `width` columns now: enough passes fit into the basis after them."""
+    if run.rode_along or run.flat or run.restarts or run.proofs.phase is not None:
+        return False
+    fits = run.basis.count + _RIDE_ALONG_PASSES * (width + PROBES) <= run.capacity
+    return fits or run.capacity >= run.matrix.size

@@ -83,7 +83,7 @@ def fit(
 @reading
 @with_console
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
-    """Predict what 'report' and 'fit' would do with DATA: solver, passes over the data, memory, and the reason.
+    """Predict the solver, passes over the data and memory of 'report' and 'fit', with the reason.
 
     Nothing is computed.
 

@@ -122,7 +122,7 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     if choice.horn is not None:
         reason = "All components that can be tested are above independent noise: the table has no visible noise."
     else:
-        reason = f"No test against independent noise gave an answer, with {'only ' * (answers.left > 0)}{answers.few}."
+        reason = f"With {'only ' * (answers.left > 0)}{answers.few}, every test against independent noise abstains."
     return Certainty(min([answers.lowest, *voted]), None, reason)
 
 
@@ -131,8 +131,8 @@ def _related_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Cert
     found, k = choice.above_noise, choice.k
     if choice.horn is None or found is None or k is None:
         return None
-    reason = (f"{counted(found, 'component is', 'components are')} above independent noise, but columns remain related "
-              f"without {'it' if found == 1 else 'them'}: where components end is a matter of definition.")  # fmt: skip
+    reason = (f"{counted(found, 'component explains', 'components explain')} more than independent noise would, but "
+              f"the columns are still correlated after {'it is' if found == 1 else 'they are'} removed.")  # fmt: skip
     return Certainty(_beyond_correlated(e, min(k, found)), max(found, choice.horn, *choice.tested), reason)
 
 
@@ -155,8 +155,8 @@ def _masked(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | N
 def _correlated_neighbours(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     """Whether neighbouring columns remain correlated, or their correlation had to be removed."""
     if choice.decided_by in ANY_NOISE and choice.correlated and answers.highest > answers.k:
-        reason = (f"The tests find {_listed(answers.tests)} in independent noise, but neighbouring columns remain "
-                  f"correlated without {'it' if answers.highest == 1 else 'them'}.")  # fmt: skip
+        reason = (f"Assuming independent noise, the tests find {_listed(answers.tests)}, but neighbouring columns are "
+                  f"still correlated after {'it is' if answers.highest == 1 else 'they are'} removed.")  # fmt: skip
         return Certainty(_beyond_correlated(e, answers.lowest, _neighbour_limit(e)), answers.highest, reason)
     return None if choice.decorrelated is None else _decorrelated(choice, e, answers)
 
@@ -167,8 +167,8 @@ def _decorrelated(choice: RankChoice, e: Evidence, answers: _Answers) -> Certain
     if answers.lowest == answers.highest or not (scarce or gap != k):
         return None
     low, high = (answers.lowest, answers.highest) if scarce else sorted((k, k if gap is None else gap))
-    reason = (f"The tests find {_listed(answers.tests)} in independent noise, {k} in noise with a correlation "
-              f"of {choice.neighbours:.2f} between neighbouring columns.")  # fmt: skip
+    reason = (f"Assuming independent noise, the tests find {_listed(answers.tests)}. With a correlation of "
+              f"{choice.neighbours:.2f} between the noise of neighbouring columns, they find {k}.")  # fmt: skip
     return Certainty(_beyond_correlated(e, low), high, reason)
 
 
@@ -214,7 +214,7 @@ def _undetected(e: Evidence, answers: _Answers) -> Certainty | None:
     # Share of the largest noise eigenvalue times c, with the others unchanged: c u / (1 + (c - 1) u).
     if _STRONG * usual / (1.0 + (_STRONG - 1.0) * usual) > limit:
         return None
-    reason = (f"In so small a table, another component would have to explain {percent(limit, 0)} of the residual to "
+    reason = (f"In a table this small, another component would have to explain {percent(limit, 0)} of the residual to "
               "exceed noise: the tests may miss even a strong one.")  # fmt: skip
     return Certainty(_beyond_correlated(e, answers.lowest), answers.highest + 1, reason)
 

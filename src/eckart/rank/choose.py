@@ -170,8 +170,7 @@ def choose_rank(
     rng : int, default None
         Seed. None uses a fixed seed, so results are reproducible.
     memory : str or int, default None
-        Limit of the memory, such as "2GB". A larger table is read in blocks, and only the rules that need no copy of it
-        answer.
+        Limit of the memory, such as "2GB". A larger table is read in blocks, and rules that need it in memory abstain.
     decomposition : Decomposition, default None
         A decomposition of the same data, if available, so that its components are not computed again.
 

@@ -95,4 +95,4 @@ def _makers(d: Decomposition, row: int, data: Matrix, k: int) -> str:
         values = some(data, np.array([row]))[0]
         values = values if np.isfinite(values).all() else None
     made = outlier_columns(d, row, values=values, k=k)
-    return joined([shorten(str(line[0]), 24) for line in made.rows[:3]])
+    return joined([shorten(str(line[0]), 24) for line in made.rows[:3] if line[2] or line[3]])

@@ -95,8 +95,9 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 @click.option("--include-known", is_flag=True, help="Include columns in which the row already has an entry.")
 @click.option("--why", metavar="COLUMN", help="Explain the predicted value of one column instead.")
 @click.option("--all", "everyone", is_flag=True, help="Recommend for every row of --data, as CSV.")
-@click.option("--evaluate", "held_out", type=numbers.share, metavar="SHARE",
-              help="For a table of ratings: predict this share of the known entries from the rest.")  # fmt: skip
+@click.option("--evaluate", "held_out", type=numbers.share, is_flag=False, flag_value="20%", metavar="[SHARE]",
+              help="For a table of ratings: predict this share of the known entries from the rest.  "
+              "[without SHARE: 20%]")  # fmt: skip
 @click.option("-k", "k", type=numbers.components, metavar="N", help="For a table: number of concepts.  [default: 5]")
 @reading
 @with_console
@@ -112,7 +113,7 @@ def recommend(
     \b
     Examples:
       eckart recommend ratings.csv --row Ada -n 3
-      eckart recommend ratings.csv --evaluate 20%
+      eckart recommend ratings.csv --evaluate
       eckart recommend films.eckart "Star Harbour=4" -n 2
       eckart recommend films.eckart --row Ada --data ratings.csv
       eckart recommend films.eckart "Star Harbour=4" --why "Robot Winter"

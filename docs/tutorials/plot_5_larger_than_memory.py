@@ -2,8 +2,8 @@
 Data larger than memory
 =======================
 
-A file is read in blocks within a budget. This tutorial plans the work, runs it with a checkpoint, and writes the scores
-without loading the whole table.
+Eckart reads a file in blocks and stays within a memory limit. This tutorial plans the work, runs it with a checkpoint,
+and writes the scores without loading the whole table.
 """
 
 # %%

@@ -62,7 +62,7 @@ class Certificate:
     undetermined : tuple of tuple of int
         Groups (first, last) of components, counted from 0, that the data determine only as a subspace.
     failure_probability : float
-        Probability that a bound fails, because it rests on a random probe; 0.0 if no bound depends on chance.
+        Probability that a bound is wrong, because some bounds rest on random probes; 0.0 if no bound does.
     rounding : float
         Allowance for rounding that the bounds already contain, as a share of ||A||^2.
     tolerance : float
@@ -86,8 +86,8 @@ class Certificate:
     >>> low, high = d.certificate.explained
     >>> print(f"{low:.6f} {high:.6f}")
     0.966667 0.966667
-    >>> d.certificate.proved
-    True
+    >>> print(d.certificate.summary)
+    1 component explains 96.6667 % of the total; no single component can explain more than 96.6667 %.
     """
 
     explained: tuple[float, float]

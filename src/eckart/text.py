@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from eckart.displays import html_table
 from eckart.documentation import document
-from eckart.formatting import indices, number, shorten, wrapped
+from eckart.formatting import indices, number, percent, shorten, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,7 +246,7 @@ def _shown(cell: Cell, kind: str, decimals: int | None) -> str:
 _FORMATS: dict[str, Callable[[float], str]] = {
     "count": lambda cell: f"{cell:,}",
     "quantity": lambda cell: number(float(cell)),
-    "percent": lambda cell: f"{100 * cell:.2f} %",
+    "percent": lambda cell: percent(cell, 2),
     "chance": lambda cell: f"{cell:.4f}" if cell >= 1e-4 else f"{cell:.0e}",
     "floor": lambda cell: f"{math.floor(cell * 1e5) / 1000:.3f} %",
     "ceiling": lambda cell: f"{min(math.ceil(cell * 1e5) / 1000, 100.0):.3f} %",

@@ -236,3 +236,10 @@ def test_the_summary_names_weights_and_leaves_out_loadings_that_do_not_exist() -
     assert "... and 1 more component\n" in weighted
     distances = np.sqrt(((table[:, None] - table[None]) ** 2).sum(axis=2))
     assert "loadings" not in summary_text(ek.analyze(distances))
+
+
+def test_a_column_without_variance_makes_no_row_unusual():
+    values = np.column_stack([np.ones(40), np.random.default_rng(0).normal(size=(40, 2))])
+    table = ek.analyze(values).outliers.tables["unusual"]
+    assert table.rows
+    assert all("x1" not in str(row[-1]) for row in table.rows)

@@ -120,7 +120,7 @@ class TestFilms:
         assert found.score == pytest.approx(1.0)
         assert found.entries[0].name == "Star Harbour"
         assert [part.adds for part in found.entries] == pytest.approx([1.0, 0.0], abs=1e-14)
-        assert found.concepts[0].name == "concept 0"
+        assert found.concepts[0].name == "concept 1"  # people count from 1
         assert "Star Harbour" in repr(found)
 
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 import eckart as ek
-from eckart.engine.certificate import residual_bounds
+from eckart.engine.certificate import least_gain, residual_bounds
 from eckart.errors import AccuracyWarning
 from eckart.testing import orthonormal
 
@@ -279,3 +279,19 @@ def test_residual_bounds_enclose_the_leading_eigenvalues(seed):
         assert np.all(found.lower <= values[:9] + 1e-13)
         assert np.all(found.upper >= values[:9] - 1e-13)
         assert found.upper[0] - found.lower[0] <= 200 * noise**2 * values[0] + 1e-12
+
+
+@pytest.mark.parametrize("decay", [0.5, 0.9, 0.99])
+def test_least_gain_is_a_lower_bound_of_what_the_values_still_lack(decay):
+    rng, k = np.random.default_rng(7), 4
+    values = decay ** np.arange(30)
+    matrix = np.diag(values)
+    for noise in (1e-8, 1e-3, 1.0):
+        start = np.eye(30)[:, :10] + noise * rng.standard_normal((30, 10))
+        basis = np.linalg.qr(start)[0]
+        ritz, turn = (part[..., ::-1] for part in np.linalg.eigh(basis.T @ matrix @ basis))
+        vectors = basis @ turn[:, :k]
+        residuals = np.linalg.norm(matrix @ vectors - vectors * ritz[:k], axis=0)
+        gain = least_gain(ritz[:k], residuals)
+        assert 0.0 <= gain <= np.sum(values[:k]) - np.sum(ritz[:k]) + 64 * EPS
+        assert gain >= 0.4 * np.max(residuals**2 / ritz[:k]) or noise == 1.0

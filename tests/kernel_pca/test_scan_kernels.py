@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_circles
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import trustworthiness
 
 import eckart as ek
@@ -17,8 +19,26 @@ def test_an_arc_wants_a_kernel_that_is_not_linear():
     assert errors == sorted(errors)
     assert scan.best.kernel == "rbf"
     assert scan.estimator(preimage="ridge").fit(X).gamma_ == scan.best.gamma
-    assert scan.to_pandas().shape == (6, 6)
+    assert scan.to_pandas().shape == (6, 7)
     assert "best preimage_error first" in str(scan)
+
+
+def test_nested_rings_want_the_kernel_that_separates_them():
+    X, ring = make_circles(200, factor=0.3, noise=0.04, random_state=1)
+    scan = ek.scan_kernels(X, kernels=("linear", "rbf"))
+    assert scan.by == "separation"
+    assert scan.best.kernel == "rbf"
+    assert scan.best.separation == 1.0
+    scores = scan.estimator().fit_transform(X)
+    assert LinearDiscriminantAnalysis().fit(scores, ring).score(scores, ring) == 1.0
+
+
+def test_as_many_linear_components_as_columns_are_no_perfect_pre_image():
+    X = np.random.default_rng(0).standard_normal((80, 2))
+    scan = ek.scan_kernels(X, kernels=("linear",), n_components=2)
+    assert scan.by == "preimage_error"
+    assert np.isnan(scan.best.separation)
+    assert scan.best.preimage_error == ek.scan_kernels(X, kernels=("linear",), n_components=1).best.preimage_error > 0.2
 
 
 def test_the_measures_are_what_they_say():

@@ -2,7 +2,7 @@
 Parts of digits by NMF
 ======================
 
-Non-negative factorisation describes images as sums of parts. Components of PCA have negative entries, too.
+Non-negative factorisation describes images as sums of parts. PCA components also have negative entries.
 """
 
 import matplotlib.pyplot as plt

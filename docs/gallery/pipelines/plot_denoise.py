@@ -2,7 +2,7 @@
 Denoising with few components
 =============================
 
-Projection on the leading components and back removes most of the noise.
+Projecting rows onto the leading components and back removes most of the noise.
 """
 
 import matplotlib.pyplot as plt

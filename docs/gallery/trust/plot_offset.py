@@ -2,7 +2,7 @@
 A large offset
 ==============
 
-One billion added to every value must not change the components. Formulas that subtract large squares lose them.
+One billion added to every value must not change the components. Formulas that subtract large squares lose all digits.
 """
 
 import matplotlib.pyplot as plt

@@ -60,14 +60,15 @@ def analyze(
     method : str, optional
         As in `decompose`; "pca" by default.
     data : anything `decompose` takes, optional
-        For a model: the table that was decomposed. With it, rows are compared with what few components rebuild.
+        For a model: the table that was decomposed. With it, the report compares rows with their reconstructions.
     labels : mapping of str to sequence of str, optional
         Text for each row, by name, in addition to the text columns of the source.
     ranks : "auto", RankChoice or None
-        What `choose_rank` returned; "auto" asks the rules, all of them if the table is small; None asks none.
+        Result of `choose_rank`. "auto" applies the rules, all of them if the table is small. None applies none.
     **options
-        Those of `decompose`, reading options included. Without `k`, `explain` or `error`, all components of a table
-        with a side of at most 20 are shown, else the recommended ones and at least 5.
+        Options of `decompose`, including reading options. Without `k`, `explain` or `error`, the analysis has all
+        components if the shorter side of the table is at most 20. Otherwise it has the recommended ones, and at least
+        5.
 
     Returns
     -------

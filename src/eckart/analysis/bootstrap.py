@@ -47,7 +47,7 @@ _SURE = 0.99
 class Bootstrap:
     """A decomposition and its bootstrap resamples.
 
-    The components of each resample are matched with those of the fit and given their signs.
+    The components of each resample are matched with those of the fit, and their signs are aligned.
 
     Attributes
     ----------
@@ -60,14 +60,14 @@ class Bootstrap:
     cosines : array of shape (count, k)
         Absolute cosine between each component and its match.
     indices : array of shape (count, k)
-        Index that the match of each component had in its resample.
+        Index, in the resample, of the component that was matched to each component of the fit.
     confidence : float
         Confidence level of the intervals.
     groups : tuple of tuple of int
         Components that cannot be separated, counted from 0. Each group was rotated as a whole.
     unseparated : tuple of int
-        Components that cannot be separated from the next one, which was not requested, counted from 0. No sign of their
-        loadings is sure; request more components.
+        Components, counted from 0, that cannot be separated from the first one that was not requested. The signs of
+        their loadings are not certain; request more components.
 
     See Also
     --------
@@ -76,7 +76,7 @@ class Bootstrap:
     Notes
     -----
     Components of similar variance rotate into each other from sample to sample: only the space that they span is
-    determined. Neighbours whose variances differ by less than three standard errors form a group, and the basis of each
+    determined. Neighbours whose variances differ by less than three standard errors form a group. The basis of each
     resample is rotated to that of the fit (Procrustes).
 
     Examples

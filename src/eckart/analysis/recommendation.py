@@ -83,7 +83,7 @@ def _none(d: Decomposition, rule: str, why: str) -> str:
     if rule in _TESTS:
         unrelated = "no more than the leading component of unrelated columns with these variances would"
         return f"No component stands out from noise. {why} {first}, {unrelated}."
-    return f"No component is clearly separated from the next. {why} {first}; correlated noise alone can reach as much."
+    return f"No component is clearly separated from the next. {why} {first}; correlated noise can explain as much."
 
 
 def _of_filled(d: Decomposition, k: int, bounds: tuple[float, float]) -> str:

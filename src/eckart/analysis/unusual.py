@@ -52,9 +52,9 @@ def unusual(d: Decomposition, data: object, k: int) -> Outliers:
     chance = max(round((1 - _LEVEL) * d.rows), 1)
     model, lie = counted(k, "component"), "lies" if beyond[0] == 1 else "lie"
     line = (
-        f"Measured with {model}: {beyond[0]:,} of {d.rows:,} rows {lie} beyond the 95 % limit of T2 (far from the "
-        f"centre along the components), {beyond[1]:,} beyond that of Q (far from the components). About {chance:,} "
-        "would pass each limit by chance if rows were normally distributed."
+        f"With {model}, {beyond[0]:,} of {d.rows:,} rows {lie} beyond the 95 % limit of T2 (far from the centre along "
+        f"the components) and {beyond[1]:,} beyond the limit of Q (far from the components). About {chance:,} of "
+        "as many normally distributed rows would exceed each limit by chance."
     )
     order = np.argsort(-near.max(axis=0), kind="stable")[:_MOST]
     order = order[near.max(axis=0)[order] > 1]
@@ -95,4 +95,4 @@ def _makers(d: Decomposition, row: int, data: Matrix, k: int) -> str:
         values = some(data, np.array([row]))[0]
         values = values if np.isfinite(values).all() else None
     made = outlier_columns(d, row, values=values, k=k)
-    return joined([shorten(str(line[0]), 24) for line in made.rows[:3]])
+    return joined([shorten(str(line[0]), 24) for line in made.rows[:3] if line[2] or line[3]])

@@ -49,7 +49,7 @@ def asked(f: Command) -> Command:
     return gathered("asked", Asked, [
         click.argument("entries", nargs=-1),
         option("--row", metavar="NAME", help="Name of a row of --data, or of a model fitted with --keep-rows."),
-        option("--text", metavar="TEXT", help="Text; each word counts as an entry of the column of that name."),
+        option("--text", metavar="TEXT", help="Text; each word adds 1 to the column of that name."),
         option("--data", metavar="DATA", help=data),
         option("--ignore-unknown", is_flag=True, help="Ignore entries whose column is not in the model."),
     ])(f)  # fmt: skip
@@ -95,8 +95,9 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 @click.option("--include-known", is_flag=True, help="Include columns in which the row already has an entry.")
 @click.option("--why", metavar="COLUMN", help="Explain the predicted value of one column instead.")
 @click.option("--all", "everyone", is_flag=True, help="Recommend for every row of --data, as CSV.")
-@click.option("--evaluate", "held_out", type=numbers.share, metavar="SHARE",
-              help="For a table of ratings: predict this share of the known entries from the rest.")  # fmt: skip
+@click.option("--evaluate", "held_out", type=numbers.share, is_flag=False, flag_value="20%", metavar="[SHARE]",
+              help="For a table of ratings: predict this share of the known entries from the rest.  "
+              "[without SHARE: 20%]")  # fmt: skip
 @click.option("-k", "k", type=numbers.components, metavar="N", help="For a table: number of concepts.  [default: 5]")
 @reading
 @with_console
@@ -106,14 +107,13 @@ def recommend(
 ) -> None:  # fmt: skip
     """Recommend columns for a row: those with the highest predicted values. ENTRIES are column=value.
 
-    MODEL is a model file, or a table of ratings: with empty cells, or with one rating per line (row, column, rating).
-    A table is fitted on its known entries only, with biases of rows and columns; rows without ratings fall back to the
-    column means.
+    MODEL is a model file or a table of ratings. A table has empty cells for unknown ratings, or one rating per line
+    (row, column, rating). Eckart fits only the known ratings. Rows without ratings get the column means.
 
     \b
     Examples:
       eckart recommend ratings.csv --row Ada -n 3
-      eckart recommend ratings.csv --evaluate 20%
+      eckart recommend ratings.csv --evaluate
       eckart recommend films.eckart "Star Harbour=4" -n 2
       eckart recommend films.eckart --row Ada --data ratings.csv
       eckart recommend films.eckart "Star Harbour=4" --why "Robot Winter"
@@ -145,9 +145,7 @@ def recommend(
 @click.option(
     "--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="Similarity measure."
 )
-@click.option(
-    "--proof", is_flag=True, help="Also report which ranks are certain for the full rows, not only for their concepts."
-)
+@click.option("--proof", is_flag=True, help="Also report which positions are proved for the complete rows.")
 @reading
 @with_console
 def similar(

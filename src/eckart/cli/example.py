@@ -16,7 +16,7 @@ from eckart.cli.options import with_console
 @click.option("--list", "listing", is_flag=True, help="List the tables and exit.")
 @with_console
 def example(console: Console, name: str, listing: bool) -> None:
-    """Print a table that ships with Eckart as CSV; without NAME, usarrests.
+    """Print a table that ships with Eckart as CSV; usarrests by default.
 
     \b
     Examples:

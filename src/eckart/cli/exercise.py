@@ -57,7 +57,7 @@ _sheet_options = gathered("paper", SheetOptions, [
 @click.option(
     "--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="Difficulty, from 1 (easy) to 3."
 )
-@click.option("--size", metavar="ROWSxCOLUMNS", help="Size, such as 4x2; 3 for a square matrix.")
+@click.option("--size", metavar="ROWSxCOLUMNS", help="Size, such as 4x2, or 3 for 3x3.")
 @click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: include]")
 @click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
 @_sheet_options

@@ -83,7 +83,7 @@ def fit(
 @reading
 @with_console
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
-    """Predict what 'report' and 'fit' would do with DATA: solver, passes over the data, memory, and the reason.
+    """Predict the solver, passes over the data and memory of 'report' and 'fit', with the reason.
 
     Nothing is computed.
 
@@ -182,12 +182,14 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keyw
     k = wanted.k or default_number(source, get_method(wanted.method))
     kernels: Keywords = {"kernels": (special["kernel"],)} if "kernel" in special else {}
     with console.status("Trying kernels"), console.warnings():
-        best = scan_kernels(source.matrix, n_components=k, **kernels).best
+        scan = scan_kernels(source.matrix, n_components=k, **kernels)
+    best = scan.best
     special["kernel"] = best.kernel
     if best.gamma is not None:
         special["gamma"] = best.gamma
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
-    return [Note("best_kernel", f"Of the kernels tried, {best.kernel}{width} predicts held-out rows best.")]
+    why = "separates the connected groups of rows" if scan.by == "separation" else "reconstructs held-out rows"
+    return [Note("best_kernel", f"Of the kernels tried, {best.kernel}{width} {why} best.")]
 
 
 def _arguments(wanted: FitOptions) -> Keywords:

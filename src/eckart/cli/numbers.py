@@ -43,7 +43,7 @@ def share(given: object) -> float:
     if match and not match[3] and 1 < amount < 100:
         raise click.BadParameter(f"{text!r} is not a share between 0 and 1. Did you mean {text}%?")
     if amount == 1:
-        raise click.BadParameter(f"{text!r} is everything: give a share below 1, or the number of components with -k.")
+        raise click.BadParameter(f"{text!r} keeps everything: give a share below 1, or a number with -k.")
     raise click.BadParameter(f"{text!r} is not a share: give a number between 0 and 1, such as 0.9 or 90%.")
 
 

@@ -58,7 +58,7 @@ _rank_options = gathered("asked", RankOptions, [
 def rank(
     console: Console, data: str, rules: str, asked: RankOptions, memory: int | None, reading: ReadingOptions
 ) -> None:
-    """Recommend a number of components for DATA: the answer of every rule, its reason, and how many rules agree.
+    """Recommend a number of components for DATA, and show the answer and the reason of every rule.
 
     \b
     Examples:

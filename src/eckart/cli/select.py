@@ -27,7 +27,7 @@ _FILE = "Write the selected columns as CSV, TSV, .npy or Parquet; '-' prints CSV
 _COUNT = "Number of columns to keep.  [default: half; best set for backward and random]"
 _KIND = "Treat the target as classes or as numbers.  [default: detected]"
 _NESTED = "backward, random: also estimate the score for new rows by nested cross-validation."
-_JUDGE = "backward, random: model that scores sets of columns: linear or forest."
+_JUDGE = "backward, random: model that scores sets of columns."
 
 
 def _size(given: object) -> int:

@@ -82,7 +82,8 @@ def _of_words(words: Sequence[str], names: Names, unknown: Unknown) -> Entries:
     if not words:
         notes = ("The query is empty: it has no words.",)
     elif not known:
-        notes = (f"None of the words {listed(wrong)} occurs in the data, so the query is empty.",)
+        none = "The word {} does not occur" if len(wrong) == 1 else "None of the words {} occurs"
+        notes = (f"{none.format(listed(wrong))} in the data, so the query is empty.",)
     found = _of_mapping(known, names, "error")
     return Entries(found.columns, found.values, "the query", notes)
 

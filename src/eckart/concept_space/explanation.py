@@ -57,7 +57,8 @@ class Explanation:
     entries : tuple of Part
         What each entry of the row adds, largest first. Empty if the coordinates are not a sum over the entries.
     others : float
-        What the columns without an entry add: a 0 below the mean has an effect too.
+        Contribution of the columns without an entry. It is not 0 if means were subtracted, because a 0 then differs
+        from the mean.
     notes : tuple of str
         What the reader should know.
 
@@ -125,7 +126,7 @@ def explain(geometry: Geometry, query: Query, column: int, names: Names) -> Expl
     unit = 1.0 if geometry.scale is None else float(geometry.scale[column])
     mean = 0.0 if geometry.mean is None else float(geometry.mean[column])
     by_concept = c * right * unit
-    concepts = [Part(f"concept {i}", float(c[i]), float(by_concept[i]), i) for i in range(len(c))]
+    concepts = [Part(f"concept {i + 1}", float(c[i]), float(by_concept[i]), i) for i in range(len(c))]
     score = mean + math.fsum(by_concept)
     entries, others, notes = _by_entry(geometry, query, right * unit, names)
     return Explanation(

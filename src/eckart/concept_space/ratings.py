@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from eckart.arrays import is_array, is_sparse, to_numpy
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import ranked
+from eckart.concept_space.rating_lines import rating_lines
 from eckart.concept_space.results import Ranking
 from eckart.documentation import document
 from eckart.engine.settings import generator
@@ -137,8 +138,9 @@ class Ratings(BaseEstimator):
         Parameters
         ----------
         ratings : array, data frame, sparse matrix, path, or opened data
-            Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix. A table of two text
-            columns and one of numbers has one rating per line: row, column, rating.
+            Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix. A table may also have
+            one rating per line: row, column, rating and perhaps a time, where rows and columns are texts or numbers
+            (``userId, movieId, rating, timestamp``).
         {y [ignored]}
 
         Returns
@@ -330,26 +332,13 @@ def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
         entries = matrix.tocoo()
         return (entries.row.astype(np.intp), entries.col.astype(np.intp), entries.data.astype(np.float64)), shape, names
     table = to_numpy(matrix).astype(np.float64)
-    if metadata is not None and shape[1] == 1 and len(metadata.labels) == 2:
-        return _one_per_line(table[:, 0], *map(np.asarray, metadata.labels.values()))
+    if (lines := rating_lines(table, metadata)) is not None:
+        size = (len(lines.row_names), len(lines.column_names))
+        return (lines.rows, lines.columns, lines.values), size, (lines.row_names, lines.column_names)
     rows, columns = np.nonzero(~np.isnan(table))
     if not np.isfinite(table[rows, columns]).all():
         raise InputError("Some ratings are infinite. Give numbers, and NaN for unknown entries.")
     return (rows, columns, table[rows, columns]), shape, names
-
-
-def _one_per_line(
-    values: np.ndarray, who: np.ndarray, what: np.ndarray
-) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
-    """A table with one rating per line: the first text column names its row, the second its column."""
-    known = ~np.isnan(values)
-    row_names, rows = np.unique(who[known], return_inverse=True)
-    column_names, columns = np.unique(what[known], return_inverse=True)
-    places = rows * len(column_names) + columns
-    if len(np.unique(places)) < len(places):
-        raise InputError("The table has one rating per line, and some pairs occur more than once. Keep one of each.")
-    names = (tuple(map(str, row_names)), tuple(map(str, column_names)))
-    return (rows, columns, values[known]), (len(row_names), len(column_names)), names
 
 
 def _grouped(places: np.ndarray, count: int) -> list[np.ndarray]:

@@ -36,8 +36,8 @@ from eckart.wording import DATA, INCLUDE_KNOWN, KEEP_ROWS
 class Concepts:
     """Rows and columns of a decomposition, for search and recommendations.
 
-    Created by `eckart.concepts`. A row can be given by its name or its index (counted from 0) among the stored rows, as
-    numbers, as a dict {column: value}, as a list of words, or as a `Query`.
+    Created by `eckart.concepts`. A stored row can be given by its name or its index (counted from 0). Any row can be
+    given as numbers, as a dict {column: value}, as a list of words, or as a `Query`.
 
     Attributes
     ----------
@@ -302,7 +302,7 @@ class Concepts:
         """
         self.geometry.need_linear("top_columns")
         weights = to_numpy(self.geometry.right[:, self._concept(concept)])
-        return strongest(f"Columns of concept {concept}", weights, n, self.columns)
+        return strongest(f"Columns of concept {concept + 1}", weights, n, self.columns)
 
     @document
     def top_rows(self, concept: int, n: int = 10) -> Ranking:
@@ -317,7 +317,7 @@ class Concepts:
         """
         rows = self._stored_rows("top_rows")
         weights = to_numpy(rows.coordinates[:, self._concept(concept)])
-        return strongest(f"Rows of concept {concept}", weights, n, rows.names)
+        return strongest(f"Rows of concept {concept + 1}", weights, n, rows.names)
 
     def _repr_html_(self) -> str:
         rows = "none" if self.rows is None else f"{self.rows.names.count:,}"

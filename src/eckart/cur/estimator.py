@@ -53,8 +53,8 @@ class CUR(FittedCUR):
     """Approximate a matrix by a few of its own columns and rows.
 
     ``C_ @ core_ @ R_`` approximates X, where `C_` holds columns of X and `R_` holds rows of X. The error is measured
-    exactly and compared with that of the best approximation of the same rank. A DataWarning is given if X has fewer
-    independent columns or rows than requested.
+    exactly and compared with that of the best approximation of the same rank. Eckart issues a DataWarning if X has
+    fewer independent columns or rows than requested.
 
     The scores of rows are their entries in the chosen columns, multiplied by `column_scales_`: `fit_transform` returns
     the entries of `C_`, always dense, and `inverse_transform` returns scores @ U @ R. Use `as_selector` to keep sparse
@@ -69,8 +69,8 @@ class CUR(FittedCUR):
         Number of columns to choose. None chooses k, or 4k for 'norm' and 'leverage'.
     n_rows : int or None, default None
         Number of rows to choose. None chooses k, or 4k for 'norm' and 'leverage'. With ``core='intersection'`` more
-        rows than columns are chosen (up to 10 more, or half as many again for 'leverage', none for 'norm'), because the
-        pseudo-inverse of a square intersection can be huge.
+        rows than columns are chosen, because the pseudo-inverse of a square intersection can be huge: up to 10 more, 50
+        % more for 'leverage', none for 'norm'.
     select : {'pivot', 'norm', 'leverage', 'volume'}, default 'pivot'
         'pivot' takes the pivots of a QR factorisation of the certified singular vectors. 'norm' samples with
         replacement by squared lengths, rescales and merges duplicates (the textbook algorithm). 'leverage' samples by

@@ -121,6 +121,17 @@ def needed_complement(projected: np.ndarray, coupling: np.ndarray, index: int, l
     return min(limit, limit - float(values[spare]))
 
 
+def least_gain(values: np.ndarray, residuals: np.ndarray) -> float:
+    """A lower bound of sum_i (lambda_i(G) - theta_i) over the first k, for a positive semidefinite G.
+
+    With w_j = R x_j / r_j, the leading eigenvalue of G on span(x_j, w_j) is at least that of [[theta_j, r_j], [r_j,
+    0]], because w_j^T G w_j >= 0. Its eigenvector and the other x_i are k orthonormal vectors, so the sum of the first
+    k eigenvalues is at least the sum of their Rayleigh quotients (Ky Fan). Upper bounds cannot be closer than that.
+    """
+    half = np.maximum(values, 1e-300) / 2.0
+    return float(np.max(residuals * (residuals / (half + np.hypot(half, residuals))), initial=0.0))
+
+
 def undetermined_groups(lower: np.ndarray, upper: np.ndarray, slack: float) -> tuple[tuple[int, int], ...]:
     """Runs of neighbours whose intervals [lower - slack, upper + slack] touch: only their span is determined.
 

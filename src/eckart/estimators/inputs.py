@@ -87,7 +87,7 @@ def opened(X: object, memory: int | None) -> Any:
         return open_with(X, memory=memory)
     except (ParameterError, FileError) as error:
         if re.search(r"\b(key|delimiter|decimal|encoding|header|row_names|columns)=", str(error)):
-            hint = "Reading options are given with eckart.open_data: fit(eckart.open_data(X, key=...))."
+            hint = "Pass reading options to eckart.open_data: fit(eckart.open_data(X, key=...))."
             raise type(error)(f"{error} {hint}") from error
         raise
 

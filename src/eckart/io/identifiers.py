@@ -165,8 +165,8 @@ def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -
 
 def _unknown(names: list[str]) -> Note:
     text = (
-        f"May identify the rows but is analysed: {listed(names)}. Comparing all its "
-        "values takes more memory than is allowed. Leave it out if it is not a measurement."
+        f"Analysed as measurements, although they may only identify the rows: {listed(names)}. A check "
+        "takes more memory than is allowed. Leave out columns that are not measurements."
     )
     return Note("numbering_column", text)
 

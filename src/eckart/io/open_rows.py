@@ -276,7 +276,7 @@ def _is_zarr(folder: str) -> bool:
 
 
 _PARQUET = (".parquet", ".pq")
-_TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
+_TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
 
 
 _OPENERS: dict[str, Callable[..., RowSource | None]] = {

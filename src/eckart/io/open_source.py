@@ -22,6 +22,7 @@ FORMATS = {
     ".tab": "tsv",
     ".txt": "txt",
     ".dat": "txt",
+    ".data": "txt",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".feather": "arrow",

@@ -80,12 +80,12 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     path_method : {'auto', 'FW', 'D'}, default 'auto'
         Accepted for compatibility. Shortest paths are exact.
     neighbors_algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default 'auto'
-        Search method for metrics other than the Euclidean one, which scikit-learn searches.
+        Search method of scikit-learn, which is used for all metrics except the Euclidean one.
     n_jobs : int or None, default None
-        Number of jobs of that search. Everything else follows the BLAS setting.
+        Number of jobs of scikit-learn's search. Everything else follows the BLAS setting.
     metric : str or callable, default 'minkowski'
-        Distance, as in ``sklearn.neighbors.NearestNeighbors``. With 'precomputed', X has the distances between rows, or
-        a sparse graph of them, and the X of `transform` the distances to the fitted rows.
+        Distance, as in ``sklearn.neighbors.NearestNeighbors``. With 'precomputed', X contains the distances between
+        rows, or a sparse graph of them. `transform` then takes the distances to the fitted rows.
     p : float, default 2
         Exponent of the Minkowski metric.
     metric_params : dict or None, default None

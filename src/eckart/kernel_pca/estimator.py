@@ -74,8 +74,8 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
         Number of components, or a share such as 0.9 of the trace of the centred kernel. None keeps all components whose
         eigenvalue is not zero.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine', 'laplacian', 'precomputed'} or callable, default 'linear'
-        Kernel function. A callable takes two rows and returns a number. With 'precomputed', X is the kernel of the rows
-        with each other, and the X of `transform` their kernel with the fitted rows.
+        Kernel function. A callable takes two rows and returns a number. With 'precomputed', X contains the kernel of
+        all pairs of rows. `transform` then takes the kernel of new rows with the fitted rows.
     gamma : float, 'median', 'local' or None, default None
         Width of rbf, laplacian, poly and sigmoid. None is 1 / n_features. 'median' and 'local' derive it from the
         median and the 10 % quantile of the distances between rows; 'local' separates nested groups such as rings.

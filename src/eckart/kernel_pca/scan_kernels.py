@@ -1,8 +1,12 @@
-"""scan_kernels: compare kernels and widths on the same rows, with three measures of quality.
+"""scan_kernels: compare kernels and widths on the same rows, with four measures of quality.
 
+separation       share of held-out rows that a linear discriminant of the scores puts into the right group
 kept             share of the trace of the centred kernel on the components (certified from below)
 trustworthiness  whether neighbours in the scores are neighbours in the data (1 is best)
-preimage_error   mean squared distance between rows left out and their pre-images, as a share of their variance
+preimage_error   mean squared distance between held-out rows and their pre-images, as a share of their variance
+
+The groups are the connected parts of the graph of nearest neighbours. As many linear components as columns reconstruct
+every row, whatever the data. The pre-images therefore use fewer components than columns.
 """
 
 from __future__ import annotations
@@ -13,14 +17,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import trustworthiness
+from sklearn.neighbors import kneighbors_graph
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, Matrix, is_sparse
+from eckart.arrays import Matrix, is_sparse
 from eckart.documentation import document
 from eckart.engine.matrix import open_matrix
 from eckart.engine.settings import generator
 from eckart.errors import EckartWarning, InputError, require
+from eckart.formatting import counted
 from eckart.kernel_pca.estimator import KernelPCA
 from eckart.kernel_pca.fit import median_gamma
 from eckart.kernel_pca.options import numbers
@@ -29,8 +38,10 @@ from eckart.options import check_choice, check_count
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURES = {"preimage_error": 1, "trustworthiness": -1, "kept": -1}
+MEASURES = {"separation": -1, "preimage_error": 1, "trustworthiness": -1, "kept": -1}
 """Measure -> 1 where less is better, -1 where more is."""
+_SMALLEST_GROUP = 0.05
+"""Connected parts with a smaller share of the rows are not groups."""
 FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)
 _WIDE = ("rbf", "laplacian", "poly", "sigmoid")
 
@@ -46,12 +57,16 @@ class KernelTrial:
         Kernel.
     gamma : float or None
         Width. None for kernels without one.
+    separation : float
+        Share of held-out rows that a linear discriminant of the scores puts into the right connected group. NaN if
+        the rows do not fall into separate groups.
     kept : float
         Certified share of the trace of the centred kernel.
     trustworthiness : float
         Whether neighbours in the scores are neighbours in the data; 1 is best.
     preimage_error : float
-        Mean squared distance between held-out rows and their pre-images, divided by their variance.
+        Mean squared distance between held-out rows and their pre-images, divided by their variance. At most one
+        component less than there are columns is used.
     failure : str
         Why the trial failed. Empty if it succeeded.
 
@@ -66,6 +81,7 @@ class KernelTrial:
 
     kernel: str
     gamma: float | None
+    separation: float = float("nan")
     kept: float = float("nan")
     trustworthiness: float = float("nan")
     preimage_error: float = float("nan")
@@ -95,8 +111,8 @@ class KernelScan:
     >>> import numpy as np, eckart as ek
     >>> rows = np.random.default_rng(0).normal(size=(30, 3))
     >>> scan = ek.scan_kernels(rows, kernels=("linear", "rbf"), gammas=(0.1, 1.0))
-    >>> scan.best.kernel, len(scan.trials)
-    ('linear', 3)
+    >>> scan.by, len(scan.trials)
+    ('preimage_error', 3)
     """
 
     trials: tuple[KernelTrial, ...]
@@ -138,13 +154,17 @@ class KernelScan:
         return frame
 
     def __str__(self) -> str:
-        lines = [f"{'kernel':<10} {'gamma':>10} {'kept':>8} {'trustworthiness':>16} {'preimage_error':>15}"]
+        heads = f"{'separation':>11} {'kept':>8} {'trustworthiness':>16} {'preimage_error':>15}"
+        lines = [f"{'kernel':<10} {'gamma':>10} {heads}"]
         for trial in self.trials:
             gamma = "-" if trial.gamma is None else f"{trial.gamma:.4g}"
-            numbers = f"{trial.kept:>8.4f} {trial.trustworthiness:>16.4f} {trial.preimage_error:>15.4f}"
+            separation = "-" if np.isnan(trial.separation) else f"{trial.separation:.4f}"
+            quality = f"{trial.kept:>8.4f} {trial.trustworthiness:>16.4f} {trial.preimage_error:>15.4f}"
+            numbers = f"{separation:>11} {quality}"
             lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure or numbers}")
         lines.append(
-            f"{self.n_components} components, {self.rows} rows, a fifth of them held out; best {self.by} first."
+            f"{counted(self.n_components, 'component')}, {self.rows} rows, a fifth of them held out; "
+            f"best {self.by} first."
         )
         return "\n".join(lines)
 
@@ -155,7 +175,7 @@ def scan_kernels(
     kernels: Sequence[str] = ("linear", "cosine", "poly", "rbf", "laplacian"),
     gammas: Sequence[float] | None = None,
     n_components: int = 2,
-    by: str = "preimage_error",
+    by: str = "auto",
     n_neighbors: int = 5,
     max_rows: int = 1000,
     random_state: object = None,
@@ -175,11 +195,12 @@ def scan_kernels(
         others.
     n_components : int, default 2
         Number of components.
-    by : {'preimage_error', 'trustworthiness', 'kept'}, default 'preimage_error'
-        Measure that sorts the trials. `kept` cannot compare the widths of one kernel, because the widest always keeps
-        most.
+    by : {'auto', 'separation', 'preimage_error', 'trustworthiness', 'kept'}, default 'auto'
+        Measure that sorts the trials. 'auto' is 'separation' if the rows fall into separate groups, otherwise
+        'preimage_error'. Ties are sorted by the pre-image error. `kept` cannot compare the widths of one kernel,
+        because the widest always keeps most.
     n_neighbors : int, default 5
-        Number of neighbours for the trustworthiness.
+        Number of neighbours for the trustworthiness. The groups use at least log2(n) neighbours.
     max_rows : int, default 1000
         Number of rows sampled from larger data. One fifth of them is held out for the pre-images.
     random_state : int, Generator or None, default None
@@ -198,46 +219,75 @@ def scan_kernels(
 
     Notes
     -----
-    `kept` is the certified share of the trace of the centred kernel. `trustworthiness` measures whether neighbours in
-    the scores are neighbours in the data; 1 is best. `preimage_error` is the mean squared distance between held-out
-    rows and their pre-images, divided by their variance.
+    `separation` is the share of held-out rows that a linear discriminant of the scores puts into the right group.
+    Groups are the connected parts of the graph of nearest neighbours, such as two nested rings. `kept` is the certified
+    share of the trace of the centred kernel. `trustworthiness` measures whether neighbours in the scores are neighbours
+    in the data; 1 is best. `preimage_error` is the mean squared distance between held-out rows and their pre-images,
+    divided by their variance. As many linear components as columns reconstruct every row, so the pre-images use at most
+    one component less than there are columns.
 
     Examples
     --------
     >>> import numpy as np, eckart as ek
-    >>> angle = np.linspace(0, 6, 60)
-    >>> rings = np.column_stack([np.cos(angle), np.sin(angle)]) * np.repeat([1.0, 3.0], 30)[:, None]
+    >>> angle = np.tile(np.linspace(0, 6, 60), 2)
+    >>> rings = np.column_stack([np.cos(angle), np.sin(angle)]) * np.repeat([1.0, 3.0], 60)[:, None]
     >>> scan = ek.scan_kernels(rings, kernels=("linear", "rbf"), n_components=2)
-    >>> len(scan.trials), scan.best.kernel
-    (6, 'linear')
+    >>> len(scan.trials), scan.by, scan.best.kernel
+    (6, 'separation', 'rbf')
     """
-    check_choice("by", by, tuple(MEASURES))
+    check_choice("by", by, ("auto", *MEASURES))
     check_count("n_components", n_components, None)
     for kernel in kernels:
         check_choice("kernels", kernel, ("linear", "cosine", *_WIDE))
-    tried, left_out = _drawn(X, check_count("max_rows", max_rows, None), random_state)
+    split = _drawn(X, check_count("max_rows", max_rows, None), random_state, n_neighbors)
     trials = [
-        _trial(tried, left_out, kernel, gamma, n_components, n_neighbors, options)
+        _trial(split, kernel, gamma, n_components, n_neighbors, options)
         for kernel in kernels
-        for gamma in _widths(kernel, gammas, tried)
+        for gamma in _widths(kernel, gammas, split.rows)
     ]
+    measure = ("preimage_error" if split.groups is None else "separation") if by == "auto" else by
 
-    def rank(trial: KernelTrial) -> float:
-        value = MEASURES[by] * float(getattr(trial, by))
-        return value if np.isfinite(value) else np.inf
+    def rank(trial: KernelTrial) -> tuple[float, float]:
+        first, tied = MEASURES[measure] * float(getattr(trial, measure)), trial.preimage_error
+        return (first if np.isfinite(first) else np.inf, tied if np.isfinite(tied) else np.inf)
 
-    return KernelScan(tuple(sorted(trials, key=rank)), by, n_components, tried.shape[0] + left_out.shape[0])
+    return KernelScan(tuple(sorted(trials, key=rank)), measure, n_components, len(split.order))
 
 
-def _drawn(X: object, most: int, random_state: object) -> tuple[Matrix, Matrix]:
-    """(rows to fit, held-out rows)."""
+@dataclass(frozen=True)
+class _Split:
+    """Rows to fit, held-out rows, and the groups of both, or None if there are fewer than two groups."""
+
+    rows: Matrix
+    left_out: Matrix
+    order: np.ndarray
+    groups: tuple[np.ndarray, np.ndarray] | None
+
+
+def _drawn(X: object, most: int, random_state: object, neighbors: int) -> _Split:
     rows = numbers(open_matrix(X, stream=False))
     _, rng = generator(random_state)
     order = rng.permutation(rows.shape[0])[:most]
     if len(order) < 10:
         raise InputError(f"{len(order)} rows are too few to compare kernels on held-out rows; at least 10 are needed.")
     cut = max(2, len(order) // 5)
-    return rows[np.sort(order[cut:])], rows[np.sort(order[:cut])]
+    order = np.concatenate([np.sort(order[cut:]), np.sort(order[:cut])])
+    groups = _groups(rows[order], neighbors)
+    held = len(order) - cut
+    both = None if groups is None else (groups[:held], groups[held:])
+    return _Split(rows[order[:held]], rows[order[held:]], order, both)
+
+
+def _groups(rows: Matrix, neighbors: int) -> np.ndarray | None:
+    """The connected part of each row in the graph of nearest neighbours, -1 in small parts; None if only one is large.
+
+    A sample of one group stays connected with high probability from about log n neighbours on.
+    """
+    near = min(max(neighbors, int(np.ceil(np.log2(rows.shape[0])))), rows.shape[0] - 1)
+    _, parts = connected_components(kneighbors_graph(rows, near), directed=False)
+    counts = np.bincount(parts)
+    large = counts >= max(near + 1, _SMALLEST_GROUP * rows.shape[0])
+    return np.where(large[parts], parts, -1) if np.count_nonzero(large) > 1 else None
 
 
 def _widths(kernel: str, gammas: Sequence[float] | None, rows: object) -> list[float | None]:
@@ -249,26 +299,44 @@ def _widths(kernel: str, gammas: Sequence[float] | None, rows: object) -> list[f
     return [factor * middle for factor in FACTORS]
 
 
-def _trial(
-    rows: Array, left_out: Array, kernel: str, gamma: float | None, k: int, neighbors: int, options: Keywords
-) -> KernelTrial:
+def _trial(split: _Split, kernel: str, gamma: float | None, k: int, neighbors: int, options: Keywords) -> KernelTrial:
     model = KernelPCA(k, kernel=kernel, gamma=gamma, fit_inverse_transform=True, **options)
+    fewer = min(k, max(1, split.rows.shape[1] - 1))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EckartWarning)
-            scores = model.fit_transform(rows)
-            back = model.inverse_transform(model.transform(left_out))
+            scores = np.asarray(model.fit_transform(split.rows))
+            held_out = np.asarray(model.transform(split.left_out))
+            back_model = model if fewer == k else clone(model).set_params(n_components=fewer).fit(split.rows)
+            back = back_model.inverse_transform(back_model.transform(split.left_out))
     except InputError as error:
         return KernelTrial(kernel, gamma, failure=str(error).partition(":")[0])
-    dense = np.asarray(rows.toarray() if is_sparse(rows) else rows, np.float64)
-    wanted = np.asarray(left_out.toarray() if is_sparse(left_out) else left_out, np.float64)
-    spread = float(np.mean((wanted - dense.mean(axis=0)) ** 2)) or 1.0
-    near = min(neighbors, max(1, (len(dense) - 1) // 2))
+    rows, wanted = _dense(split.rows), _dense(split.left_out)
+    spread = float(np.mean((wanted - rows.mean(axis=0)) ** 2)) or 1.0
+    near = min(neighbors, max(1, (len(rows) - 1) // 2))
     certificate = model.certificate_
     return KernelTrial(
         kernel,
         gamma,
+        separation=_separation(scores, held_out, split.groups),
         kept=float("nan") if certificate is None else certificate.explained[0],
-        trustworthiness=float(trustworthiness(dense, scores, n_neighbors=near)),
+        trustworthiness=float(trustworthiness(rows, scores, n_neighbors=near)),
         preimage_error=float(np.mean((wanted - back) ** 2)) / spread,
     )
+
+
+def _dense(rows: Matrix) -> np.ndarray:
+    return np.asarray(rows.toarray() if is_sparse(rows) else rows, np.float64)
+
+
+def _separation(scores: np.ndarray, held_out: np.ndarray, groups: tuple[np.ndarray, np.ndarray] | None) -> float:
+    """Share of held-out rows that a linear discriminant of the scores puts into the right group."""
+    if groups is None:
+        return float("nan")
+    known, wanted = groups[0] >= 0, groups[1] >= 0
+    if not wanted.any() or len(np.unique(groups[0][known])) < 2:
+        return float("nan")
+    size = np.abs(scores).max(axis=0)
+    scores, held_out = scores / np.where(size > 0, size, 1.0), held_out / np.where(size > 0, size, 1.0)
+    discriminant = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=1e-9)
+    return float(discriminant.fit(scores[known], groups[0][known]).score(held_out[wanted], groups[1][wanted]))

@@ -80,8 +80,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         Number of components. 'auto' takes the number of rows of a given H; otherwise, like None, the number of columns.
     init : {None, 'random', 'nndsvd', 'nndsvda', 'nndsvdar', 'custom'}, default None
         Starting point. None starts from singular vectors whose zeros are filled in proportion to the factors ('nndsvda'
-        for the solvers 'cd' and 'mu'), or from random numbers if there are fewer singular vectors than components.
-        'custom' takes W and H from `fit_transform`.
+        for the solvers 'cd' and 'mu'). If there are fewer singular vectors than components, it starts from random
+        numbers. 'custom' takes W and H from `fit_transform`.
     solver : {'auto', 'cd', 'mu'}, default 'auto'
         'auto' is accelerated, uses all threads and never increases the objective. 'cd' (coordinate descent) and 'mu'
         (multiplicative updates) follow the scikit-learn solvers of these names.
@@ -89,8 +89,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         Loss to minimise: half the squared error (2), the Kullback-Leibler divergence (1), the Itakura-Saito divergence
         (0) or any other beta-divergence.
     tol : float, default 1e-4
-        Stop when the projected gradients have decreased by this factor, or when the error decreases by less than about
-        this share of what the components explain.
+        Stop when the projected gradients have decreased by this factor. Also stop when the error decreases by less than
+        about this share of what the components explain.
     max_iter : int, default 200
         Maximum number of iterations.
     random_state : int, RandomState, Generator or None, default None
@@ -145,7 +145,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         loss(X, W H) + alpha_W n_features (l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|^2)
                      + alpha_H n_samples (l1_ratio |H|_1 + (1 - l1_ratio)/2 |H|^2)
 
-    Rows are observations. Where a text puts observations in columns, W and H exchange their roles.
+    Rows are observations. In texts that put observations in columns, W and H have each other's role.
 
     References
     ----------

@@ -37,8 +37,8 @@ class ProbabilisticMixin:
     def get_covariance(self) -> Array:
         """Compute the covariance of the probabilistic PCA model.
 
-        With components V, their variances l and the noise variance s, the covariance is V diag(l - s) V^T + s I, in the
-        units of the data, whether or not the estimator whitens. Its trace is the total variance of the data. With fewer
+        With components V, their variances l and the noise variance s, the covariance is V diag(l - s) V^T + s I. It is
+        in the units of the data, even if the estimator whitens. Its trace is the total variance of the data. With fewer
         rows than columns, scikit-learn's covariance is larger, because it uses `noise_variance_`, a mean over n_samples
         - k directions, for all n_features - k.
 

@@ -56,7 +56,7 @@ class WeightedProjection(Projection):
     def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> Array:
         """Find the components of X and return the scores of its rows.
 
-        Costs the passes of `fit` and one more pass over the data.
+        Takes one pass over the data more than `fit`.
 
         {Parameters: X, y, sample_weight; Returns: array [scores]}
         """

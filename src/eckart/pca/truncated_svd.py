@@ -41,9 +41,9 @@ class FittedTruncatedSVD:
 class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, FittedTruncatedSVD):
     """Truncated singular value decomposition with a certificate.
 
-    Finds the leading singular vectors of a matrix without centring it, as in latent semantic analysis, and proves how
-    much of the sum of squares they explain. TruncatedSVD can replace ``sklearn.decomposition.TruncatedSVD``: it has the
-    same parameters, attributes and sign convention.
+    Finds the leading singular vectors of a matrix without centring it, as in latent semantic analysis. Proves how much
+    of the sum of squares they explain. TruncatedSVD can replace ``sklearn.decomposition.TruncatedSVD``: it has the same
+    parameters, attributes and sign convention.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         return None, "Needs the variance of each column: the data, or a decomposition with all components."
     quantile = tracy_widom(e.options.level)
     if e.short < _FEWEST:
-        return None, f"The distribution of the edge needs at least {_FEWEST} components; there are {e.short}."
+        return None, f"Needs at least {_FEWEST} components to estimate the edge of the noise; there are {e.short}."
     left = e.column_ratios.copy()
     count = min(len(e.ratios), e.right.shape[1], e.short - 1, 2 * e.most + 1)
     edges, columns = np.zeros(count), []

@@ -48,7 +48,7 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
     if above := above_smooth_noise(e, min(most, e.short)):
         return above, (
             f"{counted(above, 'component explains', 'components explain')} more than noise with a correlation of 0.5 "
-            "between neighbouring columns, one after the other."
+            "between neighbouring columns."
         )
     largest = float(ratios[: max(3 * e.short // 4, 1)].max())
     return 0, f"No component explains more than {largest:.3g} times as much as the next."

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from eckart.formatting import counted
-from eckart.rank.evidence import WHOLE, Evidence
+from eckart.rank.evidence import Evidence
 
 _FLOOR = 1e-15
 """Differences and variances below this share of the largest count as rounding."""
@@ -80,7 +80,7 @@ def by_evidence(e: Evidence) -> tuple[int | None, str]:
     if e.rows < e.columns:
         return None, f"Needs at least as many rows as columns; the table has {e.rows:,} x {e.columns:,}."
     if not e.whole or e.known is not None:
-        return None, f"Needs all {e.short:,} variances; they are computed only up to {WHOLE:,}."
+        return None, f"Needs all {e.short:,} variances, but only the leading ones are known."
     ratios = np.concatenate([e.ratios, np.zeros(e.columns - len(e.ratios))])
     if len(ratios) < 2:
         return None, "Needs at least two columns."

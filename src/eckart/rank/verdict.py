@@ -102,7 +102,7 @@ class RankChoice:
     rows : int
         Number of rows of the data.
     columns : int
-        Number of columns of the data.
+        Number of columns, without constant ones and exact multiples of others.
     method : str
         Method that the number is for.
     scaled : bool
@@ -112,7 +112,7 @@ class RankChoice:
     notes : tuple of str
         What the reader should know, such as imputed values.
     correlated : bool
-        Whether the residual of the sequential tests is noise with correlated neighbouring columns.
+        Whether neighbouring columns of the residual of the sequential tests are correlated.
     neighbours : float
         Estimated correlation of the noise of neighbouring columns; 0 if there is no sign of it.
     decorrelated : int or None
@@ -127,9 +127,9 @@ class RankChoice:
         Sequential tests whose assumptions hold, the preferred one first. If 'permutation' and 'sign_flip' differ and
         the rows have unequal variance, 'permutation' is not among them.
     lowest : int or None
-        Lower bound of the number without an assumption on the noise.
+        Lower bound of the number without an assumption about the noise.
     highest : int or None
-        Upper bound of the number without an assumption on the noise. None if nothing bounds it.
+        Upper bound of the number without an assumption about the noise. None if nothing bounds it.
     reason : str
         Why the number is not certain. Empty if it is, or if only descriptive rules were asked.
 
@@ -183,7 +183,7 @@ class RankChoice:
 
     @property
     def certain(self) -> bool:
-        """Whether the number needs no assumption on the covariance of the noise."""
+        """Whether the number needs no assumption about the covariance of the noise."""
         return self.lowest is not None and not self.reason
 
     @property
@@ -193,16 +193,16 @@ class RankChoice:
 
     @property
     def decided_by(self) -> str:
-        """The rule that `k` comes from: its name, "vote", or "" if no rule could say.
+        """The rule that `k` comes from: its name, "vote", or "" if every rule abstains.
 
-        "decorrelated" is 'sign_flip' after the correlation of neighbouring columns is removed, "equalised" is
-        'sign_flip' after the noise is scaled to equal variance, "horn" is Horn's parallel analysis.
+        "decorrelated" is 'sign_flip' after the correlation of neighbouring columns is removed. "equalised" is
+        'sign_flip' after the noise is scaled to equal variance. "horn" is Horn's parallel analysis.
         """
         return self._decision[1]
 
     @property
     def above_noise(self) -> int | None:
-        """Number of components above independent noise, whether or not the residual is such noise."""
+        """Number of components that explain more than independent noise would, even if the residual is correlated."""
         return self._tested[0]
 
     @property
@@ -254,7 +254,7 @@ class RankChoice:
 
     @property
     def apart(self) -> int | None:
-        """Number of components that stand apart from noise of any covariance, if that rule answered."""
+        """Number of components that stand apart from noise of any covariance; None if that rule abstains."""
         return next((v.k for v in self._said(ANY_NOISE)), None)
 
     def _said(self, rules: tuple[str, ...]) -> list[Verdict]:
@@ -296,7 +296,7 @@ class RankChoice:
 
     @property
     def uncertainty(self) -> str:
-        """How far the number is uncertain, in a sentence; empty if it is certain."""
+        """One sentence on the uncertainty of the number; empty if it is certain."""
         if not self.reason or self.lowest is None:
             return ""
         if self.highest is None and self.lowest >= min(self.rows - 1, self.columns):

@@ -49,8 +49,8 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
         Number of columns to keep, or their share. If neither this nor `threshold` is given, half of the columns are
         kept.
     target : {'auto', 'numbers', 'classes'}, default 'auto'
-        Type of y. 'auto' treats text and booleans as classes, and integers if there are at most 20 distinct values that
-        occur 5 times on average. `target_` has the result.
+        Type of y. 'auto' treats text and booleans as classes. It does the same for integers with at most 20 distinct
+        values, which occur at least 5 times each on average. `target_` has the result.
     random_state : int, RandomState or None, default None
         Seed of the noise that mutual information adds to break ties. None uses a fixed seed.
 

@@ -158,7 +158,7 @@ def cores(a: sp.Matrix, w: object, taken: Drawn, kept: Drawn, kind: str) -> tupl
 def _scale_step(c: object, bottom: object) -> Step:
     statement = tr(
         "Divide each drawn column by $sqrt(c q_j)$ and each drawn row by $sqrt(r p_i)$, where $c$"
-        " and $r$ are the numbers of draws. One drawn $m$ times is kept once and multiplied by "
+        " and $r$ are the numbers of draws. A row or column drawn $m$ times is kept once and multiplied by "
         "$sqrt(m)$."
     )
     formula = "C e_j = A e_j / sqrt(c q_j),  e_i^T R = e_i^T A / sqrt(r p_i)"

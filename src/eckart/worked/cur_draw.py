@@ -42,7 +42,7 @@ def _check_draws(draws: list[int], chances: list[Value], name: str) -> None:
         )
     if any(chances[j - 1] == 0 for j in draws):
         raise ParameterError(
-            tr("{given} names one that is all zeros, which is never drawn. Take another.", given=argument(name, draws))
+            tr("{given}: one of these is all zeros and is never drawn. Choose another.", given=argument(name, draws))
         )
 
 

@@ -35,7 +35,7 @@ def eigen(given: object) -> Solution:
     """
     m = square(given, "eigen", side=8)
     found = spectrum(m)
-    remark = tr("It is not symmetric, so roots may be complex and eigenvectors too few.")
+    remark = tr("It is not symmetric, so roots may be complex, and there may be too few eigenvectors.")
     if m.is_symmetric():
         remark = tr(
             "It is symmetric, so its eigenvalues are real, and eigenvectors of different eigenvalues are orthogonal."

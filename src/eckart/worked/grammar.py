@@ -135,7 +135,7 @@ class _Reader:
     def inside(self) -> sp.Expr:
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise self.refuse(tr("Brackets are more than {most} deep.", most=_DEEPEST))
+            raise self.refuse(tr("Brackets are nested more than {most} levels deep.", most=_DEEPEST))
         value = self.sum()
         if self.take() != ")":
             raise self.refuse(tr("A bracket is not closed."))

@@ -73,11 +73,11 @@ def square(given: object, task: str, *, side: int) -> sp.Matrix:
         if task == "determinant":
             raise InputError(
                 tr("The matrix is {rows} x {columns}, and only square matrices have determinants. Check for a missing "
-                   "entry; for a rectangular matrix ask for svd or rank.", **size)
+                   "entry; for a rectangular matrix use svd or rank.", **size)
             )  # fmt: skip
         raise InputError(
             tr("The matrix is {rows} x {columns}, and only square matrices have eigenvalues. Check for a missing "
-               "entry; for a rectangular matrix ask for svd or rank.", **size)
+               "entry; for a rectangular matrix use svd or rank.", **size)
         )  # fmt: skip
     return found
 

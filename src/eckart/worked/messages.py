@@ -53,7 +53,7 @@ def language(name: str) -> Iterator[None]:
     Yields
     ------
     None
-        Nothing; use it as a context manager.
+        Nothing. Call it in a ``with`` statement.
 
     Raises
     ------

@@ -254,7 +254,9 @@ def _saving(a: sp.Matrix, k: int) -> str:
         "those of $H$ the activations."
     )
     saving = tr(
-        "The factors store {stored} numbers, not fewer than the {whole} of the matrix.", stored=stored, whole=whole
+        "The factors store {stored} numbers and the matrix has {whole}, so nothing is saved.",
+        stored=stored,
+        whole=whole,
     )
     if stored < whole:
         saving = tr(

@@ -129,7 +129,7 @@ def _products_step(data: Prepared, divide: str) -> Step:
     statement = tr("Cross-products of the columns, and the mean squares and products.")
     if data.centered:
         statement = tr("Cross-products of the columns, and the covariance matrix.")
-    remark = tr("Both have the same eigenvectors; only the eigenvalues are divided.")
+    remark = tr("Both have the same eigenvectors; their eigenvalues differ by the divisor.")
     if data.variances is not None and data.centered:
         remark = f"{tr('$C$ is the correlation matrix.')} {remark}"
     divided = Equation("C", (data.cross_products / data.divisor).applyfunc(sp.expand))
@@ -239,7 +239,7 @@ def _flips(flip: Sequence[int], most: int) -> tuple[int, ...]:
     if not set(flip) <= set(range(1, most + 1)):
         raise ParameterError(
             tr(
-                "{given} names a component that does not exist: they are counted from 1 to {most}.",
+                "{given} names a component that does not exist: give numbers from 1 to {most}.",
                 given=argument("flip", list(flip)),
                 most=most,
             )

@@ -100,7 +100,7 @@ def scree(given: object, *, center: bool = True, scale: bool = False) -> Figure:
     x = x / x.std(axis=0, ddof=1) if scale else x
     squares = np.linalg.svd(x, compute_uv=False) ** 2
     if not squares.sum() > 0:
-        raise InputError(tr("The table does not vary, so there is nothing to share out. Check the entries."))
+        raise InputError(tr("The table does not vary, so there are no shares to draw. Check the entries."))
     share = squares / squares.sum()
     indices = np.arange(1, len(share) + 1)
     figure = _figure(5, 3.6)

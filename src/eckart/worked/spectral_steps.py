@@ -198,8 +198,8 @@ def _is_in_letter(pair: Eigenpair) -> bool:
 def _by_letter(root: Root, name: str) -> tuple[Step, ...]:
     """The eigenvector as a polynomial in λ, the same for all roots of one factor."""
     statement = tr(
-        "Solve with $λ$ as a symbol and use $p(λ) = 0$ to lower its powers. The same vector serves all roots of this "
-        "factor; put the root in and divide by the length."
+        "Solve with $λ$ as a symbol and use $p(λ) = 0$ to lower its powers. The same vector is valid for all roots of "
+        "this factor; substitute the root and divide by the length."
     )
     steps = []
     for pair in root.eigenpairs:

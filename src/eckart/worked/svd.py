@@ -162,7 +162,7 @@ def _factor_steps(parts: Factors, values: list[Value], left: sp.Matrix) -> list[
     return [
         Step(tr("Singular values are the square roots of these eigenvalues."), "σ_i = sqrt(λ_i)", numbers, remark),
         Step(
-            tr("Left singular vectors: send each right one through $A$ and divide by its singular value."),
+            tr("Left singular vectors: multiply $A$ by each right one and divide by its singular value."),
             "u_i = A v_i / σ_i",
             vectors,
             more=partial(product_steps, parts.a, parts.right, "(A V)") if parts.a.rows <= 8 else None,

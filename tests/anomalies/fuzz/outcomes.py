@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import gzip
 import io
 import itertools
 import traceback
@@ -196,7 +197,9 @@ def _doubles(array: Any) -> Any:
 
 
 def _mtx(path: Path, _found: Outcome) -> Any:
-    matrix = scipy.io.mmread(path)
+    content = (gzip.open if path.suffix == ".gz" else open)(path, "rb").read()
+    # SciPy crashes if an array ends in a blank without a line end.
+    matrix = scipy.io.mmread(io.BytesIO(content + b"\n"))
     return sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix, np.float64)
 
 

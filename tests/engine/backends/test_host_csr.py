@@ -50,3 +50,16 @@ def test_stored_entries_are_counted_in_the_rows_that_count() -> None:
     matrix = sparse.csr_array(np.array([[1.0, 0, 2], [3, 0, 0], [4, 5, 6]]))
     np.testing.assert_array_equal(host_csr.stored_counts(matrix), [3, 1, 2])
     np.testing.assert_array_equal(host_csr.stored_counts(matrix, np.array([True, True, False])), [2, 0, 1])
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_small_products_reuse_the_transpose(precision: str) -> None:
+    matrix = rows_of("random").astype(precision)
+    rows, right = RowBlocks(matrix, precision), np.random.default_rng(1).standard_normal((90, 5))
+    dense = matrix.toarray().astype(np.float64)
+    product = rows.normal(np.asfortranarray(right))
+    transposed = rows.memo["transposed"]
+    np.testing.assert_array_equal(rows.normal(right), product)
+    assert rows.memo["transposed"] is transposed
+    assert product.dtype == np.float64
+    np.testing.assert_allclose(product, dense.T @ (dense @ right), rtol=1e-12 if precision == "float64" else 1e-4)

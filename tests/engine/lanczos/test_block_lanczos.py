@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from eckart.engine.lanczos import block_lanczos as module
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 
@@ -80,3 +81,17 @@ def test_a_raised_failure_probability_is_kept() -> None:
     assert all(0.0 <= pairs.failure_probability <= 0.5 for pairs in runs)
     assert any(pairs.failure_probability > 0.0 for pairs in runs)
     assert np.mean(wrong) <= 0.5
+
+
+def test_bounds_are_evaluated_only_where_they_can_prove_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated = []
+
+    def spy(*given: object) -> float:
+        evaluated.append(given)
+        return found(*given)
+
+    found = module.best_probe_bound
+    monkeypatch.setattr(module, "best_probe_bound", spy)
+    pairs = diagonal_run(np.arange(1, 601) ** -0.7, Target(10), 1, capacity=400)
+    assert pairs.proved
+    assert len(evaluated) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,3 +143,17 @@ def test_errors_across_count_by_their_squares() -> None:
     errors = Errors(main=1e-5, projected=1e-7, main_loss=0.0, product=0.0)
     upper = with_rounding(Known(values, coupled, [statement]), statement, errors, 5)
     assert np.all(upper - values[:5] <= 1e-7 + 1e-8)
+
+
+def test_bounds_of_the_whole_basis_need_no_eigenvectors_of_it() -> None:
+    """T and R_c give the same bounds as all Ritz values and R_c X."""
+    projected, coupling, complement = bordered(np.random.default_rng(5), 0.3, 1e-3)
+    values, vectors = (part[..., ::-1] for part in np.linalg.eigh(projected))
+    factor = coupling_factor(coupling.T @ coupling)
+    statement = Statement(len(values), float(np.linalg.eigvalsh(complement)[-1]))
+    errors = Errors(main=1e-6, projected=1e-8, main_loss=0.0, product=0.0)
+    every = Known(values, factor @ vectors, [statement])
+    basis = SimpleNamespace(count=len(values), projected=projected, coupling=factor)
+    leading = Known(values[:5], factor @ vectors[:, :5], [statement], basis)
+    wanted = with_rounding(every, statement, errors, 5)
+    np.testing.assert_allclose(with_rounding(leading, statement, errors, 5), wanted, rtol=1e-13)

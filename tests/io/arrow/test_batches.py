@@ -17,6 +17,7 @@ from pyarrow import ipc
 import eckart as ek
 from eckart.errors import FileError, MemoryBudgetError
 from eckart.io.open_rows import open_rows
+from eckart.io.open_source import open_source
 
 ROWS = 4000
 
@@ -93,3 +94,17 @@ def test_more_rows_than_the_file_has_room_for_are_refused(tmp_path: Path) -> Non
     for call in (open_rows, lambda path: ek.decompose(path, k=1, stream=True, memory=200_000)):
         with pytest.raises(FileError, match="1,125,899,906,842,624 rows, more than the file has room for"):
             call(path)
+
+
+def test_damage_in_a_column_that_is_left_out(tmp_path: Path) -> None:
+    """Whole and in blocks, other columns are read; Arrow reports this damage as OSError."""
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1234], pa.int32()), pa.array([1.0]))
+    path = write(tmp_path / "x.arrow", pa.table({"a": np.arange(1234.0), "run": runs}), 1234)
+    content = path.read_bytes()
+    node = (1234).to_bytes(8, "little") + bytes(8)  # rows and missing values of a column
+    assert content.count(node) == 2
+    place = content.rindex(node)
+    path.write_bytes(content[:place] + (1235).to_bytes(8, "little") + content[place + 8 :])
+    with pytest.raises(OSError, match="length"):
+        ipc.open_file(path).get_batch(0)
+    np.testing.assert_array_equal(open_rows(path).read(0, 1234), np.asarray(open_source(path).matrix))

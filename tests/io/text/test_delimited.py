@@ -80,6 +80,18 @@ def test_encoding_may_be_said(read: Any) -> None:
         read(text, encoding="no-such-thing")
 
 
+def test_points_between_thousands(read: Any) -> None:
+    source = read("u;v\n1.234,56;3,5\n-987,00;12.345.678,9\n2,01;1.234\n")
+    assert source.matrix.tolist() == [[1234.56, 3.5], [-987, 12345678.9], [2.01, 1234]]
+    assert "points separate thousands" in said(source)
+    wide = ";".join(f"c{i}" for i in range(5000)) + "\n" + ";".join(f"{i % 9 + 1}.234,5" for i in range(5000)) + "\n"
+    assert (read(wide).matrix == [[1000 * (i % 9 + 1) + 234.5 for i in range(5000)]]).all()
+    # Points that may be decimal signs are refused, and so is a comma between thousands.
+    for text in ("u;v\n1,5;1.234\n2,5;2.345\n", "u;v\n1.234,5;3.5\n2,5;4.25\n", "u;v\n1,234.5;1\n2,234.5;2\n4.5;3\n"):
+        with pytest.raises(FileError, match="is not a number"):
+            read(text)
+
+
 def test_decimal_comma(read: Any) -> None:
     source = read("a;b\n1,5;2\n3;-4,25e1\n")
     assert source.matrix.tolist() == [[1.5, 2], [3, -42.5]]
@@ -96,8 +108,6 @@ def test_thousands_are_never_guessed(read: Any) -> None:
         read('a,b\n"1,234",2\n"2,345",3\n')
     with pytest.raises(FileError, match="thousands"):
         read("a;b\n1,234,567;2\n2,345,678;3\n")
-    with pytest.raises(FileError, match="thousands"):
-        read("a;b\n1.234,5;2\n2.345,6;3\n")
 
 
 def test_missing_markers(read: Any) -> None:

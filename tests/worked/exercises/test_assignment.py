@@ -52,7 +52,7 @@ CASES = [
     ("eigen", 1, "D = [-6 0; 0 1]; V = [1/√2 3/5; -1/√2 4/5]", "Right."),
     ("bounds", 1, "[-3 -9; -3 -9]; 4 1/2", "Right: A_1. error: This is not the right number."),
     ("cur", 2, "[0 -3 3; -3 -3 1; -3 -1 -1; -3 1 -3]; 17; p = 10/31, 19/31, 14/31, 19/31",
-     "Right: CUR, error. p: Probabilities add up to 1, and these add up to 2."),
+     "Right: CUR, error. p: Probabilities add up to 1, but these add up to 2."),
     ("power_iteration", 1, "29; 0.971, 0.243",
      "Right: lambda. x: Close, but not to the digits given: compute with more digits."),
     ("energy", 1, "20, √5; 2 components", "Right: sigma. k: This is not the right number."),

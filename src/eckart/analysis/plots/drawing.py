@@ -65,6 +65,11 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
     dpi : int, default 200
         Resolution of PNG files.
 
+    Returns
+    -------
+    None
+        The plot is written to `path`.
+
     Raises
     ------
     ParameterError

@@ -99,7 +99,7 @@ def subset_sentence(d: Decomposition) -> str:
     if d.left is None or d.rows <= MOST_ROWS:
         return ""
     drawn = f"the {_FARTHEST} farthest from the centre and {MOST_ROWS - _FARTHEST:,} at random (seed 0)"
-    return f"Of {d.rows:,} rows {MOST_ROWS:,} are drawn: {drawn}."
+    return f"{MOST_ROWS:,} of {d.rows:,} rows are drawn: {drawn}."
 
 
 def ticks(low: float, high: float, count: int = 6) -> list[float]:

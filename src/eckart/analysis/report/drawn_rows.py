@@ -44,8 +44,8 @@ def subset_sentence(rows: int, drawn: int) -> str:
     if drawn >= rows:
         return ""
     return (
-        f"Of {rows:,} rows, {drawn:,} are drawn: the extremes of every component, and one at random (seed 0) from each "
-        "of equal strata along the first component. Shares, errors, limits and ellipses are computed from all rows."
+        f"{drawn:,} of {rows:,} rows are drawn: the extremes of every component, and a random sample (seed 0) "
+        "stratified along the first component. Shares, errors, limits and ellipses are computed from all rows."
     )
 
 

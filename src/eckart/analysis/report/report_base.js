@@ -27,7 +27,10 @@ const digits = (x, count = 4) => {
   const text = (+x.toPrecision(count)).toLocaleString("en", { maximumFractionDigits: 8 });
   return text === "-0" ? "0" : text;
 };
-const percent = (x, places = 1) => `${(100 * x).toFixed(places)}\u00a0%`;
+const percent = (x, places = 1) => { // less than everything is never rounded up to 100 %
+  const f = 100 * 10 ** places, up = 1 - 0.5 / f <= x && x < 1 - 1e-9;
+  return `${up ? (Math.floor(f * x) / 10 ** places).toFixed(places) : (100 * x).toFixed(places)}\u00a0%`;
+};
 const cut = (text, length) => (text.length > length ? text.slice(0, length - 1) + "…" : text);
 
 const make = (kind, attributes = {}, ...children) => {

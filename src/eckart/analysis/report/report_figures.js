@@ -19,8 +19,8 @@ figure("scree", {
     xAxis: axis({ type: "category", data: shown.map((a) => a.name), splitLine: { show: false } }),
     yAxis: axis({ type: "value", min: 0, max: data.additive ? 100 : undefined, axisLabel: { formatter: (x) => `${x} %` } }),
     series: [
-      { type: "bar", data: shown.map((a) => 100 * a.share), itemStyle: { color: (x) => (data.recommended && x.dataIndex >= data.recommended ? colour("sky") : colour("blue")) }, barMaxWidth: 56, label: { show: room(width), position: "inside", color: readable(blend("blue", 1)), fontSize: 11.5, formatter: (x) => (x.value >= 8 ? `${x.value.toFixed(1)} %` : "") } },
-      { type: "scatter", silent: true, symbolSize: 0.1, data: shown.map((a) => 100 * a.share), label: { show: room(width), position: "top", color: colour("soft"), fontSize: 11.5, formatter: (x) => (x.value < 8 ? `${x.value.toFixed(1)} %` : "") } },
+      { type: "bar", data: shown.map((a) => 100 * a.share), itemStyle: { color: (x) => (data.recommended && x.dataIndex >= data.recommended ? colour("sky") : colour("blue")) }, barMaxWidth: 56, label: { show: room(width), position: "inside", color: readable(blend("blue", 1)), fontSize: 11.5, formatter: (x) => (x.value >= 8 ? percent(x.value / 100) : "") } },
+      { type: "scatter", silent: true, symbolSize: 0.1, data: shown.map((a) => 100 * a.share), label: { show: room(width), position: "top", color: colour("soft"), fontSize: 11.5, formatter: (x) => (x.value < 8 ? percent(x.value / 100) : "") } },
       ...(shown[0] && shown[0].low !== null ? [{ type: "custom", renderItem: bounds, data: shown.map((a, i) => [i, 100 * a.low, 100 * (a.high ?? 1)]), z: 3 }] : []),
       ...(data.additive ? [{ type: "line", data: running.map((x) => 100 * x), symbol: "circle", symbolSize: 7, itemStyle: { color: colour("red") }, lineStyle: { color: colour("red"), width: 2 } }] : []),
     ],

@@ -124,7 +124,7 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
     Returns
     -------
     Table
-        Loadings and the communality of each column, which is the sum of their squares.
+        Loadings and communality (sum of squared loadings) of each column.
 
     {Raises: ParameterError [not centred]; See Also: varimax}
 

@@ -92,5 +92,8 @@ class CsrProducts:
         return self.functions.moments_and_product(self.rows, right, gram=gram)
 
     def additions(self, *, gram: bool, transposed: bool) -> int:
-        longest = self.functions.longest_sums(self.rows.matrix)
+        memo = self.rows.memo
+        if "longest" not in memo:  # counts all stored entries, and every error bound asks for it
+            memo["longest"] = self.functions.longest_sums(self.rows.matrix)
+        longest = memo["longest"]
         return int(longest[0 if transposed else 1] if gram else sum(longest)) + MOST_SEGMENTS

@@ -1,5 +1,7 @@
 """The loops of `eckart.engine.compiled.csr` in SciPy and NumPy, with the same arguments and without compilation.
 
+`host_csr.normal` has its own, because block Lanczos calls it in every step.
+
 A fresh installation would spend seconds compiling for what takes milliseconds on small matrices.
 """
 
@@ -25,12 +27,6 @@ def loops(entries: int) -> ModuleType:
 
         return csr
     return sys.modules[__name__]
-
-
-def normal(indptr: Array, indices: Array, data: Array, right: Array, start: int, stop: int, result: np.ndarray) -> None:
-    """result += A[start:stop]^T (A[start:stop] right)."""
-    rows = _rows(indptr, indices, data, start, stop, right.shape[0])
-    result += rows.T @ (rows @ right)
 
 
 def multiply(
@@ -63,10 +59,9 @@ def column_sums(
     columns, values, root = _entries(indptr, indices, data, roots, start, stop)
     count = result.shape[0]
     squares = values * values
-    plain = not roots.shape[0]
-    result[:, 0] += np.bincount(columns, values if plain else root * values, count)
+    result[:, 0] += np.bincount(columns, values if root is None else root * values, count)
     result[:, 1] += np.bincount(columns, squares, count)
-    result[:, 2] += np.bincount(columns, None if plain else root * root, count)
+    result[:, 2] += np.bincount(columns, None if root is None else root * root, count)
     edges = indptr[start : stop + 1] - indptr[start]
     kept = np.flatnonzero(edges[1:] > edges[:-1])  # `reduceat` treats an empty row as one entry
     result[0, 3] += float(np.sum(np.add.reduceat(squares, edges[kept]) ** 8)) if kept.size else 0.0
@@ -78,7 +73,8 @@ def column_squares(
 ) -> None:  # fmt: skip
     """result[j, 0] += sum over stored entries of (a - u mean)^2, rows start..stop."""
     columns, values, root = _entries(indptr, indices, data, roots, start, stop)
-    result[:, 0] += np.bincount(columns, (values - root * mean[columns]) ** 2, result.shape[0])
+    centre = mean[columns] if root is None else root * mean[columns]
+    result[:, 0] += np.bincount(columns, (values - centre) ** 2, result.shape[0])
 
 
 def _rows(indptr: Array, indices: Array, data: Array, start: int, stop: int, columns: int) -> Matrix:
@@ -95,9 +91,9 @@ def _rows(indptr: Array, indices: Array, data: Array, start: int, stop: int, col
 
 def _entries(
     indptr: Array, indices: Array, data: Array, roots: np.ndarray, start: int, stop: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(columns, values in float64, roots of the weights) of the stored entries."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """(columns, values in float64, roots of the weights or None for ones) of the stored entries."""
     first, last = int(indptr[start]), int(indptr[stop])
     values = data[first:last].astype(np.float64, copy=False)
-    root = np.repeat(roots[start:stop], np.diff(indptr[start : stop + 1])) if roots.shape[0] else np.ones(last - first)
-    return indices[first:last], values, root
+    root = np.repeat(roots[start:stop], np.diff(indptr[start : stop + 1])) if roots.shape[0] else None
+    return indices[first:last].astype(np.intp, copy=False), values, root  # `bincount` would convert them every time

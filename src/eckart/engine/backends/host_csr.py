@@ -94,8 +94,14 @@ def transposed(matrix: Matrix) -> Matrix:
 
 
 def normal(op: RowBlocks, right: np.ndarray) -> np.ndarray:
-    """A^T (A Q), fused: each row is gathered and scattered while it is in cache."""
-    return _tiled(op, right, loops(op.matrix.nnz).normal)
+    """A^T (A Q), fused: each row is gathered and scattered while it is in cache; by SciPy for small matrices."""
+    matrix = op.matrix
+    if matrix.nnz >= COMPILE_FROM:
+        return _tiled(op, right, loops(matrix.nnz).normal)
+    if "transposed" not in op.memo:
+        op.memo["transposed"] = matrix.T  # entries shared
+    product: np.ndarray = op.memo["transposed"] @ (matrix @ right.astype(matrix.dtype, copy=False))
+    return product.astype(np.float64, copy=False)
 
 
 def rmatmat(op: RowBlocks, left: np.ndarray) -> np.ndarray:

@@ -89,16 +89,21 @@ def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, bool]:
     L^-1/2 with its eigenpairs, and dependent directions are left out.
     """
     lengths = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+    if lengths.size and lengths.min() > floor:  # nearly always
+        scaled = gram / lengths / lengths[:, None]
+        return _inverse_root(scaled) / lengths[:, None], _is_nearly_identity(scaled)
     used = np.flatnonzero(lengths > floor)
     if not used.size:
         return np.zeros((gram.shape[0], 0)), True
-    scaled = gram[np.ix_(used, used)] / np.outer(lengths[used], lengths[used])
-    inner_part = _inverse_root(scaled)
+    inner_part, nearly = _whiten(gram[np.ix_(used, used)], floor)
     result = np.zeros((gram.shape[0], inner_part.shape[1]))
-    result[used] = inner_part / lengths[used, None]
-    # Gershgorin: all eigenvalues of the scaled matrix differ from 1 by at most its largest off-diagonal row sum.
-    off_diagonal = float(np.abs(scaled).sum(axis=1).max()) - 1.0
-    return result, off_diagonal < NEARLY_ORTHOGONAL
+    result[used] = inner_part
+    return result, nearly
+
+
+def _is_nearly_identity(scaled: np.ndarray) -> bool:
+    """Whether all eigenvalues of a matrix of unit diagonal are near 1: within the largest off-diagonal row sum."""
+    return float(np.abs(scaled).sum(axis=1).max()) - 1.0 < NEARLY_ORTHOGONAL  # Gershgorin
 
 
 def _inverse_root(scaled: np.ndarray) -> np.ndarray:

@@ -116,8 +116,8 @@ class Journal:
             return None
         if found.key != f"{number}:{key}":
             raise CheckpointError(
-                f"{path} does not match this pass over the data. Either the data changed, or the passes before it "
-                "gave different bits, as with another processor, number of threads or version of NumPy. Resume on "
+                f"{path} does not match this pass over the data. Either the data changed, or earlier passes were "
+                "rounded differently, as with another processor, number of threads or version of NumPy. Resume on "
                 f"the machine that wrote it, or remove {self.folder} to start from the beginning."
             )
         return found.arrays

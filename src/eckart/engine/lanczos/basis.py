@@ -42,6 +42,7 @@ class Basis:
     _matrix: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     _residual_gram: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     _noise: float = 0.0
+    _largest: float = 0.0
     _arriving: list[tuple[Callable[[], np.ndarray], slice, slice]] = field(default_factory=list)
     """For each block not yet recorded: coefficients and R^T R, the columns it is coupled to, and its own."""
     _gram: Array | None = None
@@ -94,6 +95,12 @@ class Basis:
         """Root mean square of the skew part of the diagonal blocks of M^T G M: the rounding of an entry of T."""
         self._record_arrived()
         return self._noise
+
+    @property
+    def largest_entry(self) -> float:
+        """The largest modulus of an entry of T, for estimates of its rounding."""
+        self._record_arrived()
+        return self._largest
 
     def ritz(self, count: int, prototype: Array) -> tuple[np.ndarray, np.ndarray]:
         """The `count` leading eigenpairs of T, decreasing; computed once for each T."""
@@ -163,12 +170,14 @@ class Basis:
     def next_block(self) -> Array:
         """An orthonormal basis of the residual, without directions at the level of rounding."""
         draft, self._draft = self._draft, None
-        floor = 10 * _UNIT * float(np.abs(self.projected).max(initial=0.0))
+        floor = 10 * _UNIT * self.largest_entry
         if draft is not None and draft.good(floor, _ROUNDING_ONLY):
             return draft.block
         return self.backend.next_block(self.rest, self.residual_gram, floor, *self._known)
 
     def _record_arrived(self) -> None:
+        if not self._arriving:
+            return
         arriving, self._arriving = self._arriving, []
         for fetched, coupled, own in arriving:
             numbers, columns = fetched(), own.stop - coupled.start
@@ -181,14 +190,15 @@ class Basis:
     def _record(self, coefficients: np.ndarray, coupled: slice, own: slice) -> None:
         older = coupled.stop - coupled.start
         self._make_room(own.stop)
-        self._matrix[own, : own.stop] = self._matrix[: own.stop, own] = 0.0
         self._matrix[coupled, own] = coefficients[:older]
         self._matrix[own, coupled] = coefficients[:older].T
         square = coefficients[older:]
-        # G is symmetric, so the skew part of M^T G M is rounding.
-        skew = float(np.sqrt(np.mean((square - square.T) ** 2) / 2.0)) if square.shape[0] > 1 else 0.0
-        self._noise = max(self._noise, skew, _UNIT * float(np.abs(square).max(initial=0.0)))
-        self._matrix[own, own] = (square + square.T) / 2.0
+        self._matrix[own, own] = symmetric = (square + square.T) / 2.0
+        # G is symmetric, so the skew part of M^T G M is rounding: the mean square of (S - S^T) / sqrt(2).
+        skew = square - symmetric
+        mean_square = 2.0 * float(np.vdot(skew, skew)) / max(skew.size, 1)
+        self._noise = max(self._noise, mean_square**0.5, _UNIT * float(np.abs(square).max(initial=0.0)))
+        self._largest = max(self._largest, float(np.abs(coefficients).max(initial=0.0)))
 
     def _make_room(self, count: int) -> None:
         """Allocate T for `count` columns only: most runs end long before the basis is full."""
@@ -207,7 +217,9 @@ class Basis:
             self.meter.compress(self, vectors, values, coefficients[self.count - newest :])
         self.count = coefficients.shape[1]
         self.rows[: self.count, :] = vectors.T
-        self._matrix[: self.count, : self.count] = np.diag(values)
+        self._matrix[:] = 0.0
+        np.fill_diagonal(self._matrix[: self.count, : self.count], values)
+        self._largest = float(np.abs(values).max(initial=0.0))
         self._residual_gram = np.zeros((0, 0))
         self._pairs = self._coupling = None
         self.coupled = 0

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from eckart.arrays import Array
-from eckart.engine.certificate import needed_complement, upper_bounds
+from eckart.engine.certificate import least_gain, needed_complement, upper_bounds
 from eckart.engine.lanczos import count as counting
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import (
@@ -256,7 +256,7 @@ class _Run:
 
     def expected_error(self, basis: Basis) -> float:
         """Estimate of ||E||, good enough for decisions; `finish` measures it before any claim."""
-        own = 16.0 * _UNIT * float(np.abs(basis.projected).max(initial=0.0))
+        own = 16.0 * _UNIT * basis.largest_entry
         products = 1.5 * self.matrix.product_error if self.exact else 3.0 * basis.noise * basis.size**0.5
         return float(self.caution * np.sqrt(basis.count) * (own + products))
 
@@ -296,6 +296,8 @@ class _Run:
         limit = float(state.values[state.k - 1]) + 0.5 * state.goal
         if known > limit and self.ride_along is None and not self.exhausted:
             return None
+        if not self.exhausted and least_gain(state.values[: state.k], state.residuals[: state.k]) > state.goal:
+            return None  # no bound can prove the goal yet
         above = int(np.sum(state.values[: state.k] > limit))
         needed = needed_complement(self.basis.projected, self.basis.coupling, state.k, limit, above)
         complement = min(known, self._ride_along_bound(needed))

@@ -136,7 +136,7 @@ def _sharpened(errors: Errors, evidence: Evidence, matrix: Matrix) -> Errors:
     if matrix.sharper_error is None:
         return errors
     basis = evidence.basis
-    known = known_statements(evidence, errors, matrix.prototype, sharp=False)
+    known = known_statements(evidence, errors, 1, matrix.prototype, sharp=False)
     outside = 0.0 if basis.complete else known.list[0].bound
     largest = max(known.largest, outside) + float(np.linalg.norm(basis.coupling)) + errors.allowance(known.largest)
     if not np.isfinite(largest):
@@ -205,7 +205,7 @@ def bounds_from_basis(
 ) -> np.ndarray:
     """Upper bounds of the first `count` values, rounding included."""
     basis = evidence.basis
-    known = known_statements(evidence, errors, prototype, sharp=sharp)
+    known = known_statements(evidence, errors, count, prototype, sharp=sharp)
     if basis.complete:
         return np.asarray(known.values[:count] + errors.below(known.largest))
     return np.asarray(np.min([with_rounding(known, s, errors, count) for s in known.list], axis=0))
@@ -213,11 +213,11 @@ def bounds_from_basis(
 
 def with_rounding(known: Known, statement: Statement, errors: Errors, count: int) -> np.ndarray:
     """Upper bounds of the first `count` values, rounding included: the smaller of the two in the module docstring."""
-    values, coupled = known.values[: statement.count], known.coupled[:, : statement.count]
-    residual = float(np.sqrt(np.max(np.sum(coupled[:, :count] ** 2, axis=0), initial=0.0)))
+    residual = float(np.sqrt(np.max(np.sum(known.coupled[:, :count] ** 2, axis=0), initial=0.0)))
+    projected, coupled = known.compression(statement)
     # a = eta / r makes (1 + a) r^2 + (1 + 1/a) eta^2 = (r + eta)^2; a larger than 1 is never needed.
     part = errors.main / max(residual, errors.main) if errors.main > 0.0 else 0.0
-    bounds = upper_bounds(values, (1.0 + part) ** 0.5 * coupled, statement.bound, count)
+    bounds = upper_bounds(projected, (1.0 + part) ** 0.5 * coupled, statement.bound, count, known.prototype)
     squared = errors.main**2 + errors.main * max(residual, errors.main)
     gaps = bounds - statement.bound
     separated = gaps > 0.0
@@ -228,29 +228,43 @@ def with_rounding(known: Known, statement: Statement, errors: Errors, count: int
 
 @dataclass(frozen=True)
 class Known:
-    """All Ritz values, R_c X, and proved bounds of complements."""
+    """The leading Ritz values, R_c X, and proved bounds of complements."""
 
     values: np.ndarray
     coupled: np.ndarray
     list: list[Statement]
+    basis: Basis | None = None
+    """The basis of the Ritz vectors, if not all of them are known."""
+    prototype: Array | None = None
 
     @property
     def largest(self) -> float:
         return max(float(self.values[0]), 0.0)
 
+    def compression(self, statement: Statement) -> tuple[np.ndarray, np.ndarray]:
+        """G on the vectors of a statement, and its coupling to their complement.
 
-def known_statements(evidence: Evidence, errors: Errors, prototype: Array, *, sharp: bool = True) -> Known:
-    """The statements of this cycle, and the one that survived a restart."""
-    basis = evidence.basis
-    values, coefficients = basis.ritz(basis.count, prototype)
+        For the whole basis T and R_c: with all eigenvectors of T, Theta and R_c X would give the same bounds, but the
+        eigenvectors take longer than the bounds.
+        """
+        if self.basis is not None and statement.count == self.basis.count:
+            return self.basis.projected, self.basis.coupling
+        return self.values[: statement.count], self.coupled[:, : statement.count]
+
+
+def known_statements(evidence: Evidence, errors: Errors, count: int, prototype: Array, *, sharp: bool = True) -> Known:
+    """The statements of this cycle, and the one that survived a restart, with `count` Ritz values or more."""
+    basis, retained = evidence.basis, evidence.retained
+    used = max(count, evidence.frozen or 0, 0 if retained is None else retained.index)
+    values, coefficients = basis.ritz(min(used, basis.count), prototype)
     coupled = basis.coupled_to(coefficients)
     largest = max(float(values[0]), 0.0)
     found = statements(evidence, errors, largest, sharp=sharp)
-    if evidence.retained is not None and evidence.retained.index <= basis.count:
-        bound = retained_bound(evidence.retained, values, coupled, errors.allowance(largest))
+    if retained is not None and retained.index <= basis.count:
+        bound = retained_bound(retained, values, coupled, errors.allowance(largest))
         if np.isfinite(bound):
-            found.append(Statement(evidence.retained.index, bound))
-    return Known(values, coupled, found)
+            found.append(Statement(retained.index, bound))
+    return Known(values, coupled, found, basis, prototype)
 
 
 def bounds_from_refined(
@@ -262,7 +276,7 @@ def bounds_from_refined(
     at most lambda_1([[Theta_2, (R X_2)^T], [R X_2, s]]), plus the rounding errors of the main basis.
     """
     held = len(refined.values)
-    known = known_statements(evidence, errors, prototype, sharp=sharp)
+    known = known_statements(evidence, errors, evidence.basis.count, prototype, sharp=sharp)
     beyond = 0.0 if evidence.basis.complete and held == len(known.values) else np.inf
     for statement in known.list:
         between = slice(held, statement.count)

@@ -67,7 +67,10 @@ class ErrorMeter:
         factor = self.rng().standard_normal((product.shape[1], WIDTH))
         part = self.backend.times(product, factor)
         self.factors.append(factor)
-        self.total = part if self.total is None else self.total + part
+        if self.total is None:
+            self.total = part
+        else:
+            self.total += part
 
     def note_length(self, length: float) -> None:
         self.lengths.append(length)

@@ -108,7 +108,7 @@ class ArrowPieces:
             if self._places is None:
                 self._places = ipc.open_file(self._layout)
             batch = self._places.get_batch(group)
-        except pa.ArrowException:  # an unwanted column may be damaged
+        except (pa.ArrowException, OSError):  # an unwanted column may be damaged; OSError is Arrow's as well
             return {}
         columns = {j: batch.column(j) for j in self.wanted if _is_fixed(self.schema.field(j).type)}
         return {j: column for j, column in columns.items() if self._in_file(column)}

@@ -150,9 +150,8 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
             return None
     state = FileState.of(path)
     with reading(shown(path), kind="Arrow file"):
-        file = ArrowPieces(state, ())
-        counts = file.counts()
-        roles = roles_of(file.schema, name, row_names)
+        roles = roles_of(ArrowPieces(state, ()).schema, name, row_names)
+        counts = ArrowPieces(state, (*roles.numbers, *roles.texts)).counts()
         if roles.numbers and counts:
             ArrowPieces(state, roles.numbers).check_sizes(name, memory)
     pieces = [(0, i) for i in range(len(counts))]

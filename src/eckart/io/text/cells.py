@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from eckart.wording import DECIMAL_COMMA
@@ -19,8 +20,11 @@ _INFINITE = r"(?i:inf(inity)?)"
 NUMBER = {
     ".": rf"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|{_INFINITE})$",
     ",": rf"^[+-]?((\d+,?\d*|,\d+)([eE][+-]?\d+)?|{_INFINITE})$",
+    ",.": rf"^[+-]?((\d+,?\d*|\d{{1,3}}(\.\d{{3}})+(,\d*)?|,\d+)([eE][+-]?\d+)?|{_INFINITE})$",
 }
-"""A number, by decimal sign. The pattern is valid in Python's and in Arrow's regular expressions."""
+"""A number, by notation: decimal point, decimal comma, decimal comma with points between thousands (1.234,56).
+
+The pattern is valid in Python's and in Arrow's regular expressions."""
 
 GROUPED = r"^[+-]?(\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
 """Digits in groups of three (1,234 or 1'234.5), with a comma (1,5), or with Fortran's exponent (1.5D3)."""
@@ -30,11 +34,17 @@ AMOUNT = r"^[+-]?([$€£] ?\d[\d.,]*|\d[\d.,]* ?[%$€£])$"
 
 _GROUPED = re.compile(GROUPED.replace(r"\x{00a0}\x{202f}", "\u00a0\u202f"))
 _THOUSANDS = re.compile(r"^[+-]?\d{1,3}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?$")
+_POINTS = re.compile(rb"^[+-]?\d{1,3}(\.\d{3})+(,\d*)?([eE][+-]?\d+)?$", re.MULTILINE)
 _NUMBER = {sign: re.compile(pattern) for sign, pattern in NUMBER.items()}
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
     return _NUMBER[decimal].match(cell.strip()) is not None
+
+
+def without_points(lines: bytes) -> bytes:
+    """Remove the points between thousands from lines with one number each; other lines stay as they are."""
+    return _POINTS.sub(lambda found: found[0].replace(b".", b""), lines)
 
 
 def is_missing(cell: str) -> bool:
@@ -66,7 +76,7 @@ def advice(cell: str, decimal: str) -> str:
     cell = cell.strip()
     if _THOUSANDS.match(cell) and not is_number(cell, "."):
         return _without_separators(cell)
-    if is_number(cell, "," if decimal == "." else "."):
+    if is_number(cell, ",." if decimal == "." else "."):
         if decimal == ".":
             return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
         return (
@@ -96,7 +106,7 @@ def meant_as_numbers(trimmed: object) -> int:
     import pyarrow.compute as pc
 
     meant = [pc.match_substring_regex(trimmed, pattern) for pattern in (*NUMBER.values(), GROUPED)]
-    return int(pc.sum(pc.or_(pc.or_(meant[0], meant[1]), meant[2])).as_py() or 0)
+    return int(pc.sum(reduce(pc.or_, meant)).as_py() or 0)
 
 
 def to_numbers(cells: object, decimal: str) -> pa.ChunkedArray:
@@ -104,5 +114,6 @@ def to_numbers(cells: object, decimal: str) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    plain = cells if decimal == "." else pc.replace_substring(cells, ",", ".")
+    ungrouped = pc.replace_substring(cells, ".", "") if decimal == ",." else cells
+    plain = cells if decimal == "." else pc.replace_substring(ungrouped, ",", ".")
     return pc.cast(pc.replace_substring_regex(plain, r"^\+", ""), pa.float64())

@@ -202,7 +202,7 @@ def _parse(page: Page, naming: list[str]) -> pa.Table:
     for block in (max(1 << 20, 8 * longest), len(data) + 1):
         read = csv.ReadOptions(column_names=page.columns, block_size=min(block, (1 << 31) - 1))
         convert = csv.ConvertOptions(
-            null_values=list(MISSING), strings_can_be_null=True, decimal_point=layout.decimal, column_types=forced
+            null_values=list(MISSING), strings_can_be_null=True, decimal_point=layout.decimal[0], column_types=forced
         )
         try:
             table = csv.read_csv(pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert)

@@ -22,6 +22,8 @@ _FEWEST_ON_A_SCALE = 8
 """Minimum number of header numbers for a scale, such as wavelengths; half as many records are needed."""
 _MOST_CELLS = 10_000
 """Number of cells of the first records used to detect a header: a record may have millions of cells."""
+_POINTS_AND_COMMA = re.compile(rb"(?<![\d,.])[+-]?\d{1,3}(\.\d{3})+,\d+(?![\d,.])")
+_DECIMAL_POINT = re.compile(rb"(?<![\w,.])\d+\.(\d{1,2}|\d{4,})(?![\w,.])")
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
@@ -55,15 +57,18 @@ class Layout:
     data: bytes
     delimiter: str
     decimal: str
+    """The notation of numbers, a key of `cells.NUMBER`."""
     header: list[str] | None
     body: int
     sample: list[list[str]]
     notes: list[Note] = field(default_factory=list)
 
 
-def _notes(comma: bool, comments: int) -> list[Note]:
+def _notes(decimal: str, comments: int, *, given: bool) -> list[Note]:
     """Findings on the text: a decimal comma, comments before the table."""
-    notes = [Note("decimal_comma", "Numbers are written with a decimal comma.")] if comma else []
+    points = ", and points separate thousands" if decimal == ",." else ""
+    comma = decimal != "." and (points or not given)
+    notes = [Note("decimal_comma", f"Numbers are written with a decimal comma{points}.")] if comma else []
     if comments:
         skipped = f"Skipped {counted(comments, 'comment line')} (beginning with '#') before the table."
         notes.append(Note("comments_skipped", skipped))
@@ -82,8 +87,8 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         start, _, comments = _preamble(data)
         records = sample_records(data, start, name)
     rows = _rows(records, delimiter, name)
-    decimal = options.decimal or _decimal(rows, delimiter, data, name)
-    notes = _notes(options.decimal is None and decimal == ",", len(comments))
+    decimal = _with_points(options.decimal or _decimal(rows, delimiter, data, name), data)
+    notes = _notes(decimal, len(comments), given=options.decimal is not None)
     if _is_header(rows, decimal, options.header):
         body = min(record_end(data, start) + 1, len(data))
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
@@ -170,7 +175,7 @@ def _fit(records: list[str], mark: str) -> Fit:
     cells, count = Counter(len(row) for row in body).most_common(1)[0]
     if cells < 2 or len(rows[0]) < cells - 1:
         return Fit()
-    numbers = _share_of_numbers(body, "." if mark == "," else ",")
+    numbers = _share_of_numbers(body, "." if mark == "," else ",.")
     return Fit(cells, count / len(body), numbers, len(rows[0]) == cells)
 
 
@@ -201,6 +206,8 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
         return "."
     cells = [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
     commas = [cell for cell in cells if is_number(cell, ",")]
+    if any(map(_POINTS_AND_COMMA.fullmatch, (cell.encode() for cell in cells))):
+        return ","
     if not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas)):
         return ","
     if not commas or sum(map(is_grouped, cells)) > len(commas):
@@ -211,6 +218,13 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
         f"{name}: the comma in {commas[0]!r} may be a thousands separator or a decimal sign, and no other cell shows "
         f"which. Use {DECIMAL_COMMA} if it is the decimal sign; otherwise write the numbers without separators."
     )
+
+
+def _with_points(decimal: str, data: bytes) -> str:
+    """The notation with points between thousands, if some number shows it (1.234,56) and none has another point."""
+    if decimal == "." or not _POINTS_AND_COMMA.search(data) or _DECIMAL_POINT.search(data):
+        return decimal
+    return ",."
 
 
 def _is_header(rows: list[list[str]], decimal: str, given: bool | None) -> bool:
@@ -312,7 +326,8 @@ def _numbers(row: list[str], decimal: str) -> list[float]:
     """The cells of a record as numbers; empty if one of them is not a number."""
     if not all(is_number(cell.strip(), decimal) for cell in row):
         return []
-    return [float(cell.replace(",", ".") if decimal == "," else cell) for cell in row]
+    plain = [cell.replace(".", "") if decimal == ",." else cell for cell in row]
+    return [float(cell if decimal == "." else cell.replace(",", ".")) for cell in plain]
 
 
 def _steps(row: list[float]) -> list[float]:

@@ -149,7 +149,7 @@ class DelimitedRows(PiecedRows):
 
         convert = csv.ConvertOptions(
             null_values=list(MISSING),
-            decimal_point=self.decimal,
+            decimal_point=self.decimal[0],
             include_columns=list(self.numbers),
             column_types=types,
         )

@@ -11,7 +11,7 @@ from eckart.environment import check_fits
 from eckart.errors import FileError
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text
-from eckart.io.text.cells import MISSING, is_missing, is_number, looks_numeric
+from eckart.io.text.cells import MISSING, is_missing, is_number, looks_numeric, without_points
 from eckart.io.text.records import Records
 
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ def _parsed(lines: bytes, decimal: str) -> np.ndarray:
     import pyarrow as pa
     from pyarrow import csv
 
-    convert = csv.ConvertOptions(null_values=list(MISSING), decimal_point=decimal, column_types={"cell": pa.float64()})
+    lines = without_points(lines) if decimal == ",." else lines
+    types = {"cell": pa.float64()}
+    convert = csv.ConvertOptions(null_values=list(MISSING), decimal_point=decimal[0], column_types=types)
     read = csv.ReadOptions(column_names=["cell"])
     parse = csv.ParseOptions(delimiter="\x1f", quote_char=False, ignore_empty_lines=False)
     table = csv.read_csv(pa.BufferReader(lines), read_options=read, parse_options=parse, convert_options=convert)

@@ -93,7 +93,11 @@ def distances() -> list[Evidence]:
     mean = float(abs((points - points.mean(axis=0)) @ normals.T).sum(axis=0).min())
     axis = float(abs(points[:, 1]).sum())
     return [
-        Evidence(tr("sum of distances: the axis, the best line through the mean"), (axis, round(mean, 3)), axis < mean)
+        Evidence(
+            tr("sum of distances to the x axis, and to the best line through the mean"),
+            (axis, round(mean, 3)),
+            axis < mean,
+        )
     ]
 
 
@@ -120,7 +124,7 @@ def swapped_vectors() -> list[Evidence]:
     return [
         Evidence(tr("columns of U are eigenvectors of A A^T"), left, all(left)),
         Evidence(
-            tr("shapes of U and V: V^T acts on rows of the domain first, U last"),
+            tr("shapes of U and V: V^T acts first, U last"),
             (u.shape, v.shape),
             u.rows == a.rows and v.rows == a.cols,
         ),
@@ -212,7 +216,7 @@ def strict_inequality() -> list[Evidence]:
     a = sp.diag(2, 2, 1)
     x = sp.Matrix([1, 1, 0]) / sp.sqrt(2)
     return [Evidence("A = diag(2, 2, 1), x = (1, 1, 0)/√2: x^T A x", (x.T * a * x)[0], (x.T * a * x)[0] == 2),
-            Evidence(tr("and v_3^T A v_3, which is not above it"), 1, (x.T * a * x)[0] > 1)]  # fmt: skip
+            Evidence(tr("and v_3^T A v_3, which is not larger"), 1, (x.T * a * x)[0] > 1)]  # fmt: skip
 
 
 def full_rank() -> list[Evidence]:

@@ -48,7 +48,7 @@ def stopping() -> list[Evidence]:
         Evidence(tr("dominant eigenvalue -3.618: last distance ‖x - x'‖ and Rayleigh quotient"),
                  (round(run.plain[-1], 3), round(run.quotients[-1], 5)), run.converged and run.plain[-1] > 1.9),
         Evidence(tr("[[0, 1], [1, 0]] from (1, 0) converges"), swings, not swings),
-        Evidence(tr("diag(2, 1) from (0, 1) finds the eigenvalue"), blind, blind == 1.0),
+        Evidence(tr("power iteration on diag(2, 1) from (0, 1) finds the eigenvalue"), blind, blind == 1.0),
     ]  # fmt: skip
 
 

@@ -199,7 +199,7 @@ class Reader:
     def deepen(self) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise InputError(tr("Brackets are more than {most} deep.", most=DEEPEST))
+            raise InputError(tr("Brackets are nested more than {most} levels deep.", most=DEEPEST))
 
     def atom(self) -> Entry:
         token = self.token()

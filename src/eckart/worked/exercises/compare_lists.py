@@ -144,7 +144,7 @@ def probabilities(part: Part, target: Target) -> Verdict:
     total = sum((x.value for x in given), Decimal(0))
     slack = sum((x.error for x in given), Decimal("0.001"))
     if verdict.status == WRONG and len(given) == len(target.value) and abs(total - 1) > slack:
-        message = tr("Probabilities add up to 1, and these add up to {total}.", total=figure(float(total)))
+        message = tr("Probabilities add up to 1, but these add up to {total}.", total=figure(float(total)))
         return Verdict(WRONG, message, hits=verdict.hits)
     return verdict
 

@@ -157,7 +157,7 @@ def _functions(text: str) -> str:
 def _latex(text: str, depth: int = 0) -> str:
     """Replace LaTeX commands with plain characters; an unknown command is refused."""
     if depth > DEEPEST:
-        raise InputError(tr("Brackets are more than {most} deep.", most=DEEPEST))
+        raise InputError(tr("Brackets are nested more than {most} levels deep.", most=DEEPEST))
     text = re.sub(r"\\begin\s*\{vmatrix\}.*?\\end\s*\{vmatrix\}\s*(?==)", "det ", text, flags=re.DOTALL)
     text = re.sub(r"\$|\\\\\[[^\]]*pt\]", "", text).replace("\\\\", ";")
     text = re.sub(r"\\begin\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}(?:\{[^{}]*\})?", "[", text)
@@ -199,7 +199,7 @@ def _argument(text: str, place: int, depth: int) -> tuple[str, int]:
         raise InputError(tr("Something is missing at the end."))
     if text[place] == "\\" and (match := re.compile(r"\\([A-Za-z]+|.)").match(text, place)):
         if depth > DEEPEST:
-            raise InputError(tr("Brackets are more than {most} deep.", most=DEEPEST))
+            raise InputError(tr("Brackets are nested more than {most} levels deep.", most=DEEPEST))
         return _command(text, match, depth)
     if text[place] != "{":
         return text[place], place + 1

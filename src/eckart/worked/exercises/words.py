@@ -165,6 +165,6 @@ def refuse_changing(text: str) -> None:
     for word in [*words_of(text), *re.findall(_LIMITS, text)]:
         if word in CHANGING or " " in word:
             raise InputError(
-                tr("The answer could not be read: it contains the word {word}, but only statements of what is right "
-                   "can be checked. Write the numbers, with names if you like.", word=repr(word))
+                tr("The answer could not be read: it contains the word {word}, but only direct answers can be "
+                   "checked. Write the numbers, with names if you like.", word=repr(word))
             )  # fmt: skip

@@ -165,7 +165,7 @@ class DeviceTransfer:
     def refuse(self, shape: tuple[int, int]) -> NoReturn:
         """Raise an error: the whole table is needed but does not fit."""
         raise MemoryBudgetError(
-            f"The table of {shape[0]:,} x {shape[1]:,} would take more than half of the {self.free_bytes / 1e9:.3g} GB "
-            "that are free on the GPU, but this method needs the whole table there. Leave device= out to compute on "
-            "the host, or use 'pca' or 'svd', which copy such a table to the GPU in blocks."
+            f"This method needs the whole table on the GPU, but a table of {shape[0]:,} x {shape[1]:,} takes more than "
+            f"half of the free GPU memory ({self.free_bytes / 1e9:.3g} GB). Leave device= out to compute on the host, "
+            "or use 'pca' or 'svd', which copy such a table to the GPU in blocks."
         )

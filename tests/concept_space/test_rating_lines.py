@@ -1,0 +1,56 @@
+"""Tables with one rating per line, identified by texts or numbers, and tables that only look like them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import eckart as ek
+from eckart.cli import main
+from eckart.concept_space.rating_lines import rating_lines
+
+RNG = np.random.default_rng(0)
+PAIRS = RNG.choice(40 * 25, 400, replace=False)
+LINES = pd.DataFrame({
+    "userId": PAIRS // 25 + 1,
+    "movieId": (PAIRS % 25 + 1) * 37,
+    "rating": RNG.integers(1, 11, 400) / 2,
+    "timestamp": RNG.integers(800_000_000, 900_000_000, 400),
+})  # fmt: skip
+TABLE = LINES.pivot_table(index="userId", columns="movieId", values="rating")
+FORMS = {
+    "four columns": LINES,
+    "without times": LINES.iloc[:, :3],
+    "without known names": LINES.iloc[:, :3].set_axis(["a", "b", "c"], axis=1),
+    "items by name": LINES.assign(movieId=[f"{number:04d}" + "x" for number in LINES.movieId]),
+    "dates": LINES.assign(timestamp=pd.to_datetime(LINES.timestamp, unit="s").astype(str)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_numbers_as_identifiers(form, tmp_path):
+    FORMS[form].to_csv(tmp_path / "lines.csv", index=False)
+    long, wide = ek.Ratings(2, penalty=0.1, rng=0).fit(tmp_path / "lines.csv"), ek.Ratings(2, penalty=0.1, rng=0)
+    wide.fit(TABLE)
+    assert (len(long.row_names_), len(long.column_names_)) == TABLE.shape
+    assert sorted(long.row_names_, key=int) == [str(user) for user in TABLE.index]
+    place = long.row_names_.index("7"), long.column_names_.index("0074x" if form == "items by name" else "74")
+    assert long.predict(*place) == pytest.approx(wide.predict(list(TABLE.index).index(7), 1), rel=1e-6)
+
+
+def test_tables_of_ratings_are_not_lists():
+    full = RNG.integers(1, 6, (60, 3)).astype(float)
+    assert rating_lines(full, None) is None
+    assert rating_lines(RNG.normal(size=(60, 3)), None) is None
+    assert rating_lines(np.where(RNG.random((60, 3)) < 0.3, np.nan, full), None) is None
+
+
+def test_the_command_evaluates_a_fifth_by_default(tmp_path):
+    LINES.to_csv(tmp_path / "u.data", sep="\t", index=False, header=False)
+    found = CliRunner().invoke(main, ["recommend", str(tmp_path / "u.data"), "--evaluate"])
+    assert found.exit_code == 0, found.output
+    same = CliRunner().invoke(main, ["recommend", str(tmp_path / "u.data"), "--evaluate", "20%"])
+    assert found.output == same.output
+    assert "held-out ratings" in found.output

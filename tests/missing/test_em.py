@@ -106,6 +106,12 @@ def test_the_lowest_of_many_minima():
     assert np.mean(np.abs(filled.values - whole[gone]) < 1.96 * filled.errors) > 0.85
 
 
+def test_three_degrees_of_freedom_suffice_without_noise():
+    """30 x 6 of rank 4: the noise held in the search once left residuals above the level that counts as exact."""
+    _, table = low_rank(rows=30, columns=6, rank=4, noise=0.0, holes=0.3, seed=4)
+    assert ek.fill_missing(table, k=4).k == 4
+
+
 def test_error_and_coverage_by_column():
     """At most twice the error of a reference that knows the rank; 95 % intervals right overall and by column scale."""
     inside, quarter = [], []

@@ -118,3 +118,21 @@ def test_a_strong_component_may_be_missed_in_a_tiny_table():
     found = [ek.choose_rank(np.random.default_rng(seed).standard_normal((8, 4)), RULES) for seed in range(3)]
     assert all(not choice.certain and choice.highest >= 1 for choice in found)
     assert any("miss even a strong one" in choice.reason for choice in found)
+
+
+def test_more_components_than_noise_are_not_certain():
+    rng = np.random.default_rng(5)
+    noise = rng.standard_normal((200, 8))
+    sums = ek.choose_rank(np.hstack([noise, noise[:, :7] + noise[:, 1:]]), RULES)
+    assert not sums.certain
+    assert (sums.lowest, sums.highest) == (0, 8)
+    strong = ek.choose_rank(planted(200, 5, (30.0, 28.0, 26.0), 1), RULES)
+    assert (strong.k, strong.certain, strong.lowest, strong.highest) == (3, False, 2, 3)
+
+
+@pytest.mark.parametrize("correlation", [0.7, 0.9])
+def test_quick_does_not_exclude_noise_with_strongly_correlated_neighbours(correlation):
+    choice = ek.choose_rank(planted(200, 40, (), 1, correlation), "quick")
+    assert choice.correlated
+    assert not choice.certain
+    assert choice.lowest == 0

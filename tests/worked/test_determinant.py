@@ -15,3 +15,13 @@ def test_small_matrices_have_no_pivots(matrix: str, value: int, language: str) -
         text = str(solution).lower()
     assert solution["determinant"] == value
     assert not any(word in text for word in ("pivot", "pivote", "ведущ"))
+
+
+def test_a_swap_does_not_change_the_matrix_of_the_step_before() -> None:
+    """The pivot of the condensed matrix is 0; the step that condenses shows it before the swap."""
+    solution = worked.determinant("5 0 -1 4; 1 0 0 1; 4 0 -2 4; 2 -2 -3 1")
+    _, condense, swap, *_ = solution.steps
+    assert condense.numbers[0].value.tolist() == [[0, 1, 1], [0, -6, 4], [-10, -13, -3]]
+    assert swap.numbers[0].name == "B'"
+    assert swap.numbers[0].value.tolist() == [[-10, -13, -3], [0, -6, 4], [0, 1, 1]]
+    assert solution["determinant"] == -4

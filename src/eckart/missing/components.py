@@ -36,10 +36,12 @@ _HELD = 1e-4
 """Noise variance held during least squares, as a share of the noise of the model so far."""
 _PROMISING = 0.15
 """The minimum of least squares is sought where alternating steps come below this share of the noise."""
-_HOPEFUL = 0.1
-"""Three times as many starts are tried where the lowest mean square comes below this share of the noise."""
-_STARTS = 12
+_STARTS = 24
+"""Maximum number of starts of least squares."""
 _NEWTON_STEPS = 30
+_TRIAL_STEPS = 6
+_SLOW = 0.05
+"""Decrease in one step, as a share of the loss, below which a start is given up after the trial steps."""
 
 
 def fit_components(
@@ -60,8 +62,7 @@ def fit_components(
             break
         f = more
         yield f
-    noisy = float(np.mean(f.noise)) > _ROUNDING * float(np.median(gaps.floor))
-    if noisy and gaps.values.size <= _SMALL and not (known and f.k == most):
+    if _may_hide(gaps, f) and gaps.values.size <= _SMALL and not (known and f.k == most):
         sharp = _barely_determined(gaps, f, most, most if known else max(f.k, 1))
         if sharp is not None:
             yield sharp
@@ -82,6 +83,19 @@ def _degrees_of_freedom(gaps: Gaps, k: int) -> float:
     return float(left - gaps.values.shape[1] * (k + 1) + k * (k + 1))
 
 
+def _may_hide(gaps: Gaps, f: Factors) -> bool:
+    """Whether a component or a better minimum may be hidden: by much noise, or by few values per parameter."""
+    noise = float(np.mean(f.noise))
+    if noise > CLEAR:
+        return True
+    return noise > _ROUNDING * float(np.median(gaps.floor)) and _few_values(gaps, f.k)
+
+
+def _few_values(gaps: Gaps, k: int) -> bool:
+    """Whether scores, means and loadings of k components take more than half of the values."""
+    return _degrees_of_freedom(gaps, k) < 0.5 * float(gaps.weights @ gaps.patterns.sum(axis=1)[gaps.pattern])
+
+
 def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors | None:
     """At least `least` components if they alone explain the table, although there are few values per parameter.
 
@@ -91,7 +105,6 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors
     of the noise so far, is not due to noise: chi-square(d) / d is smaller than 10^(-10 / d) in less than one table in
     10^4.
     """
-    values = float(gaps.weights @ gaps.patterns.sum(axis=1)[gaps.pattern])
     noise = float(np.mean(f.noise))
     for k in range(max(f.k, 1), most + 1):
         free = _degrees_of_freedom(gaps, k)
@@ -99,7 +112,7 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors
         if free < 3.0 or more is None or more.loadings.size > _LOADINGS:
             return None
         f = fit(gaps, more, tolerance=1e-2, most_steps=_ALTERNATING_STEPS, held=_HELD * noise)
-        if k < least or free >= 0.5 * values or _mean_square(gaps, f, free) > _PROMISING * noise:
+        if k < least or not _few_values(gaps, k) or _mean_square(gaps, f, free) > _PROMISING * noise:
             continue
         if (found := _abrupt_fall(gaps, f, noise, free)) is not None:
             return found
@@ -109,49 +122,44 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors
 def _abrupt_fall(gaps: Gaps, f: Factors, noise: float, free: float) -> Factors | None:
     """The least-squares fit with as many components as f, if the last of them explains all but rounding."""
     allowance = 10.0 ** (-10.0 / free)
-    found, level = _lowest(gaps, f, noise, _STARTS, allowance * 0.01 * noise)
-    if level >= allowance * 0.01 * noise:
+    found = _below(gaps, f, noise, allowance * 0.01 * noise, _STARTS)
+    if found is None:
         return None
-    bar = level * 10.0**1.5 / allowance
-    before = _lowest(gaps, _without_last(f), noise, _STARTS // 3, bar)[1]
-    return _least_squares(gaps, found, level, free) if before > bar else None
+    bar = _mean_square(gaps, found, free) * 10.0**1.5 / allowance
+    return found if _below(gaps, _without_last(f), noise, bar, _STARTS // 3) is None else None
 
 
 def _without_last(f: Factors) -> Factors:
     return Factors(f.loadings[:, :-1], f.covariance[:, :-1, :-1], f.noise, f.precision[:-1])
 
 
-def _lowest(gaps: Gaps, f: Factors, noise: float, starts: int, target: float) -> tuple[Factors, float]:
-    """The least-squares fit with as many components as f, from f and from random loadings, and its mean square.
-
-    No more starts are tried once the mean square is below `target`.
+def _below(gaps: Gaps, f: Factors, noise: float, target: float, starts: int) -> Factors | None:
+    """A least-squares fit with as many components as f whose mean square is below `target`; None if none was found.
 
     With few values for each parameter alternating steps stop far above the minimum, and from half of the starts up to
-    nine in ten lead to another minimum than the lowest.
+    nine in ten lead to another minimum than the lowest: f is tried first, then random loadings. The noise held raises
+    residuals that are smaller, so a fit with such residuals is compared with `target` after its noise has been found.
     """
+    reached = max(target, _HELD * noise)
     free, size = _degrees_of_freedom(gaps, f.k), f.loadings.size
     f = replace(f, noise=np.maximum(_HELD * noise, gaps.floor), covariance=np.zeros_like(f.covariance))
     if not f.k:
-        return f, _mean_square(gaps, f, free)
+        return f if _mean_square(gaps, f, free) < target else None
     rng = np.random.default_rng(f.k)
-    best, lowest = f, np.inf
-    usual = int(np.clip(starts * (_LOADINGS / 4 / size) ** 2, 2, starts))
-    for start in range(3 * usual):
-        if start == usual and lowest > _HOPEFUL * noise:
-            break
+    for start in range(int(np.clip(starts * (_LOADINGS / 4 / size) ** 2, 2, starts))):
         if start:
             drawn = rng.standard_normal((len(f.loadings), f.k)) / np.sqrt(f.k)
             f = replace(
-                f, loadings=np.column_stack([best.loadings[:, 0], drawn]),
+                f, loadings=np.column_stack([f.loadings[:, 0], drawn]),
                 precision=np.append(f.precision[0], np.full(f.k, float(f.k))),
             )  # fmt: skip
-        found = _newton(gaps, f)
+        found = _newton(gaps, f, reached * free)
         level = _mean_square(gaps, found, free)
-        if level < lowest:
-            best, lowest = found, level
-        if lowest < target:
-            break
-    return best, lowest
+        if level < reached:
+            found = _least_squares(gaps, found, level, free)
+            if _mean_square(gaps, found, free) < target:
+                return found
+    return None
 
 
 def _mean_square(gaps: Gaps, f: Factors, free: float) -> float:
@@ -171,16 +179,17 @@ def _least_squares(gaps: Gaps, f: Factors, level: float, free: float) -> Factors
     return found
 
 
-def _newton(gaps: Gaps, f: Factors) -> Factors:
+def _newton(gaps: Gaps, f: Factors, target: float = 0.0) -> Factors:
     """Minimise sum of residuals^2 / psi + |scores|^2 + alpha |loadings|^2 by Levenberg-Marquardt steps.
 
     With the scores eliminated, the Gauss-Newton matrix of the loadings is `information`. Convergence is quadratic if
     the residuals are small, while alternating least squares may take thousands of steps (Buchanan and Fitzgibbon, CVPR
-    2005).
+    2005). Slow convergence therefore leads to a minimum with large residuals: it ends the iteration while their sum of
+    squares is above `target`.
     """
     damping = 1e-3
     loss, z, rest = _loss(gaps, f)
-    for _ in range(_NEWTON_STEPS):
+    for taken in range(_NEWTON_STEPS):
         values, vectors = information(gaps, f, z, score_inverses(gaps.patterns, f).gain)
         gradient = (rest * gaps.weights[:, None]).T @ z / f.noise[:, None] - f.loadings * f.precision
         along = np.where(values > 0.0, vectors.T @ gradient.ravel(), 0.0)
@@ -190,10 +199,11 @@ def _newton(gaps: Gaps, f: Factors) -> Factors:
             tried = replace(f, loadings=f.loadings + change.reshape(f.loadings.shape))
             found = _loss(gaps, tried)
             if found[0] < loss:
-                f, (loss, z, rest), damping = tried, found, damping / 100.0
+                f, (loss, z, rest), damping = tried, found, damping / 10.0
                 break
             damping = max(10.0 * damping, 1e-12)
-        if before - loss <= 1e-6 * abs(before):
+        slow = taken >= _TRIAL_STEPS and float(np.sum(gaps.weights @ rest**2)) > target > 0.0
+        if before - loss <= (_SLOW if slow else 1e-6) * abs(before):
             break
     return f
 

@@ -21,6 +21,8 @@ from eckart.missing.fit_variance import fit_variances, noise_variances
 
 _TWO_SIDED = 0.975
 _NORMAL = 1.959963984540054
+_LEAST_NOISE = 1e-8
+"""Smallest noise, as a share of the sum of squared loadings, with which covariances of rows are inverted."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,15 @@ class GapModel:
     @property
     def k(self) -> int:
         return int(self.loadings.shape[1])
+
+    @property
+    def precision(self) -> np.ndarray | None:
+        """Inverse covariance of a row, if it is accurate and cheaper than scores: many components, and much noise."""
+        columns, k = self.loadings.shape
+        if 2 * k <= columns or self.noise.min() < _LEAST_NOISE * np.sum(self.loadings**2):
+            return None
+        precision: np.ndarray = np.linalg.inv(self.loadings @ self.loadings.T + np.diag(self.noise))
+        return precision
 
     def factors(self) -> Factors:
         """The same as factors with zero means and known loadings."""
@@ -119,14 +130,13 @@ def fill_rows(rows: np.ndarray, model: GapModel) -> np.ndarray:
     """The rows with every NaN replaced by its expectation given the other values of the row."""
     filled = np.array(rows, dtype=np.float64)
     standard = (filled - model.mean) / model.scale
-    columns, k = model.loadings.shape
-    if 2 * k > columns:
-        precision = np.linalg.inv(model.loadings @ model.loadings.T + np.diag(model.noise))
+    precision = model.precision
+    if precision is not None:
         for part in conditionals(standard, precision):
             values = part.values * model.scale[part.gaps] + model.mean[part.gaps]
             filled[part.rows[:, None], part.gaps] = values
         return filled
-    gaps = Gaps.of(standard, np.ones(len(rows)), np.zeros(columns))
+    gaps = Gaps.of(standard, np.ones(len(rows)), np.zeros(rows.shape[1]))
     f = model.factors()
     fit = scores(gaps.values, gaps.seen, score_inverses(gaps.patterns, f).gain[gaps.pattern], f) @ f.loadings.T
     return np.where(np.isnan(filled), fit * model.scale + model.mean, filled)
@@ -158,7 +168,7 @@ def complete_by_factors(
 def paths(
     table: np.ndarray, most: int, *, weights: np.ndarray, standard: bool, tolerance: float, most_steps: int
 ) -> Iterator[np.ndarray]:
-    """The table filled by 0, 1, ..., `most` components, ended where the values present support no more."""
+    """The table imputed by 0, 1, ..., `most` components, until the observed values support no more."""
     units = _Units.of(table, weights, standard)
     if not units.varying.any():
         yield np.where(np.isnan(table), units.mean, table)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from eckart.arrays import Floats, Integers
 from eckart.engine.backends.symmetric import leading_pairs
 
 _ROWS = 4096
+_NUMBERS = 2**22
+"""Maximum memory, in numbers, for the rows of a block of patterns."""
 _MEAN_PRECISION = 1e-2
 """Prior precision of a column mean, which is near 0 in standard units."""
 _NOISE_PRIOR = 2.0
@@ -46,7 +49,7 @@ class Gaps:
         indicator = np.unpackbits(patterns, axis=1, count=seen.shape[1]).astype(np.float64)
         return cls(np.where(seen, standard, 0.0), weights, indicator, pattern.reshape(-1), floor)
 
-    @property
+    @cached_property
     def seen(self) -> np.ndarray:
         seen: np.ndarray = self.patterns[self.pattern]
         return seen
@@ -71,7 +74,7 @@ class Factors:
     def k(self) -> int:
         return int(self.loadings.shape[1]) - 1
 
-    @property
+    @cached_property
     def weighing(self) -> np.ndarray:
         """Variance of a value about its fit by the true scores: psi_j + E[z^T S_j z], with E[z z^T] = I."""
         weighing: np.ndarray = self.noise + np.einsum("jkk->j", self.covariance)
@@ -92,42 +95,81 @@ class Inverses:
 
     @classmethod
     def of(cls, data: np.ndarray, prior: np.ndarray) -> Inverses:
-        whole = data + np.diag(prior)
-        unit = 1.0 / np.sqrt(np.einsum("ukk->uk", whole))
-        between = unit[:, :, None] * unit[:, None, :]
-        whole *= between
-        share = prior * unit**2
-        easy = share.min(axis=1, initial=1.0) > 1e-8
-        if easy.all():
-            covariance = np.linalg.inv(whole) * between
+        """By eigenvectors of the sum with unit diagonal; an eigenvalue below 1e-13 k is one that data leave out."""
+        covariance, ill, values, vectors = _well_conditioned(data, prior)
+        if not ill.size:
             return cls(covariance, covariance)
-        covariance = np.empty_like(data)
-        covariance[easy] = np.linalg.inv(whole[easy]) * between[easy]
         gain = covariance.copy()
-        values, vectors = np.linalg.eigh(whole[~easy])
         known = values > 1e-13 * data.shape[1]
-        basis = unit[~easy][:, :, None] * vectors
+        # In units of the prior: the solution of the smallest norm has no part in the directions left out.
+        root = np.sqrt(prior)[:, None]
+        basis = root * vectors
         seen = basis * np.where(known, 1.0 / np.sqrt(np.where(known, values, 1.0)), 0.0)[:, None, :]
-        left_out = basis * ~known[:, None, :]
-        # U (U^T diag(prior) U)^-1 U^T, with U a basis of what data leave out and zero elsewhere
-        inner = left_out.transpose(0, 2, 1) @ (prior[:, None] * left_out)
-        np.einsum("ukk->uk", inner)[...] += known
-        size = 1.0 / np.sqrt(np.einsum("ukk->uk", inner))
-        inner = np.linalg.inv(inner * size[:, :, None] * size[:, None, :]) * size[:, :, None] * size[:, None, :]
-        open_to = left_out @ inner @ left_out.transpose(0, 2, 1)
-        # The estimate has no part in the prior's units there: the solution of the smallest norm, as without noise.
-        seen -= open_to @ (prior[:, None] * seen)
-        gain[~easy] = seen @ seen.transpose(0, 2, 1)
-        covariance[~easy] = gain[~easy] + open_to
+        left_out = _range(basis * ~known[:, None, :])
+        seen -= left_out @ (left_out.transpose(0, 2, 1) @ seen)
+        seen, left_out = seen / root, left_out / root
+        gain[ill] = seen @ seen.transpose(0, 2, 1)
+        covariance[ill] = gain[ill] + left_out @ left_out.transpose(0, 2, 1)
         return cls(covariance, gain)
+
+    @classmethod
+    def of_rows(cls, rows: np.ndarray, patterns: np.ndarray) -> Inverses:
+        """The same for data = sum of r r^T over the rows of each pattern, and prior 1.
+
+        Ill-conditioned sums by singular values of the rows, whose rounding errors are eps times the largest. Of
+        eigenvalues of data, their squares, those below eps times the largest would be lost.
+        """
+        k = rows.shape[1]
+        flat = patterns @ (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), k * k)
+        covariance, ill, _, _ = _well_conditioned(flat.reshape(len(patterns), k, k), np.ones(k))
+        if not ill.size:
+            return cls(covariance, covariance)
+        gain = covariance.copy()
+        for chosen in np.array_split(ill, max(1, ill.size * rows.size // _NUMBERS)):
+            _, values, turned = np.linalg.svd(patterns[chosen][:, :, None] * rows, full_matrices=False)
+            known = values > np.finfo(np.float64).eps * len(rows) * values[:, :1]
+            vectors = turned.transpose(0, 2, 1)
+            gain[chosen] = (vectors * (known / (1.0 + values**2))[:, None, :]) @ turned
+            covariance[chosen] = gain[chosen] + (vectors * ~known[:, None, :]) @ turned
+        return cls(covariance, gain)
+
+
+def _well_conditioned(data: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(data + diag(prior))^-1; the indices of ill-conditioned sums, with eigenvalues and vectors of these alone.
+
+    Both are those of the sum with unit diagonal, in which components of very different size are equally accurate.
+    """
+    whole = data + np.diag(prior)
+    unit = 1.0 / np.sqrt(np.einsum("ukk->uk", whole))
+    between = unit[:, :, None] * unit[:, None, :]
+    whole *= between
+    # The smallest eigenvalue is at least the smallest share of the prior in the diagonal.
+    easy = (prior * unit**2).min(axis=1, initial=1.0) > 1e-8
+    if easy.all():
+        nothing = np.zeros(0, dtype=np.intp)
+        return np.linalg.inv(whole) * between, nothing, nothing, nothing
+    inverse = np.empty_like(whole)
+    inverse[easy] = np.linalg.inv(whole[easy]) * between[easy]
+    hard = np.flatnonzero(~easy)
+    values, vectors = np.linalg.eigh(whole[hard])
+    vectors *= unit[hard][:, :, None]
+    well = values.min(axis=1, initial=1.0) > 1e-6
+    here = vectors[well]
+    inverse[hard[well]] = (here / values[well][:, None, :]) @ here.transpose(0, 2, 1)
+    return inverse, hard[~well], values[~well], vectors[~well]
+
+
+def _range(columns: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the columns of each matrix; zeros for singular values below 1e-13 k."""
+    size = np.sqrt(np.einsum("ukl,ukl->ul", columns, columns))
+    left, values, _ = np.linalg.svd(columns / np.where(size > 0.0, size, 1.0)[:, None, :])
+    basis: np.ndarray = left * (values > 1e-13 * columns.shape[1])[:, None, :]
+    return basis
 
 
 def score_inverses(patterns: np.ndarray, f: Factors) -> Inverses:
     """Sigma = (I + sum over observed columns of w w^T / psi)^-1 for each pattern."""
-    k = f.k
-    here = f.loadings[:, 1:]
-    second = here[:, :, None] * here[:, None, :] / f.weighing[:, None, None]
-    return Inverses.of((patterns @ second.reshape(len(here), k * k)).reshape(len(patterns), k, k), np.ones(k))
+    return Inverses.of_rows(f.loadings[:, 1:] / np.sqrt(f.weighing)[:, None], patterns)
 
 
 def scores(values: np.ndarray, seen: np.ndarray, gain: np.ndarray, f: Factors) -> np.ndarray:
@@ -199,7 +241,7 @@ def fit(gaps: Gaps, f: Factors, *, tolerance: float, most_steps: int, held: floa
         noise = f.noise
         here = f.loadings[:, 1:]
         f, fitted, spread = step(gaps, f, held)
-        open_to = f.weighing + np.einsum("jk,ukl,jl->uj", here, spread, here, optimize=True)
+        open_to = f.weighing + np.einsum("ujk,jk->uj", here @ spread, here)
         change = (fitted - before) ** 2 * (hidden / (tolerance**2 * open_to + gaps.floor))[gaps.pattern]
         before = fitted
         visible = 100.0 * gaps.floor
@@ -263,15 +305,15 @@ def _rotated(f: Factors, moments: np.ndarray) -> Factors:
     if not f.k:
         return f
     mean = moments[0, 1:]
-    root = np.linalg.cholesky(moments[1:, 1:] - np.outer(mean, mean) + 1e-14 * np.eye(f.k))
+    values, vectors = np.linalg.eigh(moments[1:, 1:] - np.outer(mean, mean))
+    root = vectors * np.sqrt(np.maximum(values, 1e-14 * max(float(values[-1]), 1.0)))
     change = np.eye(f.k + 1)
     change[1:, 0], change[1:, 1:] = mean, root  # w_new = w @ change: (mean + loadings . m, loadings @ root)
     loadings = f.loadings @ change
     covariance = change.T @ f.covariance @ change
     gram = loadings[:, 1:].T @ loadings[:, 1:] + covariance[:, 1:, 1:].sum(axis=0)
-    _, components = leading_pairs(gram, f.k)
     turn = np.eye(f.k + 1)
-    turn[1:, 1:] = components
+    turn[1:, 1:] = np.linalg.eigh(gram)[1][:, ::-1]
     loadings, covariance = loadings @ turn, turn.T @ covariance @ turn
     power = np.einsum("jk,jk->k", loadings[:, 1:], loadings[:, 1:]) + np.einsum("jkk->k", covariance[:, 1:, 1:])
     precision = np.append(_MEAN_PRECISION, len(loadings) / np.maximum(power, 1e-300))

@@ -13,6 +13,7 @@ import numpy as np
 from eckart.arrays import Array, from_numpy, is_sparse, to_numpy
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.settings import check_weights, generator
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError
 from eckart.formatting import percent
 from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_factors, fill_rows, means_present
@@ -169,7 +170,8 @@ def fill(
     gone = np.isnan(table)
     refuse(table, gone, opened)
     ones = np.ones(len(table)) if weights is None else weights
-    found, search = _completed(table, gone, how, ones, rng, k)
+    with one_blas_thread():  # many small matrices
+        found, search = _completed(table, gone, how, ones, rng, k)
     rows, columns = np.nonzero(gone)
     filled = Filled(
         how=how,

@@ -39,10 +39,10 @@ def _gap_squares(
     right: np.ndarray, model: GapModel, gone: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Expected squares of the missing values about their expectations: along each direction, and in each column."""
-    columns, k = model.loadings.shape
+    columns = len(model.loadings)
     along, within = np.zeros(right.shape[1]), np.zeros(columns)
-    if 2 * k > columns:
-        precision = np.linalg.inv(model.loadings @ model.loadings.T + np.diag(model.noise))
+    precision = model.precision
+    if precision is not None:
         for part in conditionals(np.where(gone, np.nan, 0.0), precision):
             here = right[part.gaps] * np.sqrt(weights[part.rows])[:, None, None]
             along += np.einsum("rgq,rgh,rhq->q", here, part.covariances, here, optimize=True)

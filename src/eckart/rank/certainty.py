@@ -6,6 +6,7 @@ noise is correlated. With at least 12 directions left, the spectrum and the neig
 certain only if
 
 - the tests and `gap` agree,
+- at most half of the directions are components (required of larger tables, too),
 - component k exceeds the largest direction of noise whose columns i and j have the correlation 0.5^|i - j|, compared
   with the next component or with all that is left, at the level of the tests (see `smooth_noise`),
 - no component is a single column: its variance could be the noise of that column (the Heywood case of factor analysis),
@@ -29,7 +30,7 @@ import numpy as np
 from eckart.formatting import counted, percent
 from eckart.rank.evidence import Evidence
 from eckart.rank.noise import break_of_spectrum, spectrum_excess
-from eckart.rank.smooth_noise import above_smooth_noise, smooth_ratio
+from eckart.rank.smooth_noise import CORRELATION, above_smooth_noise, smooth_ratio
 from eckart.rank.verdict import ANY_NOISE, ENOUGH, TESTS, RankChoice
 from eckart.rank.white import white_spectra
 
@@ -47,6 +48,8 @@ _STRONG = 1.4**2
 """Eigenvalue of a strong component, as a multiple of the largest of the noise."""
 _ONE_COLUMN = 0.8
 """Share of squared loadings from which a component counts as a single column."""
+_STRONGEST = 0.95
+"""Maximum correlation of neighbouring columns of the noise that components are compared with."""
 _DRAWS = 199
 _WIDEST = 200
 """Maximum number of directions for which the whole spectrum is compared."""
@@ -100,9 +103,10 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
         if (found := doubt(choice, e, answers)) is not None:
             return found
     if answers.left >= ENOUGH:
-        return _wide_spectrum(choice, e, answers) or Certainty(choice.k, choice.k)
+        return _wide_spectrum(choice, e, answers) or _most_directions(e, answers) or Certainty(choice.k, choice.k)
     return (
         _disagreement(choice, e, answers)
+        or _most_directions(e, answers)
         or _like_correlated_noise(e, answers)
         or _undetected(e, answers)
         or _single_columns(e, choice.k)
@@ -153,7 +157,7 @@ def _correlated_neighbours(choice: RankChoice, e: Evidence, answers: _Answers) -
     if choice.decided_by in ANY_NOISE and choice.correlated and answers.highest > answers.k:
         reason = (f"Assuming independent noise, the tests find {_listed(answers.tests)}, but neighbouring columns are "
                   f"still correlated after {'it is' if answers.highest == 1 else 'they are'} removed.")  # fmt: skip
-        return Certainty(_beyond_correlated(e, answers.lowest), answers.highest, reason)
+        return Certainty(_beyond_correlated(e, answers.lowest, _neighbour_limit(e)), answers.highest, reason)
     return None if choice.decorrelated is None else _decorrelated(choice, e, answers)
 
 
@@ -183,6 +187,19 @@ def _like_correlated_noise(e: Evidence, answers: _Answers) -> Certainty | None:
         return None
     reason = (f"Component {k} explains {_ratio(e, k):.3g} times as much as the next; correlated noise in so few "
               f"columns can reach {_correlated_ratio(e, k):.3g} times.")  # fmt: skip
+    return Certainty(lowest, answers.highest, reason)
+
+
+def _most_directions(e: Evidence, answers: _Answers) -> Certainty | None:
+    """More than half of the directions would be components, and too few of them noise to compare the others with."""
+    k = answers.k
+    if 2 * k <= e.short:
+        return None
+    # Without the directions of exact relations between columns, which have no variance.
+    real = max(int(np.count_nonzero(e.ratios[: e.short] > _ROUNDING)), 1)
+    varying = e if real == e.short else replace(e, columns=real)
+    lowest = min(_beyond_correlated(varying, min(k, real - 1)), varying.short // 2)
+    reason = f"{k} of {e.short} directions would be components: the others are too few to show the noise."
     return Certainty(lowest, answers.highest, reason)
 
 
@@ -235,15 +252,26 @@ def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:
     return k + found if found else 0
 
 
-def _beyond_correlated(e: Evidence, most: int) -> int:
+def _beyond_correlated(e: Evidence, most: int, correlation: float = CORRELATION) -> int:
     """The largest number up to `most` at which a component exceeds correlated noise, by its ratio or its share."""
-    apart = next((k for k in range(most, 0, -1) if _ratio(e, k) > _correlated_ratio(e, k)), 0)
-    return max(apart, above_smooth_noise(e, most))
+    apart = next((k for k in range(most, 0, -1) if _ratio(e, k) > _correlated_ratio(e, k, correlation)), 0)
+    return max(apart, above_smooth_noise(e, most, correlation))
 
 
-def _correlated_ratio(e: Evidence, k: int) -> float:
+def _correlated_ratio(e: Evidence, k: int, correlation: float = CORRELATION) -> float:
     """Upper limit of l_1 / l_2 of correlated noise at the level of the tests, in the residual of k - 1 components."""
-    return smooth_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level)
+    return smooth_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level, correlation)
+
+
+def _neighbour_limit(e: Evidence) -> float:
+    """The correlation of neighbouring columns, if the components that the table may have are noise too.
+
+    It is rounded up, so that simulated noise can be reused, and at least that of the usual reference.
+    """
+    table = e.centred.astype(np.float64, copy=False)
+    table = table / np.maximum(np.linalg.norm(table, axis=0), 1e-300)
+    found = abs(float(np.mean(np.sum(table[:, 1:] * table[:, :-1], axis=0))))
+    return float(np.clip(np.ceil(20.0 * found) / 20.0, CORRELATION, _STRONGEST))
 
 
 def _listed(numbers: list[int]) -> str:

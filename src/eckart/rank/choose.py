@@ -30,6 +30,7 @@ from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
 from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
 from eckart.rank.parallel import by_permutation, by_sign_flips
+from eckart.rank.redundant import without_redundant
 from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
 from eckart.rank.variance import by_energy, by_linear_energy, by_variance
@@ -229,7 +230,14 @@ def choose_rank(
     rows, columns = opened.matrix.shape
     with one_blas_thread() if rows * columns <= SMALL else nullcontext():
         opened, notes = _without_gaps(opened, missing, decomposition, options.seed)
-        evidence = of_data(data, opened, options, center=method == "pca", scale=scale, known=decomposition)
+        center = method == "pca"
+        described, tested, redundant = without_redundant(opened, center=center)
+        known, given = (decomposition, data) if described is opened else (None, described.matrix.matrix)
+        evidence = of_data(given, described, options, center=center, scale=scale, known=known)
+        noise_evidence = evidence
+        if tested is not described:
+            noise_evidence = of_data(tested.matrix.matrix, tested, options, center=center, scale=scale)
+        notes = (*notes, *redundant)
         if method == "cur":
             notes = (
                 *notes,
@@ -238,7 +246,7 @@ def choose_rank(
                     "CUR of rank k is at best as good as the SVD of rank k, whose singular values are used.",
                 ),
             )
-        return _answers(names, evidence, method, notes)
+        return _answers(names, evidence, method, notes, noise_evidence)
 
 
 def _as_imputed(opened: Opened, d: Decomposition) -> Opened:
@@ -310,9 +318,17 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
 
-def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple[str, ...] = ()) -> RankChoice:
-    verdicts = tuple(_verdict(name, evidence) for name in names)
-    ratios = tuple(float(ratio) for ratio in evidence.ratios[:_SHOWN])
+def _answers(
+    names: Sequence[str],
+    described: Evidence,
+    method: str,
+    notes: tuple[str, ...] = (),
+    tested: Evidence | None = None,
+) -> RankChoice:
+    """The choice from the table that descriptive rules see and, if it differs, that of the rules about noise."""
+    evidence = described if tested is None else tested
+    verdicts = tuple(_verdict(name, evidence if RULES[name].counts else described) for name in names)
+    ratios = tuple(float(ratio) for ratio in described.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     if evidence.has_table:
         choice, evidence = with_assumptions(choice, evidence)

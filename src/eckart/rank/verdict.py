@@ -102,7 +102,7 @@ class RankChoice:
     rows : int
         Number of rows of the data.
     columns : int
-        Number of columns of the data.
+        Number of columns, without constant ones and exact multiples of others.
     method : str
         Method that the number is for.
     scaled : bool

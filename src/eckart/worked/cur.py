@@ -197,7 +197,7 @@ def _error_steps(a: object, product: sp.Matrix, error: object) -> tuple[Step, ..
     )
     statement = tr(
         "The error, and the smallest error that rank {k} allows. CUR cannot have less; in return "
-        "its columns and rows are real ones, and zeros stay zeros.",
+        "$C$ and $R$ are real columns and rows, with their zeros.",
         k=k,
     )
     remark = tr(

@@ -54,12 +54,12 @@ def determinant(given: object) -> Solution:
             steps.append(Step(tr("The first column is zero."), "det = 0", remark=remark))
             return _solution(a, steps, sp.Integer(0), work)
         if first:
-            work.row_swap(0, first)
+            work = work.elementary_row_op("n<->m", row1=0, row2=first)  # a new matrix: earlier steps show the old one
             sign = -sign
             statement = tr(
                 "The pivot is 0: swap rows 1 and {row}, which changes the sign of the determinant.", row=first + 1
             )
-            steps.append(Step(statement, numbers=(Equation("A'", work.copy()),)))
+            steps.append(Step(statement, numbers=(Equation("A'" if work.shape == a.shape else "B'", work),)))
         pivot, power = work[0, 0], work.rows - 2
         more = partial(chio_steps, work)
         work = condensed(work)

@@ -125,6 +125,8 @@ def text_number(value: object) -> str:
     ('3√2/2', '√(2 + √3)', '2i')
     >>> text_number(1 + sp.cbrt(3) + sp.cbrt(9))
     '1 + ∛3 + ∛9'
+    >>> text_number(1 + 2 * sp.cbrt(4 + sp.sqrt(2)))
+    '1 + 2∛(4 + √2)'
     >>> x = sp.Symbol("lambda")
     >>> text_number(x**2 - 4 * x + 1)
     'λ^2 - 4λ + 1'
@@ -133,10 +135,21 @@ def text_number(value: object) -> str:
     if not is_exact(value):
         return decimal(value)
     text = sp.sstr(value, order=_order(value)).replace("**", "^").replace("lambda", "λ")
-    text = re.sub(r"\b(\d+)\^\(([12])/3\)", lambda m: f"∛{int(m[1]) ** int(m[2])}", text).replace("^(1/3)", "^{1/3}")
+    text = _with_cube_roots(re.sub(r"\b(\d+)\^\(([12])/3\)", lambda m: f"∛{int(m[1]) ** int(m[2])}", text))
     text = re.sub(r"sqrt\((\w+)\)", r"√\1", text).replace("sqrt(", "√(")
     text = re.sub(r"\*?\bI\b", "i", text)
     return re.sub(r"\*", "", re.sub(r"(?<=[\w)])\*(?=\d)", "·", text))
+
+
+def _with_cube_roots(text: str) -> str:
+    """`(...)^(1/3)` as `∛(...)`."""
+    while (end := text.find(")^(1/3)")) >= 0:
+        depth, start = 1, end
+        while depth:
+            start -= 1
+            depth += {")": 1, "(": -1}.get(text[start], 0)
+        text = f"{text[:start]}∛{text[start : end + 1]}{text[end + len(')^(1/3)') :]}"
+    return text.replace("^(1/3)", "^{1/3}")
 
 
 def latex_number(value: object) -> str:

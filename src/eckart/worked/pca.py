@@ -147,10 +147,8 @@ def variance_step(data: Prepared, divide: str) -> Step:
     rows, running = [], sp.Integer(0)
     for i, pair in enumerate(data.eigenpairs, 1):
         running = canonical(running + pair.value)
-        part = [pair.value / total, running / total] if total != 0 else [sp.Integer(0)] * 2
-        rows.append(
-            (sp.Integer(i), pair.value, canonical(pair.value / data.divisor), *[canonical(sp.radsimp(p)) for p in part])
-        )
+        part = [canonical(sp.radsimp(p / total)) for p in (pair.value, running)] if total != 0 else ["-", "-"]
+        rows.append((sp.Integer(i), pair.value, canonical(pair.value / data.divisor), *part))
     below = {"n-1": "λ_i / (n - 1)", "n": "λ_i / n", "1": "λ_i"}[divide]
     table = SolutionTable(
         (tr("component"), "λ", tr("variance") if data.centered else below, "PVE", tr("total")), tuple(rows)
@@ -158,6 +156,10 @@ def variance_step(data: Prepared, divide: str) -> Step:
     remark = tr("The variances of the components add up to those of the columns: a rotation keeps the total.")
     if not data.centered:
         remark = tr("Without centring these are mean squares about the origin, not variances.")
+    if total == 0:
+        remark = tr("The total is 0, so no share of it is defined: all rows are equal.")
+        if not data.centered:
+            remark = tr("The total is 0, so no share of it is defined: all entries are 0.")
     return Step(
         tr("The variance of each component and its share of the total (PVE)."),
         f"{below},  λ_i / (λ_1 + … + λ_p)",

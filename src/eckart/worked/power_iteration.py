@@ -17,6 +17,7 @@ from eckart.worked.messages import mark, tr, trn
 from eckart.worked.numerals import GUARD, figure, text_number
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectrum import Root, Spectrum, spectrum
+from eckart.worked.svd import canonical
 from eckart.worked.written_out import dot_line, squares, written
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     if first.is_zero_matrix:
         raise InputError(tr("The start is the zero vector, which has no direction. Give another one."))
     found = spectrum(a, symmetric=False)
-    run = iterate(np.array(a.tolist(), dtype=float), np.array(first.tolist(), dtype=float).ravel(), eps, most)
+    numbers = np.array(a.tolist(), dtype=float), np.array(first.tolist(), dtype=float).ravel()
+    run = iterate(*numbers, eps, min(most, _steps_to_zero(a, first, found, most)))
     steps = (
         Step(tr("The matrix and the start."), numbers=(Equation("A", a), Equation("x_0", first))),
         _iteration_step(a, first, run, eps),
@@ -111,7 +113,7 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
 def iterate(a: Vector, x: Vector, eps: float, most: int) -> Run:
     """Multiply and divide by the length until the direction changes by at most eps."""
     x = x / np.linalg.norm(x)
-    run = Run([x], [float(x @ a @ x)], [float("nan")], [float("nan")], False)
+    run = Run([x], [_quotient(a, x)], [float("nan")], [float("nan")], False)
     for _ in range(most):
         y = a @ x
         length = np.linalg.norm(y)
@@ -119,13 +121,31 @@ def iterate(a: Vector, x: Vector, eps: float, most: int) -> Run:
             return run
         y = y / length
         run.iterates.append(y)
-        run.quotients.append(float(y @ a @ y))
+        run.quotients.append(_quotient(a, y))
         run.plain.append(_length(y - x))
         run.changes.append(min(run.plain[-1], _length(y + x)))
         x = y
         if run.changes[-1] <= eps:
             return Run(run.iterates, run.quotients, run.changes, run.plain, True)
     return run
+
+
+def _steps_to_zero(a: sp.Matrix, start: sp.Matrix, found: Spectrum, most: int) -> int:
+    """The number of steps before $A x$ is exactly 0, where rounding errors of decimals would continue; else `most`."""
+    if all(value != 0 for value in found.values):
+        return most
+    image = start
+    for steps in range(a.rows):  # A^t x = 0 for some t only if it is 0 for t = n
+        image = (a * image).applyfunc(canonical)
+        if image.is_zero_matrix:
+            return steps
+    return most
+
+
+def _quotient(a: Vector, x: Vector) -> float:
+    """The Rayleigh quotient of a unit vector; 0 if it is only rounding."""
+    quotient = float(x @ a @ x)
+    return quotient if abs(quotient) > _ROUNDING * np.linalg.norm(a) else 0.0
 
 
 def _length(x: Vector) -> float:

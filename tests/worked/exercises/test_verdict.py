@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from eckart import worked
+from eckart.errors import InputError
 from eckart.worked.exercises import KINDS
 from eckart.worked.messages import tr
 
@@ -74,6 +77,17 @@ CASES = [
     ("power_iteration", "en", "-6.000000000000001; [[0.8944271909999159], [-0.4472145954999579]]", "almost"),
     ("isomap", "en", f"1-4, 2-3, 2-5, 3-4; D = {D}; y = [ 5.2 -1.8 -0.8\n  1.2 -3.8]", "right"),
     ("isomap", "en", f"1-4, 2-3, 2-5, 3-4; D = {D}; y = [ 5.2 -1.8 -0.8\n -3.8  1.2]", "wrong"),
+    ("determinant", "en", "detA = 12", "right"),
+    ("power_iteration", "en", "lambda1 is -6 and e1 is (2, -1)/√5", "right"),
+    ("power_iteration", "en", "lambda1 is 6 and e1 is (2, -1)/√5", "wrong"),
+    ("diagonalize", "en",
+     "V is [0 2 1; 3 1 -1; 3 -1 1] and D is diag(1,-1,-10) and A^3 is [-334 333 -333; 333 -333 334; -333 334 -333]",
+     "right"),
+    ("select", "en", "r1=-0.632 r2=0.159 r3=0.553, so keep the first and third columns", "right"),
+    ("select", "en", "r1=-0.632 r2=0.159 r3=0.553, so keep the first and second columns", "wrong"),
+    ("select", "it", "prima e terza colonna; r = (-0,632; 0,159; 0,553)", "right"),
+    ("select", "es", "primera y tercera columnas; r = (-0,632; 0,159; 0,553)", "right"),
+    ("select", "ru", "первый и третий столбцы; r = (-0,632; 0,159; 0,553)", "right"),
 ]  # fmt: skip
 
 
@@ -93,6 +107,35 @@ def test_output_of_numpy_is_an_answer(name: str) -> None:
     for show in (str, repr, lambda x: repr(x.tolist())):
         assert made.check(f"U = {show(u)}; s = {show(s)}; {name} = {show(vt)}")
         assert not made.check(f"U = {show(u)}; s = {show(s * (1 + 1e-8))}; {name} = {show(vt)}")
+
+
+def test_named_results_of_numpy_are_answers() -> None:
+    """EigResult(eigenvalues=..., eigenvectors=...) and SVDResult(U=..., S=..., Vh=...), as NumPy prints them."""
+    for kind, solve in (("eigen", np.linalg.eig), ("svd", np.linalg.svd), ("gram_schmidt", np.linalg.qr)):
+        made = worked.exercise(kind, seed=31, difficulty=1, size=(2, 2))
+        result = solve(np.array(made.given.tolist(), dtype=float))
+        assert re.match(r"\w+Result\(", repr(result))
+        if kind != "gram_schmidt" or (np.diag(result[1]) > 0).all():
+            assert made.check(repr(result))
+        assert not made.check(repr(result).replace("0.", "0.1"))
+
+
+def test_one_number_in_parentheses_may_have_a_decimal_comma() -> None:
+    with worked.language("it"):
+        made = worked.exercise("project", seed=20)
+        assert made.check("Z' = (2,7735); d = (105,3077)")
+        assert not made.check("Z' = (2,7835); d = (105,3077)")
+
+
+def test_is_not_is_refused() -> None:
+    with pytest.raises(InputError, match="'not'"):
+        worked.exercise("power_iteration", seed=777, difficulty=2).check("lambda1 is not -6 and e1 is (2, -1)/√5")
+
+
+def test_values_before_a_name_are_values() -> None:
+    made = worked.exercise("energy", seed=5)
+    assert made.check("28.8444 7.2111 k=1")
+    assert not made.check("28.8444 7.2111 k=2")
 
 
 def test_a_squared_norm_is_not_the_norm() -> None:

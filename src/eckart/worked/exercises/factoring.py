@@ -283,8 +283,8 @@ KINDS = {
     ),
     "query": Kind(
         mark(
-            "Map the row $q$ to concept space ({k} concepts) and back: give $q V V^T$. Which of the columns where "
-            "$q$ is 0 would you suggest?"
+            "Map the row $q$ to concept space ({k} concepts) and back: give $q V V^T$. Suggest all columns where "
+            "$q$ is 0 and $q V V^T$ is positive."
         ),
         ((4, 3), (4, 4), (5, 5)),
         (3, 3),

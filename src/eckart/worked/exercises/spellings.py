@@ -16,6 +16,9 @@ def spellings(text: str) -> Iterator[str]:
         yield mixed
     if (decimals := _with_points(text)) != text:
         yield decimals
+    groups = re.findall(r"[(\[{][^()\[\]{}]*[)\]}]", text)
+    if groups and all(re.fullmatch(r"\(\s*[-+]?\d+,\d{2,}\s*\)", group) for group in groups):
+        yield re.sub(r"(?<=\d),(?=\d)", ".", text)  # Z = (2,7735) is one number
     grouped = r"(?<![\d.,])(\d{1,3})((?:[ ,]\d{3})+)(?![\d.,])"
     if re.search(grouped, text):
         yield re.sub(grouped, lambda m: m[1] + re.sub(r"[ ,]", "", m[2]), text)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from eckart.worked.exercises.words import METHOD, are_neutral
 
@@ -29,6 +30,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _AND = {"and", "or", "e", "ed", "o", "oppure", "y", "и", "или"}
+_IS = {"is", "are", "è", "sono", "vale", "es", "son", "равен", "равна", "равно", "равны"}
 _INDEXED = re.compile(r"[^\W\d_]_?(\d+)")
 
 
@@ -94,6 +96,8 @@ def _tokens(text: str) -> Tokens:
     depth = place = 0
     for match in _TOKEN.finditer(text):
         kind, own = str(match.lastgroup), match[0]
+        if own in _IS and found and found[-1].kind == "word" and re.search(r"\d$|\^", found[-1].text):
+            kind, own = "relation", "="  # v1 is (1, 2), V^T is [1 2; 3 4]
         depth -= kind == "close"
         found.append(_Token(kind, own, text[place : match.start()], depth))
         depth += kind == "open"
@@ -231,7 +235,9 @@ def _is_end(tail: Tokens, place: int) -> bool:
 
 
 def _is_factor(tokens: Tokens) -> bool:
-    """Whether these tokens multiply what follows, as in `2 det A` and `-1/2 det A`."""
+    """Whether these tokens multiply what follows, as in `2 det A` and `-1/2 det A`; `2 3 k` has two values."""
+    if any(one.kind == other.kind == "number" for one, other in pairwise(tokens)):
+        return False
     return all(token.kind in {"number", "function"} or token.text in "+-*/" for token in tokens)
 
 

@@ -11,6 +11,7 @@ import unicodedata
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
+from eckart.worked.exercises.ordinals import with_numbers
 from eckart.worked.messages import tr
 
 _PLAIN = str.maketrans({
@@ -68,6 +69,7 @@ def plain(text: str) -> str:
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
     text = re.sub(r"\|\|", "‖", text)
     text = "\n".join(re.sub(r"^\s*\|([^|]*)\|\s*$", r"\1", line) for line in text.splitlines())
+    text = with_numbers(_without_results(text))
     text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)
     text = re.sub(_EIGENPAIR, r"\1, \2", text)
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
@@ -82,6 +84,8 @@ def plain_name(name: str) -> str:
 
     >>> plain_name("Det[A]"), plain_name("|A|"), plain_name("np.linalg.det(A)"), plain_name("Vt")
     ('Det(A)', 'det', 'det(A)', 'V^T')
+    >>> plain_name("detA"), plain_name("rkA"), plain_name("det")
+    ('det A', 'rk A', 'det')
     >>> plain_name("‖A - B‖_F^2"), plain_name("‖A‖_F"), plain_name("v(lambda=3)")
     ('error (A - B)^2', '‖A‖_F', 'v(3)')
     """
@@ -89,12 +93,24 @@ def plain_name(name: str) -> str:
     name = re.sub(r"(?<![^\W_])(?:[^\W\d_]+\.)+(?=[^\W\d_]+\()", "", name)
     name = re.sub(r"\(\s*lambda\s*=\s*", "(", name)
     name = re.sub(r"\|\s*([A-Z])\s*\|", "det", name)
+    name = re.sub(r"(?<![^\W_])(det|rank|rango|rk|rg)(?=[A-Z]$)", r"\1 ", name)
     name = re.sub(r"\^\(([-+]?\w*)\)", r"^\1", name)
     norm = re.search(r"‖([^‖]*[^‖\s]\s*-[^‖]*)‖(_2)?(?:_\w)?(\^2)?", name)
     if norm:  # of a difference, so that it is an error
         kind = "spectral norm" if norm[2] else "error" if norm[3] else "Frobenius norm"
         name = f"{name[: norm.start()]}{kind} ({norm[1].strip()}){norm[3] or ''}{name[norm.end() :]}"
     return re.sub(r"(?<![^\W_])([UV])[tTh]$", r"\1^T", name)
+
+
+def _without_results(text: str) -> str:
+    """`EigResult(eigenvalues=..., eigenvectors=...)`, as NumPy prints it, as its named parts."""
+    while found := re.search(r"\b[A-Za-z]+Result\(", text):
+        depth, end = 1, found.end()
+        while depth and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        text = text[: found.start()] + text[found.end() : end - 1 if not depth else end] + text[end:]
+    return text
 
 
 def unwrapped(text: str) -> str:
@@ -124,7 +140,7 @@ def _unicode(text: str) -> str:
         text = text.replace(letter, word)
     if re.search(r"<[^<>]*,[^<>]*>", text):
         text = text.replace("<", "(").replace(">", ")")
-    return unicodedata.normalize("NFKC", text)
+    return re.sub("[\u0302\u0304\u0305\u20d7]", "", unicodedata.normalize("NFKC", text))  # a hat, a bar or an arrow
 
 
 def _fraction(sign: str) -> str:

@@ -16,6 +16,7 @@ _NEUTRAL = """
     entry entries component components number numbers unit first second third point points user users item items score
     scores exactly exact about approximately approx ca circa roughly plus equals equal gives obtain find found here
     where singular edge edges pair pairs ans sol res final i.e col cols vec vecs val vals rounded
+    keep choose pick take tengo teniamo scelgo scegliamo elijo elegimos выбираем оставляем берём
     need needed suffice suffices enough required sono ne bastano basta servono bastan basta hacen falta se necesitan
     нужно достаточно требуется хватает
     il lo la i gli le un uno una di del della dei delle degli dell per con da dal nel nella è sono e ed quindi allora
@@ -69,7 +70,7 @@ _LIMITS = (
 )
 METHOD = r"\s+(?:by|using|via|mediante|tramite|usando|con|with|методом|с помощью|по)\s+"
 """Words that introduce how something was found, not what it is."""
-_SIDES = {
+SIDES = {
     "rows": {"row", "rows", "riga", "righe", "fila", "filas", "строка", "строки", "строк"},
     "columns": {"column", "columns", "colonna", "colonne", "columna", "columnas", "столбец", "столбцы", "столбцов"},
 }
@@ -123,7 +124,7 @@ def are_sides(text: str) -> bool:
     (True, False, False)
     """
     said = [word for word in words_of(text) if word not in ARTICLES]
-    return bool(said) and all(word in _SIDES["rows"] | _SIDES["columns"] for word in said)
+    return bool(said) and all(word in SIDES["rows"] | SIDES["columns"] for word in said)
 
 
 def side_of(text: str) -> str:
@@ -132,7 +133,7 @@ def side_of(text: str) -> str:
     >>> side_of("basis: rows"), side_of("le colonne scelte"), side_of("rows and columns")
     ('rows', 'columns', '')
     """
-    return _only(_SIDES, text)
+    return _only(SIDES, text)
 
 
 def extreme_of(text: str) -> str:
@@ -159,7 +160,7 @@ def refuse_changing(text: str) -> None:
 
     >>> refuse_changing("k is not")
     Traceback (most recent call last):
-    eckart.errors.InputError: The answer could not be read: it has the word 'not', ...
+    eckart.errors.InputError: The answer could not be read: it contains the word 'not', ...
     """
     for word in [*words_of(text), *re.findall(_LIMITS, text)]:
         if word in CHANGING or " " in word:

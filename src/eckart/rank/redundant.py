@@ -1,0 +1,62 @@
+"""Columns that say nothing about noise: constant ones, and exact multiples of another column.
+
+A constant column has no noise, and a copy has the noise of its original: tests against independent noise in all columns
+would count the copies as components. Descriptive rules keep the copies, which are part of the variance to describe.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.arrays import to_numpy
+from eckart.engine.matrix import Opened, as_given, open_matrix
+from eckart.notes import Note
+
+_LARGEST = 4_000_000
+"""Tables with more entries are not checked, and those with more columns than _WIDEST."""
+_WIDEST = 3000
+_EXACT = 1e-12
+"""Columns are multiples of each other if their squared correlation is this close to 1."""
+_FEWEST = 4
+"""With fewer degrees of freedom, unrelated columns are nearly multiples by chance."""
+
+
+def without_redundant(opened: Opened, *, center: bool) -> tuple[Opened, Opened, tuple[Note, ...]]:
+    """(the table without constant columns, that without copies as well, notes)."""
+    rows, columns = opened.matrix.shape
+    if not opened.matrix.resident or rows * columns > _LARGEST or columns > _WIDEST:
+        return opened, opened, ()
+    given = as_given(opened)
+    table = np.asarray(given.toarray() if opened.matrix.sparse else to_numpy(given), dtype=np.float64)
+    if not np.isfinite(table).all():
+        return opened, opened, ()  # refused later, with the positions of the entries
+    varying = np.any(table != (table[:1] if center else 0.0), axis=0)
+    if not varying.any():
+        return opened, opened, ()
+    distinct = varying.copy()
+    distinct[varying] = ~_copies(table[:, varying], center=center)
+    constant, copied = columns - int(varying.sum()), int((varying & ~distinct).sum())
+    notes = []
+    if constant:
+        kind = "constant" if center else "zero"
+        notes.append(Note("constant_columns", f"No rule counts {kind} columns ({constant})."))
+    if copied:
+        notes.append(
+            Note("copied_columns", f"Rules about noise leave out columns that are multiples of another ({copied}).")
+        )
+    described = _reduced(opened, varying) if constant else opened
+    return described, _reduced(opened, distinct) if copied else described, tuple(notes)
+
+
+def _copies(table: np.ndarray, *, center: bool) -> np.ndarray:
+    """Whether each column is a multiple of an earlier one, apart from its mean if that is subtracted."""
+    if len(table) - center < _FEWEST:
+        return np.zeros(table.shape[1], dtype=bool)
+    table = table / np.max(np.abs(table), axis=0)
+    table = table - table.mean(axis=0) if center else table
+    table = table / np.maximum(np.linalg.norm(table, axis=0), 1e-300)
+    return np.asarray(np.any(np.triu((table.T @ table) ** 2, 1) >= 1.0 - _EXACT, axis=0))
+
+
+def _reduced(opened: Opened, kept: np.ndarray) -> Opened:
+    return open_matrix(as_given(opened)[:, np.flatnonzero(kept)])

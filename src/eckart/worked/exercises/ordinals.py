@@ -1,0 +1,40 @@
+"""Ordinal numbers before rows and columns: `the first and third columns`, `terza colonna`, `2-й столбец`."""
+
+from __future__ import annotations
+
+import re
+
+from eckart.worked.exercises.words import SIDES
+
+_WORDS = (
+    r"first|prim[aoie]|primer[ao]?s?|перв(?:ый|ая|ую|ые)",
+    r"second|second[aoie]|segund[ao]s?|втор(?:ой|ая|ую|ые)",
+    r"third|terz[aoie]|tercer[ao]?s?|трет(?:ий|ья|ью|ьи)",
+    r"fourth|quart[aoie]|cuart[ao]s?|четв[её]рт(?:ый|ая|ую|ые)",
+    r"fifth|quint[aoie]s?|пят(?:ый|ая|ую|ые)",
+    r"sixth|sest[aoie]|sext[ao]s?|шест(?:ой|ая|ую|ые)",
+)
+_ORDINAL = rf"(?:{'|'.join(_WORDS)}|[1-9](?:st|nd|rd|th|[ao]|-?(?:й|я|ю|е|ый|ая|ой)))"
+_NOUN = "|".join(sorted((word for words in SIDES.values() for word in words), key=len, reverse=True))
+_LIST = re.compile(
+    rf"(?i)(?<![\w-])({_ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ORDINAL})*)\s+({_NOUN})(?=\s*(?:[,;.()\n]|$|->))"
+)
+
+
+def with_numbers(text: str) -> str:
+    """Ordinals that count rows or columns as numbers after the noun; `first column of V` is a name and stays.
+
+    >>> with_numbers("the first and third columns, r = 0.5"), with_numbers("terza colonna")
+    ('the columns 1, 3, r = 0.5', 'colonna 3')
+    >>> with_numbers("2-й столбец"), with_numbers("first column of V: (1, 2)")
+    ('столбец 2', 'first column of V: (1, 2)')
+    """
+    return _LIST.sub(
+        lambda found: f"{found[2]} {', '.join(map(_number, re.findall(_ORDINAL, found[1], re.IGNORECASE)))}", text
+    )
+
+
+def _number(ordinal: str) -> str:
+    if ordinal[0].isdigit():
+        return ordinal[0]
+    return str(next(i for i, words in enumerate(_WORDS, 1) if re.fullmatch(words, ordinal, re.IGNORECASE)))

@@ -86,7 +86,7 @@ def run(asked: Iterable[Options], jobs: int, seconds: float, limit: float) -> It
                     return
             return
         with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-            found = pool.imap_unordered(check, asked, chunksize=4)
+            found = pool.imap_unordered(check, asked)
             while True:
                 yield found.next(None if seconds == float("inf") else max(end - time.monotonic(), 0.0))
     except (StopIteration, multiprocessing.TimeoutError, KeyboardInterrupt):

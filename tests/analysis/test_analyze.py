@@ -226,7 +226,7 @@ def test_the_summary_claims_no_choice_where_there_is_none() -> None:
     assert "uncertain" not in one
     three = summary_text(ek.analyze(rng.standard_normal((3, 4))))
     assert "or more" not in three
-    assert "with no direction left" in " ".join(three.split())
+    assert "With no direction left" in " ".join(three.split())
 
 
 def test_the_summary_names_weights_and_leaves_out_loadings_that_do_not_exist() -> None:

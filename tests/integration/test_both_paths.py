@@ -78,7 +78,7 @@ def test_entries_in_a_table_are_a_sparse_matrix_unless_a_table_is_asked_for(tmp_
     for stream in (False, True):
         found = open_table(path, stream=stream)
         assert found.sparse
-        assert "entries of a sparse matrix" in found.metadata.notes[0]
+        assert "read as a sparse matrix" in found.metadata.notes[0]
         assert ek.decompose(path, "svd", k=1, stream=stream).values[0] == pytest.approx(exact)
     assert open_source(path, format="parquet").shape == (SPARSE.nnz, 3)
 

@@ -500,13 +500,3 @@ def test_residuals_are_those_of_the_returned_vectors(kernel, max_passes):
     whole = rows @ rows.T
     residuals = np.linalg.norm(whole @ d.left - d.left * d.values**2, axis=0) / np.linalg.norm(whole, 2)
     assert (residuals <= d.certificate.residuals + 1e-14).all()
-
-
-def test_shares_of_an_indefinite_kernel_are_those_of_its_positive_part():
-    values = np.array([5.0, 3.0, 1.0, -0.5, -0.25])
-    basis, _ = np.linalg.qr(np.column_stack([np.ones(6), np.random.default_rng(0).normal(size=(6, 5))]))
-    kernel = (basis[:, 1:] * values) @ basis[:, 1:].T
-    with pytest.warns(DataWarning, match="indefinite"):
-        d = ek.decompose(kernel, "kernel_pca", k=3, kernel="precomputed")
-    np.testing.assert_allclose(np.asarray(d.values) ** 2 / d.norm**2, np.array([5.0, 3.0, 1.0]) / 9.0, rtol=1e-12)
-    assert d.certificate.explained[0] == pytest.approx(1.0, abs=1e-9)

@@ -37,7 +37,7 @@ def test_columns_that_are_related_in_many_ways():
     assert choice.lowest == 5
     assert 6 <= choice.highest < 20
     assert not choice.certain
-    assert "matter of definition" in choice.summary
+    assert "still correlated after they are removed" in choice.summary
     assert "Parallel analysis (Horn) finds 5" in choice.summary
 
 

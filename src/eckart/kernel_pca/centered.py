@@ -21,8 +21,6 @@ from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.engine.solution import Request, Solution, count_for
 from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
 
-_INDEFINITE = 1e-10
-"""Share of negative eigenvalues that is more than rounding."""
 _UNIT = float(np.finfo(np.float64).eps)
 _WITHIN = 1e-3
 """Tiles whose rounding exceeds this share of the last wanted value are recomputed in float64."""
@@ -61,7 +59,7 @@ class Centred:
     means: Array
     """K 1 / n."""
     total: float
-    """Trace of H K H; the sum of its positive eigenvalues if some are negative and all are known."""
+    """Trace of H K H."""
     total_error: float = 0.0
     """Bound of the error of the trace."""
     smallest: float = 0.0
@@ -94,23 +92,20 @@ def solve_whole(matrix: Symmetric, request: Request, *, positive: bool = False) 
     norm = max(float(values[0]), -float(values[-1]))
     kernel = matrix.error()
     slack = kernel + 4.0 * _UNIT * (left + size**0.5 * norm)
-    total_error = 3.0 * kernel + 4.0 * _UNIT * size**0.5 * left
-    moduli = float(np.abs(values).sum())
-    negative = float(np.abs(values[values < 0]).sum()) / moduli if moduli and not few else 0.0
-    if negative > _INDEFINITE:
-        # Components are those of the positive part. ||A - B||_* <= sqrt(n) ||A - B||_F bounds the error of its trace.
-        trace, total_error = float(values[values > 0].sum()), size**0.5 * slack
     k = min(size, count_for(np.maximum(values, 0.0), trace, request))
+    total_error = 3.0 * kernel + 4.0 * _UNIT * size**0.5 * left
     if few:
         solution = Solution(
             solver="direct", values=values[:k], vectors=vectors[:, :k], lower=values - slack, upper=values + slack,
             residuals=np.full(k, slack), rounding=2 * slack,
         )  # fmt: skip
         return Centred(solution, means, trace, total_error)
+    moduli = float(np.abs(values).sum())
     solution = Solution(
         solver="direct", values=values[:k], vectors=vectors[:, :k], lower=values[:k] - slack, upper=values[:k] + slack,
         residuals=np.full(k, slack), spectrum=values, rounding=2 * slack,
     )  # fmt: skip
+    negative = float(np.abs(values[values < 0]).sum()) / moduli if moduli else 0.0
     return Centred(solution, means, trace, total_error, float(values[-1]), negative)
 
 

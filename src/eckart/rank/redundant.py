@@ -27,7 +27,8 @@ def without_redundant(opened: Opened, *, center: bool) -> tuple[Opened, Opened, 
     if not opened.matrix.resident or rows * columns > _LARGEST or columns > _WIDEST:
         return opened, opened, ()
     given = as_given(opened)
-    table = np.asarray(given.toarray() if opened.matrix.sparse else to_numpy(given), dtype=np.float64)
+    host = given.to_host() if hasattr(given, "to_host") else given
+    table = np.asarray(host.toarray() if opened.matrix.sparse else to_numpy(host), dtype=np.float64)
     if not np.isfinite(table).all():
         return opened, opened, ()  # refused later, with the positions of the entries
     varying = np.any(table != (table[:1] if center else 0.0), axis=0)

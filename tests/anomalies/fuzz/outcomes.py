@@ -197,7 +197,8 @@ def _doubles(array: Any) -> Any:
 
 
 def _mtx(path: Path, _found: Outcome) -> Any:
-    content = (gzip.open if path.suffix == ".gz" else open)(path, "rb").read()
+    content = path.read_bytes()
+    content = gzip.decompress(content) if path.suffix == ".gz" else content
     # SciPy crashes if an array ends in a blank without a line end.
     matrix = scipy.io.mmread(io.BytesIO(content + b"\n"))
     return sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix, np.float64)

@@ -262,7 +262,7 @@ def test_a_change_that_was_not_sampled_is_found_in_the_blocks(tmp_path, monkeypa
     forged = {key: record[key] for key in ("identity", "run")}
     forged["data"] = open_rows(tmp_path / "a.npy").fingerprint()
     checkpoint_files.write_record(tmp_path / "c" / "run.json", forged)
-    with pytest.raises(CheckpointError, match=r"rows .* changed since"):
+    with pytest.raises(CheckpointError, match=r"Rows .* changed since"):
         resume(tmp_path / "a.npy", tmp_path / "c")
 
 
@@ -328,7 +328,7 @@ def test_parts_of_other_checkpoints_are_refused(tmp_path):
     with pytest.raises(CheckpointError, match="another checkpoint"):
         resume(table(600, 60), tmp_path / "a", k=3)
     shutil.copy(tmp_path / "b" / "read-000002", tmp_path / "b" / "read-000001")
-    with pytest.raises(CheckpointError, match="another pass"):
+    with pytest.raises(CheckpointError, match="does not match this pass"):
         resume(table(600, 60) * 2, tmp_path / "b", k=3)
 
 

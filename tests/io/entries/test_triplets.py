@@ -64,7 +64,7 @@ def test_the_line_of_a_wrong_entry_in_a_later_piece(tmp_path, monkeypatch):
     lines += [f"{i} 1 0.5" for i in range(1, 101)]
     lines[77] = "75 3 0.5"
     (tmp_path / "a.mtx").write_text("\n".join(lines) + "\n")
-    with pytest.raises(FileError, match="line 78: the place"):
+    with pytest.raises(FileError, match="line 78: the index"):
         open_rows(tmp_path / "a.mtx")
 
 
@@ -80,7 +80,7 @@ def test_parts_of_one_table_are_one_sparse_matrix(tmp_path, stream):
     for source in (tmp_path, str(tmp_path / "*.parquet"), names):
         rows = ek.open_data(source, stream=stream)
         np.testing.assert_array_equal(rows.read(0, 70).toarray(), matrix.toarray())
-        assert any("entries of a sparse matrix" in note for note in rows.metadata.notes)
+        assert any("read as a sparse matrix" in note for note in rows.metadata.notes)
         table = ek.open_data(source, format="parquet", stream=stream)
         assert table.metadata.column_names == ("user", "item", "rating")
         assert table.shape == (matrix.nnz, 3)

@@ -222,6 +222,12 @@ def test_a_sweep_ends_when_its_time_is_up():
     assert len(list(sweep.run(sweep.cases(10**6, 1, ["constant"]), 1, 0.0, 60.0))) == 1
 
 
+def test_processes_check_every_table():
+    asked = [draw(family, seed) for seed, family in enumerate(sorted(FAMILIES)[:3])]
+    found = list(sweep.run(asked, jobs=2, seconds=float("inf"), limit=600.0))
+    assert sorted(outcome.options.seed for outcome in found) == [0, 1, 2]
+
+
 def test_a_table_that_takes_too_long_is_a_crash(monkeypatch):
     monkeypatch.setattr("benchmarks.certificates.checks._judge_axes", lambda *_: time.sleep(60))
     assert "no result after" in sweep.judge_within(Options("constant", 1, 4, 3), 0.05).crash

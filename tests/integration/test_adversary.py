@@ -85,6 +85,9 @@ FOUND = {
     '"storage": "memmap", "solver": "gram", "k": 2}',
     "singular values of a scaled table": '{"family": "offsets of rows", "seed": 51500012294, "rows": 41, '
     '"columns": 18, "dtype": "float32", "method": "nmf", "k": 6, "rng": 435122778}',
+    "residuals of values that are zero": '{"family": "empty rows and columns", "seed": 2997924580028952, "rows": 2, '
+    '"columns": 131, "dtype": "int32", "storage": "csr blocks", "solver": "lanczos", "weights": "dominated", '
+    '"rng": 1692411089}',
     "long vectors of the reference": '{"family": "empty rows and columns", "seed": 51500072812, "rows": 66, '
     '"columns": 51, "ask": "boundary", "k": 2, "weights": "extreme", "rng": 1515044998}',
 }

@@ -153,10 +153,11 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
     if problem.transposed and solution.long_vectors is None:
         found = found * np.sqrt(high / np.maximum(solution.lower[: len(found)], 1e-300))
     stated = np.asarray(np.minimum(found + moved, 1.0) + 2.0 * unit) * (high / max(low, 1e-300))
-    # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 if bounds are wide.
+    # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 if bounds are wide, but not if it is 0.
     least = low if smallest else float(np.maximum.reduce(solution.lower, initial=0.0))
     most = max(solution.largest / least, 1.0) if least > 0.0 else np.inf
-    return np.minimum(stated, most * (1.0 + 4.0 * unit))
+    most = 1.0 if solution.largest == 0.0 else most
+    return np.asarray(np.fmin(stated, most * (1.0 + 4.0 * unit)))  # NaN, from 0 / 0, states nothing
 
 
 def _square_of_largest(solution: Solution, problem: Problem) -> tuple[float, float]:

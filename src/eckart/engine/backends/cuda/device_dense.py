@@ -25,7 +25,8 @@ MOST_COLUMNS = 128
 """Up to this many columns of the factor, our kernels are faster than the library's products."""
 _SUMMED_ROWS = 512
 """Number of rows summed together in float64. The bounds count one rounding for each, while libraries sum all rows."""
-_PIECE_BYTES = 2**26
+_PIECE_BYTES = 2**28
+"""Float64 bytes summed per launch: with 2^26, launching took longer than summing (20000 x 20000, H200)."""
 _BATCHED = 1024
 """Columns up to which the cross-products of all parts of a block take less memory than the block."""
 

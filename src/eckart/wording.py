@@ -29,7 +29,9 @@ def worded(message: str, door: Door) -> str:
     return _EITHER.sub(r"\1" if door == "python" else r"\2", message) if _START in message else message
 
 
-_SAME = ("rules", "which", "missing", "method", "solver", "select", "core", "kernel", "explain", "error", "memory")
+_SAME = (
+    "rules", "which", "missing", "method", "solver", "select", "core", "kernel", "explain", "error", "memory", "format",
+)  # fmt: skip
 _OPTIONS = {
     "k": "-k",
     "n_landmarks": "--landmarks",

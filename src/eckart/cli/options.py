@@ -139,7 +139,7 @@ class Output:
 def reading(f: Command) -> Command:
     """The options of all commands that read a table."""
     option = click.option
-    kinds = "File format (csv, tsv, parquet, npy, npz, mtx, arrow).  [default: by name]"
+    kinds = "File format: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr.  [default: by name]"
     names = "Column that names the rows.  [default: first suitable text column]"
     return gathered("reading", ReadingOptions, [
         option("--format", metavar="NAME", help=kinds),

@@ -40,8 +40,8 @@ def report(
 ) -> None:  # fmt: skip
     """Summarise DATA in the terminal and on a page with figures: how many components to keep, and what they mean.
 
-    DATA is a CSV, TSV, Parquet, Arrow, NumPy or Matrix Market file, or '-'. For a folder of tables, every table gets a
-    page, and an index page lists them.
+    DATA is a file (CSV, TSV, Parquet, Arrow, NumPy, Matrix Market, HDF5, AnnData, Zarr, DuckDB or SQLite) or '-'. For a
+    folder of tables, every table gets a page, and an index page lists them.
 
     \b
     Examples:

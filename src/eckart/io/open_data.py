@@ -59,7 +59,8 @@ def open_data(
         Anything `decompose` accepts: also Arrow tables and streams, database cursors and connection strings, lists of
         paths, dicts of columns, lists of dicts, iterators of batches, AnnData and xarray objects.
     format : str, default None
-        Format of a file (csv, tsv, parquet, npy, npz, mtx, arrow). None decides by its name and content.
+        Format of a file: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr. None decides by its name and
+        content.
     key : str, default None
         Array of an .npz, HDF5 or Zarr file, of a group or a dict; table or query of a database.
     delimiter : str, default None

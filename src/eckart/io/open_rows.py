@@ -24,7 +24,7 @@ from eckart.io.bytes import OpenedFile, open_path, shown
 from eckart.io.entries.spooled import SpooledRows, spooled_rows
 from eckart.io.entries.triplets import market_entries, table_entries
 from eckart.io.guard import reading
-from eckart.io.open_source import FORMATS, open_source
+from eckart.io.open_source import FORMATS, STORED, open_source
 from eckart.io.read_options import ReadOptions
 from eckart.io.roles import MOST_NAMES
 from eckart.io.rows import FileState, MemoryRows, NpyRows
@@ -44,6 +44,9 @@ def open_table(
     options: ReadOptions = _DEFAULTS,
 ) -> Source | RowSource:
     """A file whole if it fits comfortably into memory, otherwise its rows in blocks; `stream` overrides the choice."""
+    if (kind := STORED.get((options.format or "").lower().removeprefix("."))) is not None:
+        with reading(shown(os.fsdecode(os.fspath(path)))):
+            return _open_stored(os.fsdecode(os.fspath(path)), kind, options.place, memory)
     if (table := _as_table(path, options, memory)) is not None:
         return table
     by_rows = only_by_rows(path) or stream
@@ -134,7 +137,7 @@ def only_by_rows(path: str | os.PathLike[str]) -> bool:
     """Whether it is of a kind that is always read by rows: HDF5, AnnData, Zarr, folders and patterns."""
     place = os.fsdecode(os.fspath(path))
     suffix = PurePath(place.lower().rstrip("/")).suffix
-    return _is_pattern(place) or _is_folder(place) or suffix in (".h5", ".hdf5", ".h5ad", ".he5", ".zarr")
+    return _is_pattern(place) or _is_folder(place) or suffix.removeprefix(".") in STORED
 
 
 def too_large(rows: RowSource, memory: int | None) -> bool:
@@ -171,6 +174,16 @@ def _open_folder(place: str, key: str | None, memory: int | None, options: TextO
     return _several_parquet(_in_folder(place), PurePath(place).name, options.row_names, memory)
 
 
+def _open_stored(place: str, kind: str, key: str | None, memory: int | None) -> RowSource:
+    """Arrays of an HDF5 file or a Zarr store."""
+    if kind == "hdf5":
+        open_path(place, MAX_EXPANSION)  # refuses folders, pipes and missing files
+        check_metadata(place, key)
+    elif not _is_folder(place):
+        raise FileError(f"{shown(place)} is a file, but a Zarr store is a folder. Unpack it first.")
+    return stored_rows(place, kind, key, memory)
+
+
 def _open_rows(place: str, key: str | None, memory: int | None, options: TextOptions) -> RowSource | None:
     name = PurePath(place).name
     suffix = ".mtx" if place.lower().endswith(".mtx.gz") else PurePath(place.lower().rstrip("/")).suffix
@@ -179,11 +192,8 @@ def _open_rows(place: str, key: str | None, memory: int | None, options: TextOpt
     if _is_folder(place):
         return _open_folder(place, key, memory, options)
     opened = open_path(place, MAX_EXPANSION)
-    if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
-        check_metadata(place, key)
-        return stored_rows(place, "hdf5", key, memory)
-    if suffix == ".zarr":
-        raise FileError(f"{shown(place)} is a file, but a Zarr store is a folder. Unpack it first.")
+    if suffix.removeprefix(".") in STORED:
+        return _open_stored(place, STORED[suffix.removeprefix(".")], key, memory)
     if is_text(place):
         return text_rows(opened, place, options, tab=_is_tabbed(place))
     if suffix == ".npz":

@@ -14,7 +14,7 @@ from eckart.io.arrays.npy import ConvertingSource
 from eckart.io.bytes import GZIP_MAGIC, OpenedFile, open_path, open_stream, shown
 from eckart.io.guard import reading
 from eckart.io.text.layout import TextOptions
-from eckart.wording import FORMAT
+from eckart.wording import FORMAT, assigned
 
 FORMATS = {
     ".csv": "csv",
@@ -31,6 +31,8 @@ FORMATS = {
     ".npz": "npz",
     ".mtx": "mtx",
 }
+STORED = {"h5": "hdf5", "hdf5": "hdf5", "h5ad": "hdf5", "he5": "hdf5", "zarr": "zarr"}
+"""Formats of files that contain several arrays, which `open_rows` reads by rows."""
 _OTHER_READERS = (".h5", ".h5ad", ".zarr", ".duckdb", ".sqlite")
 _NAMES = sorted({*FORMATS.values(), "feather", "pq"})
 _REMEDIES = {
@@ -116,7 +118,8 @@ def _kind(format: str | None, path: str) -> str:
     if format is not None:
         word = format.lower().removeprefix(".").removesuffix(".gz")
         if word not in _NAMES:
-            raise ParameterError(f"format={format!r} is not known. Use one of {', '.join(_NAMES)}.")
+            names = ", ".join(sorted({*_NAMES, *STORED} if path else _NAMES))
+            raise ParameterError(f"{assigned('format', format)} is not known. Use one of {names}.")
         return FORMATS.get(f".{word}", word)
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
     if suffix in FORMATS:

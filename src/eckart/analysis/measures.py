@@ -153,7 +153,7 @@ def complete(d: Decomposition) -> bool:
     return d.norm == 0 or abs(float(floats(d.explained_variance_ratio).sum()) - 1) <= _COMPLETE
 
 
-def living(d: Decomposition) -> NDArray[np.bool_]:
+def nonzero_components(d: Decomposition) -> NDArray[np.bool_]:
     """Which components explain more than rounding errors."""
     return np.asarray(floats(d.values) > _NOTHING * d.norm)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.labels import component_labels, explained, total_name
-from eckart.analysis.measures import complete, floats
+from eckart.analysis.measures import complete, floats, nonzero_components
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
 from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
@@ -54,8 +54,10 @@ def _without_choice(d: Decomposition) -> Recommendation | None:
 
 
 def has_one_direction(d: Decomposition) -> bool:
-    """Whether the table leaves no number of components to choose."""
-    return method_of(d).orthogonal and min(d.rows - (d.mean is not None), d.columns) == 1
+    """Whether the table leaves no number of components to choose: its size, or proportional columns, allow only one."""
+    if not method_of(d).orthogonal:
+        return False
+    return min(d.rows - (d.mean is not None), d.columns) == 1 or (d.k > 1 and int(nonzero_components(d).sum()) == 1)
 
 
 def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eckart.analysis.labels import component_labels, explained, method_name, top_loadings, total_name, treatment
-from eckart.analysis.measures import floats, svd_details
+from eckart.analysis.measures import floats, nonzero_components, svd_details
 from eckart.analysis.report.method_section import total_ratio
 from eckart.formatting import certified_share, clean, interval, joined, percent, shorten
 from eckart.notes import code_of, for_door
@@ -138,6 +138,8 @@ def makes(d: Decomposition, axis: int) -> str:
     """The columns with the largest loadings: 'Assault +0.58, Rape +0.54, Murder +0.54'."""
     if not has_weights(d):
         return "no loadings"
+    if not nonzero_components(d)[axis]:
+        return "no variance"
     found = top_loadings(d, axis)
     return ", ".join(f"{shorten(name, 24)} {value:+.2f}" for name, value in found) or "no column dominates"
 
@@ -161,9 +163,10 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
     parts: list[str] = []
     if not has_weights(d) or d.norm == 0.0:
         return ""
+    nonzero = nonzero_components(d)
     for component, name in list(enumerate(component_labels(d)))[:components]:
-        found = top_loadings(d, component, most=4)
-        parts.append(f"{name} {_led_by(found)}")
+        if nonzero[component]:
+            parts.append(f"{name} {_led_by(top_loadings(d, component, most=4))}")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
 

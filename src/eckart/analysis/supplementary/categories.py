@@ -12,7 +12,7 @@ from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import (
     check_orthogonal,
     complete,
-    living,
+    nonzero_components,
     ratio,
     row_scores,
     row_weights,
@@ -62,7 +62,7 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     """
     found = _grouped(d, labels)
     words, counts, means = found.words, found.counts, found.means
-    alive = living(d)
+    nonzero = nonzero_components(d)
     tests = np.full(means.shape, np.nan)
     scores, weights = row_scores(d), row_weights(d)
     total = weights.sum()
@@ -70,7 +70,7 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     spread = weights @ (scores - middle) ** 2 / total
     if total > 1 and len(words) > 1:
         share = (total - counts) / (counts * (total - 1))
-        tests[:, alive] = (means - middle)[:, alive] / np.sqrt(spread[alive] * share[:, None])
+        tests[:, nonzero] = (means - middle)[:, nonzero] / np.sqrt(spread[nonzero] * share[:, None])
     components = component_labels(d)
     caption = "Means of the scores of each category's rows; v-tests beyond 2 in absolute value are significant at 5 %."
     lengths = np.sqrt((means**2).sum(axis=1)) if complete(d) else np.full(len(words), np.nan)

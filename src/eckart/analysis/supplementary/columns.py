@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.analysis.labels import component_labels
-from eckart.analysis.measures import living, ratio, row_scores, row_weights
+from eckart.analysis.measures import nonzero_components, ratio, row_scores, row_weights
 from eckart.analysis.supplementary.lines import check_rows, named_lines
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted
@@ -54,8 +54,8 @@ def columns(d: Decomposition, data: object) -> Table:
     """
     names, numbers = _columns_of(data)
     check_rows(d, len(numbers))
-    scores, weights, alive = row_scores(d), row_weights(d), living(d)
-    found = np.array([_correlations(column, scores, weights, alive) for column in numbers.T])
+    scores, weights, nonzero = row_scores(d), row_weights(d), nonzero_components(d)
+    found = np.array([_correlations(column, scores, weights, nonzero) for column in numbers.T])
     caption = (
         "Correlation of each column with the scores of each component; 'shown' is the share of its variance that the "
     )
@@ -88,19 +88,19 @@ def _numbers(values: object, name: str) -> Matrix:
         raise InputError(message + "For text use eckart.supplementary.categories.") from error
 
 
-def _correlations(column: Matrix, scores: Matrix, weights: Matrix, alive: NDArray[np.bool_]) -> Matrix:
+def _correlations(column: Matrix, scores: Matrix, weights: Matrix, nonzero: NDArray[np.bool_]) -> Matrix:
     """Weighted correlations of a column with the scores, over rows where it has a value, and R^2 with all scores."""
     there = np.isfinite(column)
     w, x, t = weights[there], column[there], scores[there]
     if w.sum() == 0:
-        return np.full(len(alive) + 1, np.nan)
+        return np.full(len(nonzero) + 1, np.nan)
     x, t = x - w @ x / w.sum(), t - w @ t / w.sum()
     if float(w @ x**2) <= w.sum() * (1e-14 * float(np.abs(column[there]).max())) ** 2:
-        return np.full(len(alive) + 1, np.nan)
+        return np.full(len(nonzero) + 1, np.nan)
     root = np.sqrt(w)
     x, t = root * x, root[:, None] * t
     lengths = np.sqrt((t**2).sum(axis=0))
-    found = np.where(alive, np.clip(ratio(x @ t, np.linalg.norm(x) * lengths), -1.0, 1.0), 0.0)
-    unit = ratio(t[:, alive], lengths[alive])
+    found = np.where(nonzero, np.clip(ratio(x @ t, np.linalg.norm(x) * lengths), -1.0, 1.0), 0.0)
+    unit = ratio(t[:, nonzero], lengths[nonzero])
     rest = x - unit @ np.linalg.lstsq(unit, x)[0]
     return np.append(found, max(1.0 - float(rest @ rest) / float(x @ x), 0.0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.labels import component_labels
-from eckart.analysis.measures import check_orthogonal, floats, living, ratio
+from eckart.analysis.measures import check_orthogonal, floats, nonzero_components, ratio
 from eckart.analysis.supplementary.lines import named_lines
 from eckart.analysis.tables.outliers import new_limits
 from eckart.arrays import Array, astype, from_numpy, namespace
@@ -55,10 +55,10 @@ def rows(d: Decomposition, data: object) -> Table:
     check_orthogonal(d, "Distances of new rows")
     scores, squares, given = measured(d, data)
     names = given or tuple(str(i + 1) for i in range(len(scores)))
-    alive = living(d)
+    nonzero = nonzero_components(d)
     inside = (scores**2).sum(axis=1)
     squares = np.maximum(squares, inside)
-    t2 = (scores[:, alive] ** 2 / floats(d.explained_variance)[alive]).sum(axis=1)
+    t2 = (scores[:, nonzero] ** 2 / floats(d.explained_variance)[nonzero]).sum(axis=1)
     columns = ("row", *component_labels(d), "distance", "quality", "T2", "Q")
     numbers = np.column_stack([scores, np.sqrt(squares), ratio(inside, squares), t2, squares - inside])
     kinds = ("text", *("number",) * (d.k + 1), "percent", "number", "number")

@@ -17,7 +17,7 @@ from eckart.analysis.measures import (
     complete,
     floats,
     left_vectors,
-    living,
+    nonzero_components,
     row_distances,
     row_scores,
     row_weights,
@@ -120,12 +120,12 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     """
     k = check_k(d, k)
     inside, outside = new_limits(d, k, confidence)
-    alive = int(living(d)[:k].sum())
+    nonzero = int(nonzero_components(d)[:k].sum())
     lines: list[tuple[Cell, ...]] = []
     if d.left is not None:
         found = distances(d, k, confidence)
         law = (
-            f"Beta, {alive} and {d.weight - 1 - alive:g} degrees of freedom"
+            f"Beta, {nonzero} and {d.weight - 1 - nonzero:g} degrees of freedom"
             if math.isfinite(found.inside_limit)
             else "too few rows"
         )
@@ -176,10 +176,10 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     check_orthogonal(d, "Parts of T2 and Q")
     k, place = check_k(d, k), place_of(d, row)
     scores = row_scores(d, slice(place, place + 1))[0]
-    right, alive = floats(d.right), living(d)[:k]
+    right, nonzero = floats(d.right), nonzero_components(d)[:k]
     inside = right[:, :k] @ scores[:k]
     whole = whole_row(d, values, scores)
-    pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.explained_variance)[:k][alive])
+    pull = right[:, :k][:, nonzero] @ (scores[:k][nonzero] / floats(d.explained_variance)[:k][nonzero])
     shown = inside if whole is None else whole
     t2 = pull * shown
     q = np.full(d.columns, np.nan) if whole is None else (whole - inside) ** 2
@@ -207,12 +207,12 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence={confidence!r} is not a probability: give a number between 0 and 1.")
     k = check_k(d, k)
-    alive = living(d)
-    vectors = left_vectors(d)[:, :k][:, alive[:k]]
+    nonzero = nonzero_components(d)
+    vectors = left_vectors(d)[:, :k][:, nonzero[:k]]
     inside = (d.weight - 1) * (vectors**2).sum(axis=1) / row_weights(d)
     outside = _residuals(d, k)
     limit, rule = _residual_limit(d, k, outside, confidence)
-    inside_limit = t2_fitted(int(alive[:k].sum()), d.weight, confidence, centred=d.mean is not None)
+    inside_limit = t2_fitted(int(nonzero[:k].sum()), d.weight, confidence, centred=d.mean is not None)
     return Distances(inside, outside, inside_limit, limit, rule)
 
 
@@ -248,8 +248,8 @@ def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float
 
 def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
     """The variances of all components. Those not computed follow from the moments of Q, or as in white noise."""
-    alive, variances, centred = living(d), floats(d.explained_variance), d.mean is not None
-    kept, following = variances[:k][alive[:k]], variances[k:][alive[k:]]
+    nonzero, variances, centred = nonzero_components(d), floats(d.explained_variance), d.mean is not None
+    kept, following = variances[:k][nonzero[:k]], variances[k:][nonzero[k:]]
     if complete(d) and d.which == "largest":
         return spectrum(kept, following, d.weight, centred=centred)
     freedom = d.weight - 1 if centred else d.weight

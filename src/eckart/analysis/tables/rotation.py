@@ -20,7 +20,7 @@ from eckart.analysis.measures import (
     check_orthogonal,
     floats,
     left_vectors,
-    living,
+    nonzero_components,
     ratio,
     row_weights,
 )
@@ -201,9 +201,8 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
     """
     found = varimax(d, k=k, normalize=normalize)
     k = found.matrix.shape[0]
-    unit = (
-        math.sqrt(max(d.weight - 1.0, 1.0)) * left_vectors(d)[:, :k] * living(d)[:k] / np.sqrt(row_weights(d))[:, None]
-    )
+    scale = math.sqrt(max(d.weight - 1.0, 1.0)) * nonzero_components(d)[:k]
+    unit = scale * left_vectors(d)[:, :k] / np.sqrt(row_weights(d))[:, None]
     rows = tuple((name, *line) for name, line in zip(row_labels(d), (unit @ found.matrix).tolist(), strict=True))
     return Table("Rotated scores", ("row", *_names(k)), rows, "Scores on the rotated components, with variance 1.")
 

@@ -127,6 +127,25 @@ def test_one_number_in_parentheses_may_have_a_decimal_comma() -> None:
         assert not made.check("Z' = (2,7835); d = (105,3077)")
 
 
+@pytest.mark.parametrize(("kind", "text", "right"), [
+    ("rank", "rk A = 2\nbasis: rows 1, 2\nrow 1: (1, 0)\nrow 2: (0, 1)\nrow 3: (2, 3)", True),
+    ("rank", "rk A = 2\nbasis: rows 1, 2\nrow 1: (1, 0)\nrow 2: (0, 1)\nrow 3: (3, 2)", False),
+    ("eigen", "singular values 4, 1; (3/5, 4/5), (1, 1)/√2", False),
+    ("power_iteration", "λ → -28, x → (3, -2)/√13", True),
+    ("power_iteration", "λ → 28, x → (3, -2)/√13", False),
+    ("select", "x2, r = 0.2481 and 0.9810", True),
+    ("select", "x1, r = 0.2481 and 0.9810", False),
+    ("select", "r(x1, y) = 0.248, r(x2, y) = 0.981, column 2", True),
+    ("select", "r(x2, y) = 0.248, r(x1, y) = 0.981, column 2", False),
+    ("missing", "the hole becomes 9", True),
+    ("missing", "M[2,2] = 9", True),
+    ("missing", "M[1,2] = 9", False),
+])  # fmt: skip
+def test_names_and_words(kind: str, text: str, right: bool) -> None:
+    verdict = worked.exercise(kind, seed=3).check(text)
+    assert bool(verdict) == right, verdict.message
+
+
 def test_is_not_is_refused() -> None:
     with pytest.raises(InputError, match="'not'"):
         worked.exercise("power_iteration", seed=777, difficulty=2).check("lambda1 is not -6 and e1 is (2, -1)/√5")

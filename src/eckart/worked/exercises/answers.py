@@ -47,7 +47,8 @@ class Target:
     relative to which decimals are rounded, such as 1 for correlations; 0 uses the largest value. A `squared` target
     asks for squares, such as d^2 for d. An `unsigned` one is never negative, so `sigma^2 = 9` gives sigma. `reserved`
     contains letters with another meaning in the question, such as C for the product C U R. `extreme` is "largest" or
-    "smallest" for one value of several, which must not be called the other.
+    "smallest" for one value of several, which must not be called the other. A target `by_row` has a value or a line
+    for each row of the question, so that vectors are its rows.
     """
 
     names: tuple[str, ...]
@@ -63,6 +64,7 @@ class Target:
     unsigned: bool = False
     reserved: tuple[str, ...] = ()
     extreme: str = ""
+    by_row: bool = False
 
     @property
     def shown(self) -> str:

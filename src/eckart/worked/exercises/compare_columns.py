@@ -105,7 +105,8 @@ def scores(part: Part, target: Target) -> Verdict:
 
 
 def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
-    true, given = target.value, _as_columns(part, target.value)
+    true = target.value
+    given = part.grid() if target.by_row and part.grid().shape == true.shape else _as_columns(part, true)
     if true.rows == 1 and given.shape == (true.cols, 1):
         given = turned(given)  # one row, written with semicolons
     if unit and given.shape == (true.rows, true.rows) and true.rows > true.cols and _is_orthogonal(floats(given)):
@@ -115,6 +116,8 @@ def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
     layout_open = len(part.entries) == 1 or part.is_bare or not unit
     turnable = layout_open and given.shape == true.T.shape and len(true) > 1
     in_rows = _matches(turned(given), true, reorder) if turnable else frozenset()
+    if in_rows and target.by_row and true.rows == true.cols > 1 and not _matches(given, true, reorder):
+        return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
     if given.shape != true.shape:
         if in_rows:
             return right(in_rows) if part.is_bare else _in_rows(part, in_rows)

@@ -30,7 +30,7 @@ _SUBJECTS = {"A", "M", "X"}
 """Names of the matrix of a question, as in rank(A). Intermediate results may be meant too: eigenvalues of C."""
 _FIXED = {"A", "k", "K", "n", "I"}
 """Letters with one meaning in all questions; any other letter may be the writer's own name."""
-_PLAIN = re.compile(r"(?:[^\W\d_]+(?:_?\d+)?[\s.,']*)*")  # words, perhaps with numbers: row 1, row2
+_PLAIN = re.compile(r"(?:[^\W\d_]+(?:[\s_]?\d+)?[\s.,']*)*")  # words, perhaps with numbers: row 1, row2
 _SUFFIX = r"_?(?:max|min|dom|F|tot)"  # lambda_max, error_F
 _MOST = 9
 _OPPOSITE = {"largest": "smallest", "smallest": "largest"}
@@ -154,6 +154,8 @@ def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | No
     inside, found = match[2].strip(), _find(match[1], targets)
     if found is None:
         return None
+    if pair := re.fullmatch(r"[Xx]?_?([1-9]\d?)\s*[,;]\s*[Yy]", inside):
+        return _find(f"{match[1]}_{pair[1]}", targets)  # r(x1, y) is r_1
     place = re.fullmatch(r"\d+(?:\s*[,;]\s*\d+)+", inside)
     if place and _place(targets[found[0]]):
         return found if re.sub(r"\D", "", inside) == _place(targets[found[0]]) else None

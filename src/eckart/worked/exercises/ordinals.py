@@ -34,6 +34,16 @@ def with_numbers(text: str) -> str:
     )
 
 
+def ordinal_of(text: str) -> int:
+    """The number of the first ordinal in a text; 0 if there is none.
+
+    >>> ordinal_of("the second row"), ordinal_of("row")
+    (2, 0)
+    """
+    found = re.search(rf"(?i)(?<![\w-]){_ORDINAL}(?!\w)", text)
+    return int(_number(found[0])) if found else 0
+
+
 def _number(ordinal: str) -> str:
     if ordinal[0].isdigit():
         return ordinal[0]

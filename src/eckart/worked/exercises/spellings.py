@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from eckart.worked.exercises.cardinals import with_figures
+
 
 def spellings(text: str) -> Iterator[str]:
-    """The text, and its readings with decimal commas, with digit groups, and with mixed numbers such as 2 1/3."""
+    """The text, and its readings with number words, decimal commas, digit groups, and mixed numbers such as 2 1/3."""
+    yield from _by_figures(text)
+    if (counted := with_figures(text)) != text:
+        yield from _by_figures(counted)
+
+
+def _by_figures(text: str) -> Iterator[str]:
     yield text
     if edges := _edges(text):
         yield edges

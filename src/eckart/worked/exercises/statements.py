@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from eckart.worked.exercises.words import METHOD, are_neutral
+from eckart.worked.exercises.words import METHOD, are_units, says_enough
 
 _TOKEN = re.compile(
     r"""(?P<function>(?:sqrt|cbrt)(?![^\W\d_]))
     |(?P<word>[^\W\d_](?:[\w'~]|\.(?=[^\W\d_])|-(?=[^\W\d_]{3}))*(?:\+(?=\s*(?:[=≈:]|->)))?(?:\^\([-+]?\w*\)|\^[-+]?\w*)?)
-    |(?P<number>(?:\d+(?:[.,]\d+)*(?:\.(?!\s+[^\W\d_]))?|\.\d+)(?:[eE][-+]?\d+(?!\w))?(?:[^\S\n]*%)?)
+    |(?P<number>(?:\d+(?:[.,]\d+)+|\d+(?:\.(?!\s+[^\W\d_]))?|\.\d+)(?:[eE][-+]?\d+(?!\w))?(?:[^\S\n]*%)?)
     |(?P<relation>->|[=≈:])
     |(?P<open>[(\[{])
     |(?P<close>[)\]}])
@@ -179,13 +179,25 @@ def _named(section: Tokens, name: str) -> Iterator[tuple[str, Tokens]]:
             if values:
                 chunks[place + 1] = _joined(relation, chunks[place], chunks[place + 1])
             continue
-        shown = f"E({title})" if relation.text == "->" and re.fullmatch(r"lambda_?\d?", title) else title
+        shown = f"E({title})" if relation.text == "->" and _is_eigenpair(title, chunks[place + 1]) else title
         if values or not name:
             yield name, values
             name, values = shown, []
         else:
             name = f"{name} = {shown}"  # det = |A| = 12 has two names
     yield name, values + chunks[-1]
+
+
+def _is_eigenpair(title: str, after: Tokens) -> bool:
+    """Whether an arrow leads from an eigenvalue to its vector, `λ1 -> (1, 2)`; `λ -> 3` is a limit."""
+    inside = [token for token in after if token.depth]
+    listed = any(token.text in {",", ";"} for token in inside) or _has_neighbours(inside)
+    return listed and bool(re.fullmatch(r"lambda_?\d?", title))
+
+
+def _has_neighbours(tokens: Tokens) -> bool:
+    """Whether two numbers are adjacent: two values, not one."""
+    return any(one.kind == other.kind == "number" for one, other in pairwise(tokens))
 
 
 def _is_name(chunk: Tokens) -> bool:
@@ -208,18 +220,28 @@ def _joined(relation: _Token, before: Tokens, after: Tokens) -> Tokens:
 def _split(chunk: Tokens, first: bool) -> tuple[Tokens, str]:
     """The values of the last name, and the name before a relation."""
     start = next((i for i in range(len(chunk) - 1, -1, -1) if chunk[i].text == "," and not chunk[i].depth), -1) + 1
-    if start > 1 and not any(token.ends_value for token in chunk[:start]):
+    if start > 1 and not any(token.ends_value for token in chunk[:start]) and not _are_columns(chunk, start):
         start = 0  # a name with a comma
     tail = chunk[start:]
     if not any(token.is_word for token in tail):
         return chunk, ""
     ends = [i for i in range(len(tail) - 1) if _is_end(tail, i)]
+    if len(ends) == 1 and first and not start and _is_remark(_text(tail[ends[0] + 1 :])):
+        return chunk, ""  # 1 is enough: sigma = 3, 1
     if not ends or (first and not start and _is_factor(tail[: ends[-1] + 1])):
         return chunk[: max(0, start - 1)], _text(tail)
     title = tail[ends[-1] + 1 :]
     if len(title) > 1 and title[0].text in _AND and title[1].is_word:
         title = title[1:]
     return chunk[: start + ends[-1] + 1], _text(title)
+
+
+def _are_columns(chunk: Tokens, start: int) -> bool:
+    """Whether columns are listed before a name: `x1, x3, r = 0.5`; `v1, v2` is a name."""
+    listed = [token for token in chunk[:start] if token.text != "," and token.text not in _AND]
+    return all(_INDEXED.fullmatch(token.text) for token in listed) and not any(
+        token.text[0] == listed[0].text[0] for token in chunk[start:]
+    )
 
 
 def _is_end(tail: Tokens, place: int) -> bool:
@@ -236,9 +258,9 @@ def _is_end(tail: Tokens, place: int) -> bool:
 
 def _is_factor(tokens: Tokens) -> bool:
     """Whether these tokens multiply what follows, as in `2 det A` and `-1/2 det A`; `2 3 k` has two values."""
-    if any(one.kind == other.kind == "number" for one, other in pairwise(tokens)):
-        return False
-    return all(token.kind in {"number", "function"} or token.text in "+-*/" for token in tokens)
+    return not _has_neighbours(tokens) and all(
+        token.kind in {"number", "function"} or token.text in "+-*/" for token in tokens
+    )
 
 
 def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
@@ -255,7 +277,13 @@ def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
         elif len(run) == 1 and run[0].text in _AND and row and following.starts_value:
             row.append(_COMMA)
         elif not following.starts_value:
-            row += [] if row and run[0].space and _is_remark(_text(run)) else run
+            if row and run[0].space and _is_remark(_text(run)):
+                before, row = _counted(row, run)
+                if before:
+                    yield from _row(words, before)
+                    words = []
+            else:
+                row += run
         elif row:
             yield from _row(words, row)
             words, row = run, []
@@ -263,6 +291,14 @@ def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
             words = run
         place = max(place, stop)
     yield from _row(words, row)
+
+
+def _counted(row: Tokens, unit: Tokens) -> tuple[Tokens, Tokens]:
+    """The values before a count, and the count: `3, 1, 2 are enough` has the numbers 3, 1 and the count 2."""
+    commas = [place for place, token in enumerate(row) if token.text == "," and not token.depth]
+    if not commas or not says_enough(_text(unit)):
+        return [], row
+    return row[: commas[-1]], row[commas[-1] + 1 :]
 
 
 def _words_end(values: Tokens, place: int) -> int:
@@ -299,7 +335,7 @@ def _column(token: _Token) -> _Token:
 
 def _is_remark(text: str) -> bool:
     """Whether words after a value only say how it was found: `(exact)`, `components`, `by Chio`."""
-    return not re.search(r"\d", text) and are_neutral(re.split(METHOD, f" {text}")[0])
+    return not re.search(r"\d", text) and are_units(re.split(METHOD, f" {text}")[0])
 
 
 def _row(words: Tokens, row: Tokens) -> Iterator[tuple[str, str]]:

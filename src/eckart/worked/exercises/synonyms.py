@@ -19,6 +19,7 @@ SYNONYMS = {
     "error": "err, residual",
     "rows": "row",
     "distances": "dist",
+    "hole": "buco, hueco, пропуск",
     "share": "explained variance, variance explained, energy, varianza spiegata, varianza explicada",
     "suggest": (
         "recommend, suggerisco, suggerirei, consiglio, sugerir, sugiero, recomendar, recomiendo, советую, "

@@ -279,8 +279,8 @@ KINDS = {
         *_LIMITS,
         _project,
         lambda p, s: (
-            Target(("Z'", "z", "Z", mark("scores")), "scores", s["scores"], "components", signed=True),
-            Target(("d", mark("distances")), "list", list(s["distances"]), squared=True),
+            Target(("Z'", "z", "Z", mark("scores")), "scores", s["scores"], "components", signed=True, by_row=True),
+            Target(("d", mark("distances")), "list", list(s["distances"]), squared=True, by_row=True),
             Target(
                 ("V", "v", "w", mark("components")),
                 "directions",
@@ -335,7 +335,7 @@ KINDS = {
         (4, 2),
         (6, 3),
         _missing,
-        lambda p, s: (Target(("x",), "list", list(s["first"]), label="x_{{{},{}}}".format(*_hole(p))),),
+        lambda p, s: (Target(("x", "M", "hole"), "list", list(s["first"]), label="x_{{{},{}}}".format(*_hole(p))),),
         (
             (
                 mark("the first round moves the entry, and the error of the known entries falls"),

@@ -11,6 +11,7 @@ from eckart.errors import InputError
 from eckart.worked.exercises.answers import Row, Target, readings
 from eckart.worked.exercises.arithmetic import DIGITS, Entry, Grid
 from eckart.worked.exercises.assignment import Assignment, Piece, assign
+from eckart.worked.exercises.by_row import row_by_row
 from eckart.worked.exercises.compare import ALMOST, ORDER, PARTIAL, RIGHT, WRONG, Part, Verdict, count, matrix, number
 from eckart.worked.exercises.compare_columns import are_inverse, axes, common, directions, frame, inverse, scores
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
@@ -39,8 +40,7 @@ def compare(part: Part, target: Target) -> Verdict:
 def judge(answer: str, targets: Sequence[Target]) -> Verdict:
     """The verdict on an answer, by its most favourable reading."""
     best: Verdict | None = None
-    for read in readings(answer):
-        rows = by_eigenvalue(read, targets)
+    for rows in [one for read in readings(answer) for one in row_by_row(by_eigenvalue(read, targets), targets)]:
         _check_words(rows, targets)
         verdict = _all_rows(rows, targets)
         if best is None or _rank(verdict) < _rank(best):

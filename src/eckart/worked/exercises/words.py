@@ -12,10 +12,12 @@ from eckart.worked.messages import tr
 
 _NEUTRAL = """
     a an the of for in is are be as and so then thus hence therefore we get have with by from to at on that this it its
+    they these has
     my answer answers result results solution solutions row rows column columns vector vectors value values matrix
     entry entries component components number numbers unit first second third point points user users item items score
     scores exactly exact about approximately approx ca circa roughly plus equals equal gives obtain find found here
-    where singular edge edges pair pairs ans sol res final i.e col cols vec vecs val vals rounded
+    where edge edges pair pairs ans sol res final i.e col cols vec vecs val vals rounded
+    just only becomes become
     keep choose pick take tengo teniamo scelgo scegliamo elijo elegimos выбираем оставляем берём
     need needed suffice suffices enough required sono ne bastano basta servono bastan basta hacen falta se necesitan
     нужно достаточно требуется хватает
@@ -53,6 +55,8 @@ _ARTICLES = """
     a an the of for is are in on to il lo la i gli le l un uno una di del della dei delle degli dell per el los las de
     al en для из в на это
 """
+_UNITS = "singular singolare singolari singulares сингулярное сингулярных сингулярные principal principali principales"
+_ENOUGH = "enough suffice suffices basta bastano bastan хватает достаточно"
 _CHANGING = """
     not no never none neither nor without except unlike wrong false different isn aren doesn don cannot more
     less than over under between maybe perhaps possibly either
@@ -101,6 +105,20 @@ def are_neutral(text: str) -> bool:
     (True, False)
     """
     return all(word in NEUTRAL for word in words_of(text))
+
+
+def are_units(text: str) -> bool:
+    """Whether a text has only words that may follow a count, as in `1 singular value`.
+
+    >>> are_units("singular value suffices"), are_units("half")
+    (True, False)
+    """
+    return all(word in NEUTRAL or word in _UNITS.split() for word in words_of(text))
+
+
+def says_enough(text: str) -> bool:
+    """Whether a text says that a number of things suffices."""
+    return bool(set(_ENOUGH.split()) & set(words_of(text)))
 
 
 def are_describing(text: str) -> bool:

@@ -1,0 +1,45 @@
+"""Numbers in words: `one is enough`, `rango due`, `basta una componente`, `k = два`.
+
+The words for 1 to 10 are read in the four languages, in the forms that count something. A word is a number only in a
+clause without figures: in `one singular value is 3`, `one` counts nothing that is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WORDS = (
+    r"one|un[oa]?|один|одн(?:а|о|ой|ого|у|им)",
+    r"two|due|dos|дв(?:а|е|ух|умя)",
+    r"three|tre|tres|тр(?:и|[её]х|емя)",
+    r"four|quattro|cuatro|четыр(?:е|[её]х|ьмя)",
+    r"five|cinque|cinco|пят(?:ь|и|ью)",
+    r"six|sei|seis|шест(?:ь|и|ью)",
+    r"seven|sette|siete|сем(?:ь|и|ью)",
+    r"eight|otto|ocho|восемь|восьми|восемью",
+    r"nine|nove|nueve|девят(?:ь|и|ью)",
+    r"ten|dieci|diez|десят(?:ь|и|ью)",
+)
+_PART = r"(?:and a |e |y )?(?:hal(?:f|ves)|thirds?|quarters?|fifths?|mezz[oi]|terz[oi]|quart[oi]|medi[oa]s?|tercios?)"
+_WORD = re.compile(rf"(?i)(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-]|\s+{_PART}\b)")
+_CLAUSE = re.compile(r"(?:[^,;:=≈.()\[\]{}\n]|\.(?=\d))+")
+
+
+def with_figures(text: str) -> str:
+    """Number words as figures, in clauses with one of them and no figure.
+
+    >>> with_figures("one is enough, sigma = 3, 1"), with_figures("k = due")
+    ('1 is enough, sigma = 3, 1', 'k = 2')
+    >>> with_figures("one singular value is 3"), with_figures("one half"), with_figures("one or two")
+    ('one singular value is 3', 'one half', 'one or two')
+    """
+    return _CLAUSE.sub(lambda found: _figure(found[0]), text)
+
+
+def _figure(clause: str) -> str:
+    words = _WORD.findall(clause)
+    return _WORD.sub(_number, clause) if len(words) == 1 and not re.search(r"\d|sqrt|cbrt", clause) else clause
+
+
+def _number(word: re.Match[str]) -> str:
+    return str(next(i for i, forms in enumerate(_WORDS, 1) if re.fullmatch(forms, word[0], re.IGNORECASE)))

@@ -11,3 +11,15 @@ def test_roots_of_very_different_size() -> None:
     table = np.array([[123456789, 2, 3], [4, 5, 6], [7, 8, 1 / 7]])
     values = [float(value) for value in worked.svd("123456789 2 3; 4 5 6; 7 8 1/7")["singular_values"]]
     assert np.allclose(values, np.linalg.svd(table, compute_uv=False), rtol=1e-6)
+
+
+def test_one_name_for_one_eigenvalue() -> None:
+    """Cardano's roots in their own order are t_0, t_1, t_2; λ_1, λ_2, ... are sorted by modulus everywhere."""
+    lines = worked.eigen("1 2 3; 4 5 6; 7 8 10").at("full").text().splitlines()
+    assert len({line for line in lines if line.startswith("    λ_2 ≈")}) == 1
+    assert any(line.startswith("    t_1 - b / 3 ≈ 0.198247") for line in lines)
+
+
+def test_a_factored_polynomial_is_printed_once() -> None:
+    lines = worked.eigen("0 1; 0 0").text().splitlines()
+    assert lines.count("    p(λ) = λ^2") == 1

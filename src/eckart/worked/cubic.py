@@ -42,7 +42,7 @@ def cardano_step(factor: sp.Poly) -> Step:
     roots = [sp.N(2 * size * sp.cos((phi - 2 * sp.pi * k) / 3) - b / 3, 40) for k in range(3)]
     numbers += [
         Equation("cos φ", sp.radsimp(cosine)),
-        *[Equation(f"λ_{k}", value) for k, value in enumerate(sorted(roots, reverse=True), 1)],
+        *[Equation(f"t_{k} - b / 3", value) for k, value in enumerate(roots)],  # λ_1, λ_2, ... are sorted by modulus
     ]
     statement = tr("Cardano: $Δ < 0$, so all three roots are real. Real radicals cannot express them; cosines can.")
     return Step(statement, f"{formula},  {angle}", tuple(numbers))

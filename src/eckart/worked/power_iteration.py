@@ -175,7 +175,8 @@ def _iteration_step(a: object, start: object, run: Run, eps: float) -> Step:
     )
     formula = "x_{t+1} = A x_t / ‖A x_t‖,  δ = ‖x_{t+1} - x_t‖,  λ ≈ x^T A x"
     remark = tr(
-        "Columns [1], [2], ... are the entries of $x_t$; $x^T A x$ is the Rayleigh quotient, which estimates $λ$."
+        "Columns [1], [2], ... are the entries of $x_t / ‖x_t‖$; $x^T A x$ is the Rayleigh quotient, which estimates "
+        "$λ$."
     )
     return Step(statement, formula, (iteration_table(run),), remark, more=lambda: _first_multiplication(a, start))
 

@@ -115,7 +115,7 @@ def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], sp.Matrix, list[int]]:
         pivots.append(column)
         row += 1
         if words:
-            steps.append(Step(" ".join(words), ",  ".join(operations), (Equation("A", work.copy()),)))
+            steps.append(Step(" ".join(words), ",  ".join(operations), (Equation(f"A_{len(steps) + 1}", work.copy()),)))
         if row == a.rows:
             break
     return tuple(steps), work, pivots

@@ -56,7 +56,7 @@ def _polynomial_step(m: sp.Matrix, found: Spectrum, name: str) -> Step:
     numbers = [Equation(f"{name} - λ I", shifted)] if m.rows <= _WIDEST else []
     numbers.append(Equation("p(λ)", expanded))
     product = sp.Mul(*[factor.as_expr() ** times for factor, times in found.factors], evaluate=False)
-    if len(found.factors) > 1 or found.factors[0][1] > 1:
+    if text_number(product) != text_number(expanded):
         numbers.append(Equation("p(λ)", product))
     statement = tr(
         "$λ$ is an eigenvalue if $({name} - λ I) e = 0$ has a solution other than 0, that is, if "

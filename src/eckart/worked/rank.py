@@ -94,7 +94,9 @@ def _clear_below(work: sp.Matrix, row: int, column: int) -> list[str]:
 
 def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], sp.Matrix, list[int]]:
     """Row echelon form, one step for each pivot."""
-    work, steps, pivots, row = a.copy(), [], [], 0
+    work, row = a.copy(), 0
+    steps: list[Step] = []
+    pivots: list[int] = []
     for column in range(a.cols):
         below = [i for i in range(row, a.rows) if work[i, column] != 0]
         if not below:

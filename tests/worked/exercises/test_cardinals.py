@@ -17,6 +17,7 @@ RIGHT = [
     ("en", "8√17 and 2√17; one singular value"),
     ("en", "k = one; σ = 8√17, 2√17"),
     ("en", "1 singular value suffices; they are 8√17 and 2√17"),
+    ("en", "one singular value captures 94.1 %; σ = 8√17, 2√17"),
     ("it", "ne basta uno; σ = 8√17, 2√17"),
     ("it", "8√17 e 2√17; basta una componente"),
     ("es", "basta con uno; σ = 8√17, 2√17"),

@@ -245,7 +245,7 @@ def _under_titles(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[tu
 
 def _upright(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:
     """The atoms, with the first matrix transposed if its name has a transpose, such as V^T for V."""
-    if is_called(title, target) or not re.search(r"\^\(?[Tt]\)?$|'$", title):
+    if any(is_called(name, target) for name in title.split("=")) or not re.search(r"\^\(?[Tt]\)?$|'$", title):
         return atoms
     if title.endswith("'") and _fits(atoms, target):
         return atoms  # W' may be the new W

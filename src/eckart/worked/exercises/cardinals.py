@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 _WORDS = (
-    r"one|un[oa]?|один|одн(?:а|о|ой|ого|у|им)",
-    r"two|due|dos|дв(?:а|е|ух|умя)",
-    r"three|tre|tres|тр(?:и|[её]х|емя)",
-    r"four|quattro|cuatro|четыр(?:е|[её]х|ьмя)",
+    r"one|un[oa]?|один|одн(?:а|о|ой|ого|ому|у|им)",
+    r"two|due|dos|дв(?:а|е|ух|ум|умя)",
+    r"three|tre|tres|тр(?:и|[её]х|[её]м|емя)",
+    r"four|quattro|cuatro|четыр(?:е|[её]х|[её]м|ьмя)",
     r"five|cinque|cinco|пят(?:ь|и|ью)",
     r"six|sei|seis|шест(?:ь|и|ью)",
     r"seven|sette|siete|сем(?:ь|и|ью)",
@@ -20,13 +20,15 @@ _WORDS = (
     r"nine|nove|nueve|девят(?:ь|и|ью)",
     r"ten|dieci|diez|десят(?:ь|и|ью)",
 )
+CARDINAL = rf"(?:[1-9]|{'|'.join(_WORDS)})"
 _PART = r"(?:and a |e |y )?(?:hal(?:f|ves)|thirds?|quarters?|fifths?|mezz[oi]|terz[oi]|quart[oi]|medi[oa]s?|tercios?)"
 _WORD = re.compile(rf"(?i)(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-]|\s+{_PART}\b)")
-_CLAUSE = re.compile(r"(?:[^,;:=≈.()\[\]{}\n]|\.(?=\d))+")
+_CLAUSE = re.compile(r"(?:[^,;:=≈.()\[\]{}\n]|(?<=\d)[.,](?=\d))+")
+_SHARE = r"\d+(?:[.,]\d+)?\s*%"
 
 
 def with_figures(text: str) -> str:
-    """Number words as figures, in clauses with one of them and no figure.
+    """Number words as figures, in clauses with one of them and no figure but a share in per cent.
 
     >>> with_figures("one is enough, sigma = 3, 1"), with_figures("k = due")
     ('1 is enough, sigma = 3, 1', 'k = 2')
@@ -37,9 +39,12 @@ def with_figures(text: str) -> str:
 
 
 def _figure(clause: str) -> str:
-    words = _WORD.findall(clause)
-    return _WORD.sub(_number, clause) if len(words) == 1 and not re.search(r"\d|sqrt|cbrt", clause) else clause
+    alone = len(_WORD.findall(clause)) == 1 and not re.search(r"\d|sqrt|cbrt", re.sub(_SHARE, "", clause))
+    return _WORD.sub(lambda word: str(number_of(word[0])), clause) if alone else clause
 
 
-def _number(word: re.Match[str]) -> str:
-    return str(next(i for i, forms in enumerate(_WORDS, 1) if re.fullmatch(forms, word[0], re.IGNORECASE)))
+def number_of(word: str) -> int:
+    """The number that a word or a figure means."""
+    if word.isdigit():
+        return int(word)
+    return next(i for i, forms in enumerate(_WORDS, 1) if re.fullmatch(forms, word, re.IGNORECASE))

@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from eckart.errors import InputError
 from eckart.worked.exercises.answers import Row, Target
-from eckart.worked.exercises.arithmetic import Reader, Typed
+from eckart.worked.exercises.arithmetic import Grid, Reader, Typed
 from eckart.worked.exercises.names import find
 
 _SPACE = re.compile(
     r"(?:E|Eig|V|v|e|x|w|u|eigenspace|autospazio|autoespacio)[\s_]*(?:\(([^()]*)\)|(lambda_?\d|(?<=[Eg_])\d+))"
+    r"|(?:the\s|l')?(?:eigenvalue|eigval|autovalore?|valor propio|собственное (?:значение|число))\s+"
+    r"(?P<own>[-\d(][^=]*)"
     r"|[^\W\d_](?:[^\W\d_]|\s)*\s(?:for|to|of|a|per|di|para|de|для)\s+(?P<value>[-\d(][^=]*)"
 )
 _BY_ORDER = re.compile(r"lambda_?(\d)")
@@ -45,7 +47,9 @@ def _key(row: Row, targets: Sequence[Target]) -> Key | None:
     match = _SPACE.fullmatch(row.title)
     if match is None or (match[2] and find(row.title, targets) is not None):
         return None  # v2 is the second one
-    inside = (match[1] or match[2] or match["value"]).strip()
+    if match["own"] and not any(isinstance(entry, Grid) for entry in row.entries):
+        return None  # eigenvalue 1: 28
+    inside = (match[1] or match[2] or match["own"] or match["value"]).strip()
     if order := _BY_ORDER.fullmatch(inside):
         return int(order[1])
     try:

@@ -136,7 +136,7 @@ def _named(name: str, targets: Sequence[Target]) -> int | None:
 
 def _indexed(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     """A name with the number of a column or an entry."""
-    match = re.fullmatch(r"(.*[^\W\d])_?\s?\(?([1-9]\d?)\)?", name)
+    match = re.fullmatch(r"(.*[^\W\d])_?\s?\(?([1-9]\d?)\)?[yY]?", name)  # r_1y is that of x_1 and y
     if match:
         for i, target in enumerate(targets):
             if _place(target) and _normal(match[1]) in _names(target.names):

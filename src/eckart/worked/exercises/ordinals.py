@@ -1,9 +1,10 @@
-"""Ordinal numbers before rows and columns: `the first and third columns`, `terza colonna`, `2-й столбец`."""
+"""Which rows or columns: `the first and third columns`, `le prime tre righe`, `2-й столбец`, `rows 1-3`."""
 
 from __future__ import annotations
 
 import re
 
+from eckart.worked.exercises.cardinals import CARDINAL, number_of
 from eckart.worked.exercises.words import SIDES
 
 _WORDS = (
@@ -19,6 +20,8 @@ _NOUN = "|".join(sorted((word for words in SIDES.values() for word in words), ke
 _LIST = re.compile(
     rf"(?i)(?<![\w-])({_ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ORDINAL})*)\s+({_NOUN})(?=\s*(?:[,;.()\n]|$|->))"
 )
+_FIRST = re.compile(rf"(?i)(?<![\w-])(?:{_WORDS[0]})\s+({CARDINAL})\s+({_NOUN})(?!\w)")
+_RANGE = re.compile(rf"(?i)(?<![\w-])({_NOUN})\s+([1-9])\s?(?:-|to|through|al?|до)\s?([1-9])(?![\w.,]|\s*[-+*/^])")
 
 
 def with_numbers(text: str) -> str:
@@ -26,12 +29,21 @@ def with_numbers(text: str) -> str:
 
     >>> with_numbers("the first and third columns, r = 0.5"), with_numbers("terza colonna")
     ('the columns 1, 3, r = 0.5', 'colonna 3')
+    >>> with_numbers("the first three rows; rows 1-3"), with_numbers("le prime due colonne")
+    ('the rows 1, 2, 3; rows 1, 2, 3', 'le colonne 1, 2')
     >>> with_numbers("2-й столбец"), with_numbers("first column of V: (1, 2)")
     ('столбец 2', 'first column of V: (1, 2)')
     """
+    text = _FIRST.sub(lambda found: f"{found[2]} {_listed(1, number_of(found[1]))}", text)
+    text = _RANGE.sub(lambda found: f"{found[1]} {_listed(int(found[2]), int(found[3]))}", text)
     return _LIST.sub(
         lambda found: f"{found[2]} {', '.join(map(_number, re.findall(_ORDINAL, found[1], re.IGNORECASE)))}", text
     )
+
+
+def _listed(first: int, last: int) -> str:
+    """The numbers from one to the other; backwards they are left as a difference."""
+    return ", ".join(map(str, range(first, last + 1))) or f"{first}-{last}"
 
 
 def ordinal_of(text: str) -> int:

@@ -46,14 +46,14 @@ def _with_points(text: str) -> str:
 def _edges(text: str) -> str:
     """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph; empty if there are none."""
     pair = r"\d{1,2}-\d{1,2}"
-    listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;]+{pair})+(?![\w.^*/(])", _listed_edges, text)
+    listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;\n]+{pair})+(?![\w.^*/(])", _listed_edges, text)
     between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w.^*/(]|\s*[-+*/])"
     found = re.sub(between, r"(\1, \2)", listed)
     return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
 
 
 def _listed_edges(found: re.Match[str]) -> str:
-    return ", ".join(re.sub(r"(\d+)-(\d+)", r"(\1, \2)", edge) for edge in re.split(r"[ ,;]+", found[0]))
+    return ", ".join(re.sub(r"(\d+)-(\d+)", r"(\1, \2)", edge) for edge in re.split(r"[ ,;\n]+", found[0]))
 
 
 def _mixed_number(match: re.Match[str]) -> str:

@@ -274,9 +274,9 @@ def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
         run = values[place:stop]
         if not run:
             place = _take(values, place, row)
-        elif len(run) == 1 and run[0].text in _AND and row and following.starts_value:
+        elif len(run) == 1 and run[0].text in _AND and row and _starts(following):
             row.append(_COMMA)
-        elif not following.starts_value:
+        elif not _starts(following):
             if row and run[0].space and _is_remark(_text(run)):
                 before, row = _counted(row, run)
                 if before:
@@ -291,6 +291,11 @@ def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
             words = run
         place = max(place, stop)
     yield from _row(words, row)
+
+
+def _starts(following: _Token) -> bool:
+    """Whether a value follows some words: a number, a bracket or a column such as x3."""
+    return following.starts_value or bool(_INDEXED.fullmatch(following.text))
 
 
 def _counted(row: Tokens, unit: Tokens) -> tuple[Tokens, Tokens]:

@@ -17,6 +17,11 @@ SYNONYMS = {
     "components": "PC, PCs, CP, ГК",
     "scores": "score",
     "error": "err, residual",
+    "Frobenius norm": (
+        "Frobenius error, error in Frobenius norm, errore in norma Frobenius, error en norma Frobenius, "
+        "ошибка по норме Фробениуса, норма Фробениуса"
+    ),
+    "spectral norm": "spectral error, errore spettrale, norma spettrale, error espectral, norma espectral",
     "rows": "row",
     "distances": "dist",
     "hole": "buco, hueco, пропуск",

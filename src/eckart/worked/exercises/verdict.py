@@ -16,6 +16,7 @@ from eckart.worked.exercises.compare import ALMOST, ORDER, PARTIAL, RIGHT, WRONG
 from eckart.worked.exercises.compare_columns import are_inverse, axes, common, directions, frame, inverse, scores
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
 from eckart.worked.exercises.eigenspaces import by_eigenvalue
+from eckart.worked.exercises.entries import by_entry
 from eckart.worked.exercises.names import find
 from eckart.worked.exercises.words import are_neutral, refuse_changing
 from eckart.worked.messages import tr
@@ -40,7 +41,7 @@ def compare(part: Part, target: Target) -> Verdict:
 def judge(answer: str, targets: Sequence[Target]) -> Verdict:
     """The verdict on an answer, by its most favourable reading."""
     best: Verdict | None = None
-    for rows in [one for read in readings(answer) for one in row_by_row(by_eigenvalue(read, targets), targets)]:
+    for rows in _layouts(answer, targets):
         _check_words(rows, targets)
         verdict = _all_rows(rows, targets)
         if best is None or _rank(verdict) < _rank(best):
@@ -49,6 +50,12 @@ def judge(answer: str, targets: Sequence[Target]) -> Verdict:
             break
     assert best is not None  # readings raises if an answer cannot be read at all
     return best
+
+
+def _layouts(answer: str, targets: Sequence[Target]) -> list[list[Row]]:
+    """All readings of an answer in the terms of the question."""
+    found = [by_entry(by_eigenvalue(read, targets), targets) for read in readings(answer)]
+    return [rows for one in found for rows in row_by_row(one, targets)]
 
 
 def _rank(verdict: Verdict) -> tuple[int, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import shutil
@@ -219,6 +220,35 @@ class Stop(Exception):
     """Interrupted."""
 
 
+class Unreadable:
+    """A function that cannot be unpickled."""
+
+    def __call__(self, block):
+        return block
+
+    def __reduce__(self):
+        return exec, ("raise ModuleNotFoundError('no module of yours')",)
+
+
+def test_work_that_the_scheduler_cannot_read(client):
+    data = da.from_array(table(600, 10), chunks=(200, 10)).map_blocks(Unreadable(), dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ClusterError, match=r"(?s)cannot compute block 1 of 3 \(rows 1 to 200\).*deserialization"):
+        ek.decompose(data, k=2, executor=client)
+    with pytest.raises(ClusterError, match=r"(?s)cancelled the work before block 1 of 3 \(rows 1 to 200\).*: \w"):
+        _sum_of(data, Cluster(client))
+
+
+def test_graphs_that_fail_before_the_first_pass():
+    def fail(block):
+        if len(block):
+            raise ValueError("no such shelf")
+        return block
+
+    data = da.from_array(table(600, 10), chunks=(200, 10)).map_blocks(fail, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ClusterError, match=r"cannot compute block 1 of 3 \(rows 1 to 200\): ValueError: no such shelf"):
+        ek.decompose(data, k=2)
+
+
 def test_checkpoints_of_clusters(client, tmp_path):
     path = tmp_path / "a.npy"
     np.save(path, table(1500))
@@ -345,14 +375,11 @@ def _sum_of(data, cluster):
     return matrix.gram()
 
 
-LOST = [("SIGKILL", "scheduler was lost"), ("SIGSTOP", "gave no answer|was lost")]
-
-
-@pytest.mark.parametrize(("number", "words"), LOST)
-def test_a_lost_scheduler_is_an_error(tmp_path, number, words):
-    """A scheduler in a process of its own, killed or stopped while it works."""
-    address = ["--scheduler-file", str(tmp_path / "scheduler.json")]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+@contextlib.contextmanager
+def own_scheduler(folder):
+    """(client, process of the scheduler) of a scheduler and one worker in processes of their own, on loopback."""
+    address = ["--scheduler-file", str(folder / "scheduler.json")]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
     module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     scheduler = subprocess.Popen([*module, "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *address], **quiet)
     client = worker = None
@@ -361,18 +388,68 @@ def test_a_lost_scheduler_is_an_error(tmp_path, number, words):
         module = [sys.executable, "-m", "distributed.cli.dask_worker"]
         worker = subprocess.Popen([*module, *address, "--nthreads", "1", "--no-dashboard"], **quiet)
         client.wait_for_workers(1, timeout=120)
-        data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
-        rows = dask_rows(data)
-        matrix = StackedBlocks(rows, rows.edges, "float64")
-        matrix.reading.cluster = Cluster(client, patience=5.0)
-        killer = threading.Timer(0.8, scheduler.send_signal, [getattr(signal, number)])
-        killer.start()
-        with pytest.raises(ClusterError, match=words):
-            matrix.gram()
-        killer.join()
+        yield client, scheduler
     finally:
         for process in filter(None, (scheduler, worker)):
             process.kill()
             process.wait()
         if client is not None:
             client.close(timeout=2)  # otherwise its thread tries to reconnect until the process ends
+
+
+def killing(number, victim, passes, folder):
+    """A function of a block that kills the process `victim` in the given pass.
+
+    It is sent by value, because the scheduler cannot import this module.
+    """
+
+    def kill(block, block_info=None):
+        if block_info and block_info[0]["chunk-location"][0] == number:
+            with Path(folder, "passes").open("a+") as file:
+                file.write(".")
+                file.seek(0)
+                if len(file.read()) == passes:
+                    os.kill(victim, signal.SIGKILL)
+                    time.sleep(2.0)  # the block is not complete when the connection breaks
+        return block
+
+    return kill
+
+
+def test_a_scheduler_killed_during_a_pass(tmp_path):
+    """A block kills the scheduler itself, so it is lost in the middle of the pass for certain."""
+    with own_scheduler(tmp_path) as (client, scheduler):
+        kill = killing(7, scheduler.pid, 2, str(tmp_path))
+        chunks = da.from_array(table(4000, 20), chunks=(100, 20))
+        data = chunks.map_blocks(kill, dtype=float, meta=np.empty((0, 0)))
+        named = r"scheduler was lost.* before block [1-8] of 40 \(rows \d+ to \d+\) was complete.*checkpoint="
+        with pytest.raises(ClusterError, match=named):
+            ek.decompose(data, "svd", k=3, solver="lanczos", executor=client)
+        assert scheduler.wait(10) == -signal.SIGKILL
+        assert len((tmp_path / "passes").read_text()) == 2
+
+
+def test_a_scheduler_killed_between_passes(tmp_path):
+    """The next pass is submitted to a scheduler that no longer exists."""
+    np.save(tmp_path / "data.npy", table(4000, 20))
+    with own_scheduler(tmp_path) as (client, scheduler):
+        options = {"k": 3, "solver": "lanczos", "memory": "600KB", "executor": client}
+
+        def kill(_progress):
+            scheduler.kill()
+            scheduler.wait()
+
+        with pytest.raises(ClusterError, match=r"lost.* before .*block"):
+            ek.decompose(tmp_path / "data.npy", "svd", **options, callback=kill)
+        assert scheduler.poll() == -signal.SIGKILL
+
+
+def test_a_stopped_scheduler_is_an_error(tmp_path):
+    """It keeps its connections but does not answer."""
+    with own_scheduler(tmp_path) as (client, scheduler):
+        data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
+        killer = threading.Timer(0.8, scheduler.send_signal, [signal.SIGSTOP])
+        killer.start()
+        with pytest.raises(ClusterError, match=r"(gave no answer|was lost).* before .*block.* was complete"):
+            _sum_of(data, Cluster(client, patience=5.0))
+        killer.join()

@@ -50,6 +50,28 @@ class _Shared:
     folders: list[Any]
 
 
+@dataclass
+class _Tasks:
+    """The tasks of a pass that compute blocks: their names in messages by key, and the keys of complete tasks."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    complete: set[str] = field(default_factory=set)
+
+    def add(self, future: Any, name: str) -> Any:
+        self.names[future.key] = name
+        future.add_done_callback(self._done)  # it keeps the future, and so its result, only until the task is complete
+        return future
+
+    def _done(self, future: Any) -> None:
+        if future.status == "finished":
+            self.complete.add(future.key)
+
+    def first_open(self) -> str:
+        """The first block, in order, that is not known to be complete."""
+        otherwise = "the sum of all blocks" if self.names else "the first block"
+        return next((name for key, name in self.names.items() if key not in self.complete), otherwise)
+
+
 @dataclass(frozen=True)
 class Cluster:
     """The workers of a Dask client."""
@@ -60,23 +82,23 @@ class Cluster:
 
     def parts(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[list[np.ndarray]]:
         """task(block) of every block, in order."""
-        with self._watched():
-            futures, names = self._submit(stack, task, spans)
-            found = [self._wait(future, names) for future in futures]
+        with self._watched() as tasks:
+            futures = self._submit(stack, task, spans, tasks)
+            found = [self._wait(future, tasks) for future in futures]
             self._confirm(stack, spans, found)
             return [sums.arrays for sums in found]
 
     def total(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[np.ndarray]:
         """The sum of task(block) over the blocks."""
-        with self._watched():
-            level, names = self._submit(stack, task, spans, together=_together(stack, task, len(spans)))
+        with self._watched() as tasks:
+            level = self._submit(stack, task, spans, tasks, together=_together(stack, task, len(spans)))
             while len(level) > 1:
                 groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
                 level = [
                     group[0] if len(group) == 1 else self.client.submit(add_parts, group, pure=False)
                     for group in groups
                 ]
-            found = self._wait(level[0], names)
+            found = self._wait(level[0], tasks)
             self._confirm(stack, spans, [found])
             return [np.asarray(array, dtype=np.float64) for array in found.arrays]
 
@@ -88,41 +110,40 @@ class Cluster:
                 journal.digests.confirm(start, stops[start], digest)
 
     @contextlib.contextmanager
-    def _watched(self) -> Iterator[None]:
-        """Turn Dask's errors about a lost scheduler into a ClusterError."""
+    def _watched(self) -> Iterator[_Tasks]:
+        """The tasks of a pass; Dask's errors about a lost scheduler become a ClusterError that names the block."""
+        tasks = _Tasks()
         try:
-            yield
+            yield tasks
         except EckartError:
             raise
         except (CancelledError, OSError, TimeoutError) as error:
-            raise self._scheduler_lost() from error
+            raise self._scheduler_lost(tasks) from error
         except Exception as error:
             if self.client.status == "running":
                 raise
-            raise self._scheduler_lost() from error
+            raise self._scheduler_lost(tasks) from error
 
-    def _scheduler_lost(self) -> ClusterError:
+    def _scheduler_lost(self, tasks: _Tasks) -> ClusterError:
         return ClusterError(
-            f"The Dask scheduler was lost, or it cancelled the work (client {self.client.status!r}). Start it again "
-            f"and repeat the call; with {CHECKPOINT} the run resumes."
+            f"The Dask scheduler was lost (client {self.client.status!r}) before {tasks.first_open()} was complete. "
+            f"Start it again and repeat the call; with {CHECKPOINT} the run resumes."
         )
 
     def _submit(
-        self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]], *, together: int = 1
-    ) -> tuple[list[Any], dict[str, str]]:
-        """Futures of the blocks (or of groups of them), and their names in messages."""
+        self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]], tasks: _Tasks, *, together: int = 1
+    ) -> list[Any]:
+        """Futures of the blocks, or of groups of them; `tasks` gets their names for messages."""
+        named = [Span(i + 1, len(spans), *span) for i, span in enumerate(spans)]
         shared, journal = self._share(stack.source), stack.reading.journal
         light = replace(stack, reading=Reading(), source=shared.source)
         digests = journal is not None and journal.digests.pending
         values = (light, task, _version(), shared.token, shared.content, digests)
         work = self.client.submit(make_work, *values, pure=False)
-        named = [Span(i + 1, len(spans), *span) for i, span in enumerate(spans)]
         if isinstance(stack.source, DaskRows):
-            futures = [self._submit_chunk(stack.source, work, span) for span in named]
-            return futures, {future.key: str(span) for future, span in zip(futures, named, strict=True)}
+            return [tasks.add(self._submit_chunk(stack.source, work, span), str(span)) for span in named]
         groups = [named[i : i + together] for i in range(0, len(named), together)]
-        futures = [self.client.submit(run_blocks, work, group, pure=False) for group in groups]
-        return futures, {future.key: _named(group) for future, group in zip(futures, groups, strict=True)}
+        return [tasks.add(self.client.submit(run_blocks, work, group, pure=False), _named(group)) for group in groups]
 
     def _submit_chunk(self, source: DaskRows, work: object, span: Span) -> Any:
         chunk = self.client.compute(source.chunk(span.start))
@@ -164,7 +185,7 @@ class Cluster:
         timeout = min(_ANSWER_SECONDS, self.patience)
         return self.client.sync(function, *arguments, callback_timeout=timeout, **options)
 
-    def _wait(self, future: Any, names: dict[str, str]) -> Sums:
+    def _wait(self, future: Any, tasks: _Tasks) -> Sums:
         """Wait for the result; raise an error if the cluster is gone for longer than `patience`."""
         idle_since: float | None = None
         while not future.done():
@@ -176,18 +197,19 @@ class Cluster:
             alive = self.client.status == "running" and self._workers() > 0
             idle_since = None if alive else (now if idle_since is None else idle_since)
             if idle_since is not None and now - idle_since > self.patience:
-                raise self._given_up()
+                raise self._given_up(tasks)
         if future.status != "finished":
-            raise self._explained(future, names)
+            raise self._explained(future, tasks)
         found: Sums = future.result()
         return found
 
-    def _given_up(self) -> ClusterError:
+    def _given_up(self, tasks: _Tasks) -> ClusterError:
         if self.client.status != "running":
-            return self._scheduler_lost()
+            return self._scheduler_lost(tasks)
         return ClusterError(
-            f"The Dask cluster has had no worker, or its scheduler gave no answer, for {self.patience:.0f} seconds. "
-            f"Start workers again and repeat the call; with {CHECKPOINT} the run resumes."
+            f"The Dask cluster has had no worker, or its scheduler gave no answer, for {self.patience:.0f} seconds, "
+            f"before {tasks.first_open()} was complete. Start workers again and repeat the call; with {CHECKPOINT} the "
+            "run resumes."
         )
 
     def _workers(self) -> int:
@@ -196,13 +218,18 @@ class Cluster:
         except (OSError, TimeoutError, AttributeError, RuntimeError):
             return 0
 
-    def _explained(self, future: Any, names: dict[str, str]) -> Exception:
-        if future.status == "cancelled" or self.client.status != "running":
-            return self._scheduler_lost()
+    def _explained(self, future: Any, tasks: _Tasks) -> Exception:
+        if self.client.status != "running":
+            return self._scheduler_lost(tasks)
+        if future.status == "cancelled":
+            return ClusterError(
+                f"The Dask scheduler cancelled the work before {tasks.first_open()} was complete{_reason(future)}. "
+                f"Repeat the call; with {CHECKPOINT} the run resumes."
+            )
         error = future.exception()
         if isinstance(error, EckartError):  # it already names the block
             return error
-        block = self._failed(names)
+        block = self._failed(tasks.names)
         if type(error).__name__ == "KilledWorker":
             return ClusterError(
                 f"{block} killed its worker repeatedly: {error}. Give workers more memory, or use smaller blocks "
@@ -286,6 +313,16 @@ def _failed_probe() -> Callable[..., list[str]]:
         return [key for key in keys if key in tasks and tasks[key].state == "erred"]
 
     return probe
+
+
+def _reason(future: Any) -> str:
+    """Why the scheduler cancelled a task, as far as it says so: for example a graph that it cannot read."""
+    try:
+        future.result(timeout=1.0)
+    except Exception as error:  # noqa: BLE001 - only what it says is of interest
+        said = getattr(error, "msg", None) or getattr(error, "reason", None)
+        return f": {str(said).strip().rstrip('.')}" if said else ""
+    return ""
 
 
 def _named(group: list[Span]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.source import Block, Metadata, stack_blocks
-from eckart.errors import InputError
+from eckart.errors import ClusterError, EckartError, InputError
 
 if TYPE_CHECKING:
     from eckart.arrays import Matrix
@@ -68,11 +69,27 @@ class DaskRows:
         """The requested rows of one chunk, cut out on its worker."""
         first, last = self.edges[chunk], self.edges[chunk + 1]
         rows = self.array.blocks[chunk, 0][max(start, first) - first : min(stop, last) - first]
-        return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
+        block = f"block {chunk + 1:,} of {len(self.edges) - 1:,} (rows {first + 1:,} to {last:,})"
+        with _named_errors(block):
+            return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
 
     def fingerprint(self) -> JsonObject:
         # Names of arrays differ between processes if Dask cannot hash their contents.
         return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
+
+
+@contextlib.contextmanager
+def _named_errors(what: str) -> Iterator[None]:
+    """Turn any error of the graph or of its scheduler into a ClusterError that says what was computed."""
+    try:
+        yield
+    except EckartError:
+        raise
+    except Exception as error:
+        raise ClusterError(
+            f"Dask cannot compute {what}: {type(error).__name__}: {error}. Check that the array can be computed and "
+            "that its cluster runs, then repeat the call."
+        ) from error
 
 
 def _refuse_other_columns(dtypes: Any) -> None:
@@ -89,13 +106,15 @@ def dask_rows(data: Any) -> DaskRows:
     if hasattr(data, "to_dask_array"):
         _refuse_other_columns(data.dtypes)
         metadata = Metadata(name="dask", column_names=tuple(map(str, data.columns)))
-        data = data.to_dask_array(lengths=True)
+        with _named_errors("the number of rows of each partition"):
+            data = data.to_dask_array(lengths=True)
     if data.ndim != 2:
         raise InputError(f"Expected 2D array, got {data.ndim}D Dask array of shape {data.shape} instead.")
     if data.dtype.kind not in "fiub":
         raise InputError(f"The Dask array is of dtype {data.dtype}, and a decomposition needs real numbers.")
     if any(np.isnan(size) for size in data.chunks[0]):
-        data = data.compute_chunk_sizes()
+        with _named_errors("the number of rows of each chunk"):
+            data = data.compute_chunk_sizes()
     if len(data.chunks[1]) > 1:
         data = data.rechunk({1: -1})
     edges = tuple(sorted({0, *map(int, itertools.accumulate(data.chunks[0]))}))  # chunks without rows are left out
@@ -129,5 +148,6 @@ def _aligned(block: np.ndarray) -> np.ndarray:
 
 def _density(data: Any) -> float:
     """Share of stored entries, from the first chunk."""
-    chunk = as_block(data.blocks[0, 0].compute(), np.dtype(np.float64))
+    with _named_errors("the first block"):
+        chunk = as_block(data.blocks[0, 0].compute(), np.dtype(np.float64))
     return float(int(chunk.nnz) / max(int(chunk.shape[0]) * int(chunk.shape[1]), 1))

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import eckart as ek
+from eckart.cli import main
 from eckart.errors import EckartError, FileError, ModelFileError, ParameterError
-from eckart.files import is_replaceable, new_file, new_folder, own_input
+from eckart.files import input_conflict, is_replaceable, new_file, new_folder
 from eckart.io.convert import convert
 
 DATA = np.random.default_rng(1).standard_normal((60, 4))
@@ -91,9 +92,49 @@ def test_sources_patterns_maps_and_folders_are_inputs(tmp_path):
     with pytest.raises(ParameterError, match="which is an input"):
         ek.project_to(d, inner, folder / "in.zarr", overwrite=True)
     assert np.array_equal(np.load(folder / "in.npy"), DATA)
-    assert own_input(tmp_path / "new.npy", [folder / "in.npy"]) is None
+    assert input_conflict(tmp_path / "new.npy", [folder / "in.npy"]) is None
     ek.project_to(d, folder / "in.npy", tmp_path / "out.npy")
     ek.project_to(d, folder / "in.npy", tmp_path / "out.npy", overwrite=True)
+
+
+def test_files_below_a_recursive_pattern_are_inputs(tmp_path):
+    """** stands for any number of folders; Python's glob takes it for one unless told otherwise."""
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    for place in (tmp_path, deep):
+        np.save(place / "in.npy", DATA)
+        with pytest.raises(ParameterError, match="which is an input"):
+            ek.project_to(ek.decompose(DATA, k=2), str(tmp_path / "**" / "*.npy"), place / "in.npy", overwrite=True)
+        assert np.array_equal(np.load(place / "in.npy"), DATA)
+
+
+def test_new_files_do_not_become_a_part_of_the_input(tmp_path, capsys):
+    """The next run on the same folder or pattern would read them."""
+    tables(tmp_path / "data")
+    d, folder = ek.decompose(DATA, k=2), tmp_path / "data"
+    (folder / "deep").mkdir()
+    for given, target in (
+        (folder, folder / "scores.parquet"),
+        (folder, folder / "deep" / "scores.parquet"),
+        (folder / "in.zarr", folder / "in.zarr" / "scores.npy"),
+        (str(folder / "*.npy"), folder / "scores.npy"),
+        (str(folder / "**" / "*.npy"), folder / "deep" / "scores.npy"),
+    ):
+        with pytest.raises(ParameterError, match=r"would be read as a part of .* in the next run. Name another target"):
+            ek.project_to(d, given, target)
+        assert not target.exists()
+    with pytest.raises(ParameterError, match="would be read as a part of"):
+        convert(str(folder / "*.npy"), folder / "whole.npy")
+    d.save(tmp_path / "model.eckart")
+    with pytest.raises(SystemExit, match="2"):
+        main(["transform", str(tmp_path / "model.eckart"), str(folder), "-o", str(folder / "scores.parquet")])
+    assert "would be read as a part of" in capsys.readouterr().err
+    # Files of another kind stay allowed, and those that the pattern does not name.
+    ek.reconstruct_to(d, ek.project(d, DATA), folder / "deep" / "rows.parquet")
+    ek.project_to(d, folder / "deep", folder / "deep" / "scores.npy")
+    with pytest.raises(SystemExit, match="0"):
+        main(["fit", str(folder / "deep"), "-k", "1", "-o", str(folder / "deep" / "model.eckart")])
+    ek.project_to(d, str(folder / "*.parquet"), folder / "deep" / "scores.parquet")
 
 
 @needs_links

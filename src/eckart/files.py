@@ -1,10 +1,11 @@
 """A file or folder that appears under its name only when it is complete: write a draft, fsync, rename.
 
-`own_input` detects a target that would replace an input.
+`input_conflict` detects a target that would replace an input or become a part of it.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import hashlib
 import os
@@ -20,6 +21,9 @@ from eckart.wording import OVERWRITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+ZARR_MARKS = ("zarr.json", ".zarray", ".zgroup")
+"""A folder with one of these files is a Zarr store."""
 
 
 @contextmanager
@@ -115,19 +119,21 @@ def is_replaceable(target: Path) -> bool:
         return True  # reported by the attempt to write
 
 
-def own_input(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> str | None:
-    """The input that writing to `target` would destroy, under any name or link, if there is one.
+def input_conflict(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> str | None:
+    """What writing to `target` would do to an input, as the predicate of a sentence about it; None if nothing.
 
-    An input is a file, a folder or a pattern. It is lost if the target is the same file, is inside an input folder, or
-    is a folder that contains the input.
+    An input is a file, a folder or a pattern. It is lost if the target, under any name or link, is the same file, is
+    inside an input folder, or is a folder that contains the input. A new file changes it if the next run would read it
+    as a part of the input: it matches the pattern, is inside a store, or is of the kind of other files in the folder.
     """
     place = Path(target)
-    if not os.path.lexists(place):
-        return None
     for given in map(os.fsdecode, inputs):
-        for found in map(Path, [given, *glob.glob(given)]):  # noqa: PTH207 - a pattern may begin at the root
-            if _overlap(place, found):
-                return given
+        if os.path.lexists(place):
+            found = map(Path, [given, *glob.glob(given, recursive=True)])  # noqa: PTH207 - it may begin at the root
+            if any(_overlap(place, source) for source in found):
+                return f"is {given!r}, which is an input"
+        elif _would_be_read(place, given):
+            return f"would be read as a part of {given!r}, which is an input, in the next run"
     return None
 
 
@@ -139,6 +145,35 @@ def _overlap(target: Path, source: Path) -> bool:
         return (source.is_dir() and read in real.parents) or (target.is_dir() and real in read.parents)
     except (OSError, RuntimeError, ValueError):  # a loop of links or an invalid name: nothing is read from there
         return False
+
+
+def _would_be_read(target: Path, given: str) -> bool:
+    """Whether a file that does not exist yet would become a part of the folder or pattern `given`."""
+    try:
+        if not os.path.lexists(given):
+            return _matches(_parts(target), _parts(given))
+        folder, real = Path(given).resolve(), target.resolve()
+        if folder not in real.parents or not folder.is_dir():
+            return False
+        if any((folder / mark).exists() for mark in ZARR_MARKS):
+            return True
+        others = (file for file in folder.rglob("*") if file.suffix.lower() == target.suffix.lower())
+        return any(file.is_file() for file in others)
+    except (OSError, RuntimeError, ValueError):  # as above
+        return False
+
+
+def _parts(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    return Path(os.path.abspath(path)).parts  # noqa: PTH100 - links stay as they are: they may match a pattern
+
+
+def _matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Whether a path matches a pattern, in which ** stands for any number of folders."""
+    if not parts or not pattern:
+        return not parts and (not pattern or pattern == ("**",))
+    if pattern[0] == "**":
+        return _matches(parts, pattern[1:]) or _matches(parts[1:], pattern)
+    return fnmatch.fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
 def _length(draft: Path) -> int:

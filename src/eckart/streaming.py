@@ -14,7 +14,7 @@ from eckart.engine.blocks.reading import ProgressCallback, Reading, ahead
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import block_bytes, open_matrix
 from eckart.errors import InputError, MissingValuesError, NotFiniteError, ParameterError
-from eckart.files import own_input
+from eckart.files import input_conflict
 from eckart.fingerprint import paths_of
 from eckart.fitted import takes_fitted
 from eckart.io.writers import row_writer
@@ -139,8 +139,8 @@ def _write(
     data: object, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Sequence[str], d: Decomposition,
     memory: str | int | None, overwrite: bool, callback: ProgressCallback | None,
 ) -> int:  # fmt: skip
-    if overwrite and (taken := own_input(path, paths_of(data))):
-        raise ParameterError(f"{os.fsdecode(path)} is {taken}, which is an input. Name another target.")
+    if conflict := input_conflict(path, paths_of(data)):
+        raise ParameterError(f"{os.fsdecode(path)} {conflict}. Name another target.")
     matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
     single = str(d.values.dtype).endswith("float32") and source.dtype == np.float32

@@ -21,7 +21,7 @@ import numpy as np
 from eckart.cli.app import Failed, Refused
 from eckart.cli.options import Output
 from eckart.errors import FileError, ReadError
-from eckart.files import is_replaceable, new_file, own_input
+from eckart.files import input_conflict, is_replaceable, new_file
 from eckart.text import is_formula
 
 KINDS = {".csv": "csv", ".tsv": "tsv", ".npy": "npy", ".parquet": "parquet"}
@@ -62,8 +62,8 @@ def _obstacle(path: Path, shown: str, *, force: bool) -> str | None:
         return f"{shown} is a pipe or a device, but Eckart writes only files. Name a file, or - to print."
     if os.path.lexists(path) and not force:
         return f"{shown} already exists, so nothing was written. Give --force to replace it."
-    if taken := _input_at(path):
-        return f"{shown} is {taken}, which is an input, so nothing was written. Name another file with -o."
+    if conflict := _conflict(path):
+        return f"{shown} {conflict}, so nothing was written. Name another file with -o."
     return None if path.parent.is_dir() else f"{shown}: there is no folder {str(path.parent)!r}. Create it first."
 
 
@@ -73,12 +73,11 @@ _INPUTS = (
 """Parameters of commands that may name a file or folder to read."""
 
 
-def _input_at(path: Path) -> str | None:
-    """The input of the current command that writing to `path` would destroy, if any."""
+def _conflict(path: Path) -> str | None:
+    """What writing to `path` would do to an input of the current command, if anything."""
     context = click.get_current_context(silent=True)
     given = [] if context is None else [context.params.get(name) for name in _INPUTS]
-    taken = own_input(path, [place for place in given if isinstance(place, str)])
-    return None if taken is None else repr(taken)
+    return input_conflict(path, [place for place in given if isinstance(place, str)])
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 from eckart.engine.blocks.source import DataSource, MemorySource, RowSource
 from eckart.environment import say_bytes
 from eckart.errors import ParameterError
-from eckart.files import new_file, own_input
+from eckart.files import input_conflict, new_file
 from eckart.io.bytes import shown
 from eckart.io.entries.csr_file import Entries, write_csr
 from eckart.io.entries.triplets import market_entries, table_entries
@@ -70,8 +70,8 @@ def convert(
     path, goal = os.fsdecode(os.fspath(source)), PurePath(os.fsdecode(os.fspath(target)))
     if goal.suffix.lower() not in (".npy", ".npz"):
         raise ParameterError(f"{goal.name} should end in .npy (dense) or .npz (sparse).")
-    if overwrite and own_input(goal, [path]):
-        raise ParameterError(f"{goal.name} is the file to convert, or lies in it. Name another target.")
+    if conflict := input_conflict(goal, [path]):
+        raise ParameterError(f"{goal.name} {conflict}. Name another target.")
     with reading(shown(path)):
         return _converted(path, goal, single, overwrite)
 

@@ -12,7 +12,7 @@ from typing import Any
 from eckart.engine.blocks.source import Metadata, RowSource, Source
 from eckart.environment import MAX_EXPANSION, free_memory
 from eckart.errors import FileError
-from eckart.io.arrays.containers import ZARR_MARKS
+from eckart.files import ZARR_MARKS
 from eckart.io.arrays.npy import check_size, precision_notes, read_header, refuse_shape
 from eckart.io.arrays.npz_rows import npz_rows
 from eckart.io.arrays.npz_table import npz_table_rows

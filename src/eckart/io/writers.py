@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from eckart.errors import ParameterError, require
-from eckart.files import new_file, new_folder
-from eckart.io.arrays.containers import ZARR_MARKS
+from eckart.files import ZARR_MARKS, new_file, new_folder
 
 KINDS = (".npy", ".parquet", ".zarr")
 Write = Callable[[np.ndarray], None]

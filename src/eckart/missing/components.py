@@ -109,7 +109,7 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors
     for k in range(max(f.k, 1), most + 1):
         free = _degrees_of_freedom(gaps, k)
         more = grown(gaps, f) if k > f.k else f
-        if free < 3.0 or more is None or more.loadings.size > _LOADINGS:
+        if free < 1.0 or more is None or more.loadings.size > _LOADINGS:
             return None
         f = fit(gaps, more, tolerance=1e-2, most_steps=_ALTERNATING_STEPS, held=_HELD * noise)
         if k < least or not _few_values(gaps, k) or _mean_square(gaps, f, free) > _PROMISING * noise:
@@ -121,7 +121,7 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors
 
 def _abrupt_fall(gaps: Gaps, f: Factors, noise: float, free: float) -> Factors | None:
     """The least-squares fit with as many components as f, if the last of them explains all but rounding."""
-    allowance = 10.0 ** (-10.0 / free)
+    allowance = 10.0 ** (-8.0 / free)
     found = _below(gaps, f, noise, allowance * 0.01 * noise, _STARTS)
     if found is None:
         return None

@@ -20,11 +20,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from eckart.errors import FileError, require
+from eckart.files import ZARR_MARKS
 from eckart.io.rows import FileState
 
 _MOST_LINKS = 16
-ZARR_MARKS = ("zarr.json", ".zarray", ".zgroup")
-"""A folder with one of these files is a Zarr store."""
 
 
 class Container(Protocol):

@@ -112,6 +112,19 @@ def test_three_degrees_of_freedom_suffice_without_noise():
     assert ek.fill_missing(table, k=4).k == 4
 
 
+@pytest.mark.parametrize(("noise", "seed"), [(0.0, 10), (1e-7, 20)])
+def test_one_or_two_degrees_of_freedom_suffice_almost_without_noise(noise, seed):
+    """21 x 5 of rank 4: one and two values more than there are scores, means and loadings."""
+    whole, table = low_rank(rows=21, columns=5, rank=4, noise=noise, holes=0.18, seed=seed)
+    filled = ek.fill_missing(table)
+    assert filled.k == 4
+    spread = whole.std(axis=0)[filled.columns]
+    determined = filled.errors < 0.01 * spread
+    assert determined.mean() > 0.4
+    error = (np.abs(filled.values - whole[np.isnan(table)]) / spread)[determined]
+    assert error.max() < max(1e3 * noise, 1e-10)
+
+
 def test_error_and_coverage_by_column():
     """At most twice the error of a reference that knows the rank; 95 % intervals right overall and by column scale."""
     inside, quarter = [], []

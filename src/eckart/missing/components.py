@@ -101,9 +101,9 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int, least: int) -> Factors
 
     In such tables the uncertainty shared by scores and loadings hides a component. With the noise held small, the fit
     is one of least squares. Its residual sum of squares divided by its degrees of freedom d falls steadily while
-    components fit noise, and abruptly at the rank of the table. A fall by 10^(1.5 + 8 / d), to less than 10^(-2 - 8 / d)
-    of the noise so far, is not due to noise: even with one degree of freedom, chi-square(d) / d is smaller than
-    10^(-1.5 - 8 / d) in about one table in 10^5.
+    components fit noise, and abruptly at the rank of the table. A fall by 10^(1.5 + 8 / d), to less than
+    10^(-2 - 8 / d) of the noise so far, is not due to noise: even with one degree of freedom, chi-square(d) / d is
+    smaller than 10^(-1.5 - 8 / d) in about one table in 10^5.
     """
     noise = float(np.mean(f.noise))
     for k in range(max(f.k, 1), most + 1):

@@ -52,3 +52,13 @@ def test_a_dictionary_of_numbers_is_read_as_its_numbers(tmp_path: Path, kind: pa
     assert matrices[0].dtype == matrices[1].dtype
     for name in ("column_names", "notes", "column_roles"):
         assert getattr(first.metadata, name) == getattr(second.metadata, name)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_intervals_are_left_out(tmp_path: Path, stream: bool) -> None:
+    """Months, days and nanoseconds are temporal, but Arrow does not write them as text."""
+    spans = pa.array([(1, 2, 3)] * 5, pa.month_day_nano_interval())
+    feather.write_feather(pa.table({"a": np.arange(5.0), "span": spans}), tmp_path / "x.arrow")
+    source = ek.open_data(tmp_path / "x.arrow", stream=stream)
+    assert source.metadata.column_names == ("a",)
+    assert any("span (month_day_nano_interval)" in note for note in source.metadata.notes)

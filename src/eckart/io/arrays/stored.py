@@ -224,9 +224,13 @@ def _sparse(
     attributes = dict(group.attrs)
     _check_encoding(str(attributes.get("encoding-type", attributes.get("h5sparse_format", ""))), name, place)
     data, indices, indptr = _csr_members(container, group, place, name, memory)
-    shape = _shape(attributes.get("shape", attributes.get("h5sparse_shape", ())))
+    stated = attributes.get("shape", attributes.get("h5sparse_shape", ()))
+    shape = _shape(stated)
     if shape is None or shape[0] + 1 != int(indptr.shape[0]):
-        raise FileError(f"{name}, {place!r}: the shape {shape} does not match its row pointers. Write it again.")
+        raise FileError(
+            f"{name}, {place!r}: the attribute 'shape' is {stated!s:.60}, but there are {int(indptr.shape[0])} row "
+            "pointers, one more than rows. Write it again."
+        )
     count = int(data.shape[0])
     if count != int(indices.shape[0]):
         raise FileError(f"{name}, {place!r}: it has {indices.shape[0]:,} indices for {count:,} values.")
@@ -257,7 +261,12 @@ def _place(container: Container, name: str) -> str:
     tables = [key for key in names if _is_table(container.get(root, key))]
     if len(tables) == 1:
         return tables[0]
-    seen = ", ".join(repr(key) for key in tables[:20]) if tables else "none"
+    seen = ", ".join(repr(key) for key in tables[:20])
+    if not tables:
+        raise ParameterError(
+            f"{name} contains no array of two dimensions outside its groups. Name one in a group by its path, such as "
+            f"'group/array', with {KEY}"
+        )
     raise ParameterError(f"{name} contains {len(tables)} arrays of two dimensions: {seen}. Choose one with {KEY}")
 
 

@@ -31,7 +31,8 @@ def kind_of(arrow_type: pa.DataType) -> str:
         ("number", (types.is_integer, types.is_floating, types.is_decimal)),
         ("truth", (types.is_boolean,)),
         ("text", (types.is_string, types.is_large_string, lambda found: str(found) == "string_view")),
-        ("date", (types.is_temporal,)),
+        # Intervals (months, days and nanoseconds) are temporal but cannot be written as text.
+        ("date", (lambda found: types.is_temporal(found) and not types.is_interval(found),)),
         ("empty", (types.is_null,)),
     )
     return next((kind for kind, of_kind in tests if any(test(arrow_type) for test in of_kind)), "other")

@@ -56,7 +56,7 @@ def test_an_error_of_any_thread_is_raised(failing):
             raise ArithmeticError(f"segment {place}")
         return [place]
 
-    with pytest.raises(ArithmeticError, match="segment [01]"):
+    with pytest.raises(ArithmeticError, match=r"segment [01]"):
         fold(step, range(50), joined, workers=2)
 
 

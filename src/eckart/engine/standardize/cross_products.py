@@ -68,7 +68,7 @@ def _narrow_step(data: np.ndarray, shift: np.ndarray | None) -> Callable[[tuple[
             total[0] += ones[: len(block)] @ block
             for (i, j), product, part in zip(pieces, products, total[1:], strict=True):
                 np.matmul(block[:, i:j].T, block[:, i:], out=product)
-                part += product
+                np.add(part, product, out=part)
         return total
 
     return step
@@ -144,7 +144,7 @@ def _wide_step(data: np.ndarray, shift: np.ndarray | None) -> Callable[[tuple[in
 def add_in_place(first: Sums, second: Sums) -> Sums:
     """The sums of two segments, in the memory of the first."""
     for total, part in zip(first, second, strict=True):
-        total += part
+        np.add(total, part, out=total)
     return first
 
 

@@ -11,15 +11,15 @@ from eckart.nmf.divergence import MOST_PARTS, Divergence
 from eckart.nmf.entries import Entries, NewtonEntries
 from eckart.nmf.factors import zeros
 from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares
+from eckart.nmf.one_pass import POOL_FROM, OnePassSquares
 from eckart.nmf.options import Settings
 from eckart.nmf.problem import Penalties, Problem
+from eckart.nmf.small_squares import SmallSquares
 from eckart.nmf.squares import END, Product, Squares, compiles
 from eckart.nmf.table import NonnegativeTable
 
 _COMPILE_ENTRIES = 4_000_000
 """The same for stored entries times k^2, if Newton steps need a Hessian for every row."""
-_POOL_FROM = 2**18
-"""From this many entries on, threads are worthwhile."""
 _CELLS, _DENSER = 2**20, 20
 """Maximum size of a sparse matrix, in total and per stored entry, for which a dense copy multiplies faster."""
 _SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
@@ -45,11 +45,11 @@ def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalti
 
 def _products(table: NonnegativeTable, *, small: bool) -> tuple[Product, Product]:
     """A and A^T times a factor: plain NumPy products if threads would cost more than they save."""
-    if is_numpy(table.matrix) and table.matrix.size < _POOL_FROM:
+    if is_numpy(table.matrix) and table.matrix.size < POOL_FROM:
         matrix = astype(table.matrix, np.float64)
         transposed = matrix.T
         return (lambda other: matrix @ other), (lambda other: transposed @ other)
-    if small and not table.dense and table.matrix.nnz < _POOL_FROM:
+    if small and not table.dense and table.matrix.nnz < POOL_FROM:
         rows, columns = table.matrix.shape
         dense = rows * columns <= min(_CELLS, _DENSER * table.matrix.nnz)
         matrix = table.matrix.toarray().astype(np.float64, copy=False) if dense else table.matrix
@@ -68,7 +68,12 @@ def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
     if multiplicative:
         return MultiplicativeSquares(*products, table.squared_norm, penalties)
     end = max(END, _finish_tolerance(table, settings) ** 2)
-    more: Keywords = {"sweeps": sweeps, "prototype": zeros(table, (0, 0)), "compiled": not small, "end": end}
+    if small and table.known < POOL_FROM and table.working is np.float64:
+        return SmallSquares(*products, table.squared_norm, penalties, sweeps=sweeps, end=end)
+    more: Keywords = {"sweeps": sweeps, "compiled": not small, "end": end}
+    if is_numpy(table.matrix):
+        return OnePassSquares(table.matrix, *products, table.squared_norm, penalties, **more)
+    more["prototype"] = zeros(table, (0, 0))
     return squares_class(table.prototype)(*products, table.squared_norm, penalties, **more)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
 from typing import Unpack
 
 import numpy as np
@@ -92,7 +91,7 @@ def coordinates(data: object, H: Array, options: CoordinateOptions) -> Array:
             f"The data have {table.matrix.shape[1]} columns, but the model has {columns}. "
             "Give the same columns in the same order."
         )
-    settings = check_settings(table.matrix.shape, NMFOptions(k=k, init="random", **asdict(options)))
+    settings = Settings(**vars(options), k=k, init="random", n_runs=1)
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
         # H is fixed, so the whole scale of the data goes to W, and so do the penalties.
         left = rows_for(table, settings, transposed(_like(H, table.prototype, table.working)))

@@ -82,33 +82,41 @@ def solve_given(
     """
     prototype = begin
     compiled = compiles(begin.shape[0], begin.shape[1]) if compiled is None else compiled
-    inverse = inverse_diagonal(gram) if compiled else gram
+    inverse = inverse_diagonal(gram) if compiled else gram  # used by compiled loops only
     products, gram, inverse, begin, old = (to_numpy(array) for array in (products, gram, inverse, begin, old))
-    if not compiled:
-        new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, extrapolation, sweeps, share)
-        return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *sums)
-    from eckart.nmf import compiled as nmf_frobenius
-
     new, ahead = np.empty_like(begin), np.empty_like(begin)
 
     def step(piece: tuple[int, int]) -> list[tuple[float, float]]:
-        return [
-            nmf_frobenius.dense_rows(
-                products, begin, gram, inverse, penalty.lasso, sweeps, share, old, extrapolation, *piece, new, ahead
-            )
-        ]
+        part = slice(*piece)
+        given = (products[part], gram, inverse, begin[part], old[part], penalty.lasso, extrapolation, sweeps, share)
+        return [solve_rows(*given, new[part], ahead[part], compiled=compiled)]
 
-    found = total(fold(step, segments(begin.shape[0], 8), list.__add__))
+    pieces = segments(begin.shape[0], 8 if compiled else 1)
+    found = total(fold(step, pieces, list.__add__))
     return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *found)
+
+
+def solve_rows(
+    products: np.ndarray, gram: np.ndarray, inverse: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float,
+    extrapolation: float, sweeps: int, share: float, new: np.ndarray, ahead: np.ndarray, *, compiled: bool,
+) -> tuple[float, float]:  # fmt: skip
+    """Write some rows and their extrapolation into `new` and `ahead`; returns (objective, projected gradients)."""
+    if not compiled:
+        return _solve_small(products, gram, begin, old, lasso, extrapolation, sweeps, share, new, ahead)
+    from eckart.nmf.compiled import dense_rows
+
+    return dense_rows(  # type: ignore[no-any-return]
+        products, begin, gram, inverse, lasso, sweeps, share, old, extrapolation, 0, len(begin), new, ahead
+    )
 
 
 def compiles(rows: int, k: int) -> bool:
     """Whether this many rows of the factors are worth the compilation time."""
-    return rows * k * k >= _COMPILE_FROM or _sweep() is None
+    return rows * k * k >= _COMPILE_FROM or scikit_learn_sweep() is None
 
 
 @lru_cache(maxsize=1)
-def _sweep() -> Callable[..., float] | None:
+def scikit_learn_sweep() -> Callable[..., float] | None:
     """scikit-learn's compiled sweep over the coordinates of all rows; None if it has none."""
     try:
         from sklearn.decomposition._cdnmf_fast import _update_cdnmf_fast
@@ -118,7 +126,7 @@ def _sweep() -> Callable[..., float] | None:
 
 
 @lru_cache(maxsize=64)
-def _in_order(k: int) -> np.ndarray:
+def in_order(k: int) -> np.ndarray:
     return np.arange(k, dtype=np.intp)
 
 
@@ -147,33 +155,33 @@ def _descend(
 
 def _solve_small(
     products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, extrapolation: float,
-    sweeps: int, share: float,
-) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
-    """The same descent in a loop without compilation: (new, ahead, objective, projected gradients).
+    sweeps: int, share: float, new: np.ndarray, ahead: np.ndarray,
+) -> tuple[float, float]:  # fmt: skip
+    """The same descent in a loop without compilation.
 
     Groups of rows end by their projected gradients, which are lengths, while the compiled loop uses squares. A tenth of
     that length accounts for the slowest rows.
     """
-    sweep = _sweep()
+    sweep = scikit_learn_sweep()
     assert sweep is not None
     target = np.asarray(products - lasso if lasso else products, dtype=np.float64)
-    new, order = np.array(begin, dtype=np.float64, order="C"), _in_order(begin.shape[1])
-    first = 0.0
-    height = _HEIGHT if share else max(len(new), 1)
-    for start in range(0, len(new), height):
-        own, goal = new[start : start + height], target[start : start + height]
+    moved, order, first = np.array(begin, dtype=np.float64, order="C"), in_order(begin.shape[1]), 0.0
+    height = _HEIGHT if share else max(len(moved), 1)
+    for start in range(0, len(moved), height):
+        own, goal = moved[start : start + height], target[start : start + height]
         first += _descend(sweep, own, gram, goal, order, sweeps, share)
-    slopes = new @ gram
+    slopes = moved @ gram
     slopes *= 0.5
     slopes -= target
-    value = float(np.vdot(new, slopes))
-    ahead = new
+    new[...] = moved
     if extrapolation:
-        ahead = new - old
+        np.subtract(new, old, out=ahead)
         ahead *= extrapolation
         ahead += new
         np.maximum(ahead, 0.0, out=ahead)
-    return new.astype(begin.dtype, copy=False), ahead.astype(begin.dtype, copy=False), value, first
+    else:
+        ahead[...] = new
+    return float(np.vdot(moved, slopes)), first
 
 
 def _solve_faces(own: np.ndarray, gram: np.ndarray, goal: np.ndarray) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.arrays import Array, from_numpy, namespace, to_numpy
-from eckart.nmf.problem import length
 
 _CUT = 1e-6
 FILLED = "nndsvd filled"
@@ -23,16 +22,27 @@ def from_singular_vectors(
     and `FILLED` a share of the typical size of the factors.
     """
     xp = namespace(left)
-    rows, columns = xp.empty_like(left), xp.empty_like(right)
-    for i in range(values.shape[0]):
-        u, v = left[:, i], right[:, i]
-        if i == 0:
-            u, v, size = xp.abs(u), xp.abs(v), 1.0
-        else:
-            u, v, size = _longer_halves(u, v)
-        root = float(np.sqrt(values[i] * size))
-        rows[:, i], columns[:, i] = root * u, root * v
-    return _filled(rows, fill, mean, rng), _filled(columns, fill, mean, rng)
+    left, right = (xp.concat([xp.abs(f[:, :1]), f[:, 1:]], axis=1) for f in (left, right))  # of one sign, but for noise
+    positive = [xp.where(factor > 0.0, factor, 0.0) for factor in (left, right)]
+    negative = [part - factor for part, factor in zip(positive, (left, right), strict=True)]
+    lengths = [[_lengths(part) for part in parts] for parts in (positive, negative)]
+    sizes = [rows * columns for rows, columns in lengths]
+    chosen = sizes[0] >= sizes[1]
+    # u / |u| times sqrt(s |u| |v|), and the same for v.
+    roots = np.sqrt(values * np.where(chosen, *sizes))
+    made = []
+    for above, below, first, second in zip(positive, negative, *lengths, strict=True):
+        length = np.where(chosen, first, second)
+        scales = from_numpy(np.where(length > 0.0, roots / np.where(length > 0.0, length, 1.0), 0.0), left)
+        half = xp.where(from_numpy(chosen, left), above, below)
+        made.append(_filled(half * xp.astype(scales, left.dtype), fill, mean, rng))
+    return made[0], made[1]
+
+
+def _lengths(factor: Array) -> np.ndarray:
+    """Lengths of the columns, in float64 on the host."""
+    xp = namespace(factor)
+    return np.asarray(np.sqrt(to_numpy(xp.sum(factor * factor, axis=0, dtype=xp.float64))))
 
 
 def _filled(factor: Array, fill: str, mean: float, rng: np.random.Generator) -> Array:
@@ -50,20 +60,6 @@ def _filled(factor: Array, fill: str, mean: float, rng: np.random.Generator) -> 
         numbers[indices] = np.abs(mean * rng.standard_normal(int(indices.sum())) / 100.0)
         return xp.where(empty, xp.astype(from_numpy(numbers, factor), factor.dtype), factor)
     return factor
-
-
-def _longer_halves(u: Array, v: Array) -> tuple[Array, Array, float]:
-    """Unit positive parts of (u, v) or of (-u, -v), and the product of their lengths."""
-    xp = namespace(u)
-    found = []
-    for sign in (1.0, -1.0):
-        a, b = (xp.where(sign * half > 0.0, sign * half, 0.0) for half in (u, v))
-        found.append((length(a), length(b), a, b))
-    first, second, a, b = max(found, key=lambda pair: pair[0] * pair[1])
-    size = first * second
-    if size == 0.0:
-        return xp.zeros_like(u), xp.zeros_like(v), 0.0
-    return a / first, b / second, size
 
 
 def random_start(

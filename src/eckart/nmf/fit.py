@@ -10,6 +10,7 @@ import numpy as np
 from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, is_host, is_numpy, namespace, to_numpy
 from eckart.errors import InputError
+from eckart.nmf.candidates import best_start
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
 from eckart.nmf.entries import Entries, of_data_alone
@@ -83,7 +84,9 @@ def fit(
     runs: list[tuple[Outcome, int, tuple[float, float]]] = []
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
-        left, right = (row_by_row(factor) for factor in _start(table, chosen, svd, rng, W, H))
+        start = _start(table, chosen, svd, rng, W, H)
+        start = best_start(table, chosen, penalties, problem, svd, start, rng) if run == 0 else start
+        left, right = (row_by_row(factor) for factor in start)
         outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, callback)
         outcome = _as_returned(table, outcome)
         runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))

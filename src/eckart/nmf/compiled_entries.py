@@ -3,7 +3,8 @@
 d is the Kullback-Leibler divergence or half the square. One pass over the entries of a row gives the gradient of every
 coordinate. Those that can move (weight above zero, or gradient downhill) are gathered contiguously and swept several
 times while they are in cache. Nothing of size entries x k is ever formed. All functions release the GIL and process
-only rows start..stop. Values are assigned in loops, because slice assignment takes two seconds to compile.
+only rows start..stop. Values are assigned in loops, because slice assignment takes two seconds to compile. The entries
+of a row, their model and its inverse are passed together, as `row`.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ def _squares_step(x, part, model, weight, cost, ridge):  # type: ignore[no-untyp
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _descend(divergence, x, parts, model, inverse, active, own, costs, ridge, floor, concord, sweeps, share):  # type: ignore[no-untyped-def]
+def _descend(divergence, row, parts, active, own, penalty, floor, concord, sweeps, share):  # type: ignore[no-untyped-def]
     """Sweep over the active coordinates of one row until a sweep gains less than `share` of the first."""
+    (x, model, inverse), (costs, ridge) = row, penalty
     first = 0.0
     for sweep in range(sweeps):
         change = 0.0
@@ -83,13 +85,14 @@ def _descend(divergence, x, parts, model, inverse, active, own, costs, ridge, fl
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _model_and_numerators(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals):  # type: ignore[no-untyped-def]
+def model_and_numerators(divergence, observed, row, columns, other, own, floor, slopes, totals):  # type: ignore[no-untyped-def]
     """One pass: model = other own + floor, and for each coordinate its numerator and the sum of its part."""
+    x, model, inverse = row
     k = own.shape[0]
     for t in range(k):
         slopes[t] = 0.0
         totals[t] = 0.0
-    for q in range(x.shape[0]):
+    for q in range(columns.shape[0]):
         source = other[columns[q]]
         fitted = floor
         for t in range(k):
@@ -108,9 +111,8 @@ def _model_and_numerators(divergence, observed, x, columns, other, own, floor, m
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _value(divergence, x, model, own, costs, ridge):  # type: ignore[no-untyped-def]
-    """Objective of one row, without the part of x alone for divergences."""
-    value = 0.0
+def add_objective(value, divergence, x, model, own, costs, ridge):  # type: ignore[no-untyped-def]
+    """`value` plus the objective of one row, without the part of x alone for divergences."""
     for t in range(own.shape[0]):
         value += own[t] * (costs[t] + 0.5 * ridge * own[t])
     for q in range(x.shape[0]):
@@ -141,15 +143,16 @@ def rows(  # type: ignore[no-untyped-def]
     own, costs, slopes, totals, actives = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
     value = violation = 0.0
     for i in range(start, stop):
-        row, size, least = offset + i, indptr[i + 1] - indptr[i], np.inf
+        place, size, least = offset + i, indptr[i + 1] - indptr[i], np.inf
         x, model, inverse, columns = xs[:size], models[:size], inverses[:size], indices[indptr[i] : indptr[i + 1]]
         for t in range(k):
-            own[t] = begin[row, t]
+            own[t] = begin[place, t]
         for q in range(size):
             x[q] = data[indptr[i] + q]
             if x[q] > 0.0:
                 least = min(least, x[q])
-        _model_and_numerators(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals)
+        row = (x, model, inverse)
+        model_and_numerators(divergence, observed, row, columns, other, own, floor, slopes, totals)
         count = 0
         for t in range(k):
             costs[t] = lasso
@@ -166,15 +169,14 @@ def rows(  # type: ignore[no-untyped-def]
             for a in range(count):
                 parts[a, q] = source[actives[a]]
         _descend(
-            divergence, x, parts, model, inverse, actives[:count], own, costs, ridge, floor, 1.0 / np.sqrt(least),
-            sweeps, share,
-        )  # fmt: skip
+            divergence, row, parts, actives[:count], own, (costs, ridge), floor, 1.0 / np.sqrt(least), sweeps, share
+        )
         if score:
-            value += _value(divergence, x, model, own, costs, ridge)
+            value += add_objective(0.0, divergence, x, model, own, costs, ridge)
         for t in range(k):
-            onward = own[t] + extrapolation * (own[t] - old[row, t])
-            new[row, t] = own[t]
-            ahead[row, t] = max(onward, 0.0)
+            onward = own[t] + extrapolation * (own[t] - old[place, t])
+            new[place, t] = own[t]
+            ahead[place, t] = max(onward, 0.0)
     return value, violation
 
 
@@ -191,18 +193,18 @@ def multiplicative_rows(  # type: ignore[no-untyped-def]
     own, costs, numerators, totals = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
     value = 0.0
     for i in range(start, stop):
-        row, size = offset + i, indptr[i + 1] - indptr[i]
+        place, size = offset + i, indptr[i + 1] - indptr[i]
         x, model, inverse, columns = xs[:size], models[:size], inverses[:size], indices[indptr[i] : indptr[i + 1]]
         for t in range(k):
-            own[t] = begin[row, t]
+            own[t] = begin[place, t]
         for q in range(size):
             x[q] = data[indptr[i] + q]
-        _model_and_numerators(True, observed, x, columns, other, own, floor, model, inverse, numerators, totals)
+        model_and_numerators(True, observed, (x, model, inverse), columns, other, own, floor, numerators, totals)
         for t in range(k):
             costs[t] = lasso + (totals[t] if observed else sums[t])
         if score:
-            value += _value(True, x, model, own, costs, ridge)
+            value += add_objective(0.0, True, x, model, own, costs, ridge)
         for t in range(k):
             cost = costs[t] + ridge * own[t]
-            new[row, t] = own[t] * numerators[t] / cost if cost > 0.0 else 0.0
+            new[place, t] = own[t] * numerators[t] / cost if cost > 0.0 else 0.0
     return value

@@ -5,7 +5,8 @@ gradient downhill) are gathered contiguously and form the Hessian. Nothing of si
 function releases the GIL and processes only rows start..stop.
 
 Values are assigned in loops, because slice assignment takes two seconds to compile. Divisions follow NumPy's rules: a
-test for zero would prevent vectorisation.
+test for zero would prevent vectorisation. The entries of a row, their model and its inverse are passed together, as
+`row`; Hessian, gradient and step as `program`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.engine.compiled.waiting import njit
+from eckart.nmf.compiled_entries import add_objective, model_and_numerators
 
 # Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined before that, so that the
 # grouping is the same for fresh and cached compilations.
@@ -28,8 +30,9 @@ _ATTEMPTS = 4
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _program(hessian, rest, own, active, count, step, sweeps, share):  # type: ignore[no-untyped-def]
+def _solve(program, own, active, sweeps, share):  # type: ignore[no-untyped-def]
     """min over d >= -w of 1/2 d Q d + g d by coordinate descent; rest is g on entry and g + Q d on return."""
+    (hessian, rest, step), count = program, active.shape[0]
     first = 0.0
     for a in range(count):
         step[a] = 0.0
@@ -51,9 +54,10 @@ def _program(hessian, rest, own, active, count, step, sweeps, share):  # type: i
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _derivatives(x, parts, count, inverse, active, own, costs, ridge, hessian, rest, weight):  # type: ignore[no-untyped-def]
+def _derivatives(row, parts, active, own, costs, ridge, program, weight):  # type: ignore[no-untyped-def]
     """The gradient in `rest` and in the last row of `hessian`, and the Hessian, of the coordinates that can move."""
-    size = x.shape[0]
+    (x, _, inverse), (hessian, rest, _) = row, program
+    size, count = x.shape[0], active.shape[0]
     for a in range(count):
         part, numerator = parts[a], 0.0
         for q in range(size):
@@ -74,9 +78,10 @@ def _derivatives(x, parts, count, inverse, active, own, costs, ridge, hessian, r
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _advance(x, parts, count, model, inverse, active, own, costs, floor, hessian, rest, step, weight):  # type: ignore[no-untyped-def]
+def _advance(row, parts, active, own, costs, floor, program, weight):  # type: ignore[no-untyped-def]
     """Take the longest safe step; returns (s = -g d, the scale of the row's sum)."""
-    size = x.shape[0]
+    (x, model, inverse), (hessian, rest, step) = row, program
+    size, count = x.shape[0], active.shape[0]
     descent = curvature = 0.0
     for a in range(count):
         descent -= hessian[count, a] * step[a]
@@ -104,46 +109,13 @@ def _advance(x, parts, count, model, inverse, active, own, costs, floor, hessian
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _model_and_numerators(observed, x, columns, other, own, floor, model, inverse, numerators, totals):  # type: ignore[no-untyped-def]
-    """One pass: model = other own + floor, and for each coordinate its numerator and the sum of its part."""
-    k = own.shape[0]
-    for t in range(k):
-        numerators[t] = 0.0
-        totals[t] = 0.0
-    for q in range(columns.shape[0]):
-        source = other[columns[q]]
-        fitted = floor
-        for t in range(k):
-            fitted += own[t] * source[t]
-        model[q] = fitted
-        inverse[q] = 1.0 / fitted
-        numerator = x[q] * inverse[q]
-        for t in range(k):
-            numerators[t] += numerator * source[t]
-        if observed:
-            for t in range(k):
-                totals[t] += source[t]
-
-
-@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _gather(other, columns, active, count, parts):  # type: ignore[no-untyped-def]
+def _gather(other, columns, active, parts):  # type: ignore[no-untyped-def]
     """Rows of `other`, coordinate by coordinate; zero beyond the last column."""
-    size = columns.shape[0]
+    size, count = columns.shape[0], active.shape[0]
     for q in range(parts.shape[1]):
         source = other[columns[q] if q < size else 0]
         for a in range(count):
             parts[a, q] = source[active[a]] if q < size else 0.0
-
-
-@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _add_objective(value, own, costs, ridge, x, model):  # type: ignore[no-untyped-def]
-    """`value` plus the objective of one row."""
-    for t in range(own.shape[0]):
-        value += own[t] * (costs[t] + 0.5 * ridge * own[t])
-    for q in range(x.shape[0]):
-        if x[q] > 0.0:
-            value -= x[q] * np.log(model[q])
-    return value
 
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
@@ -163,21 +135,22 @@ def newton_rows(  # type: ignore[no-untyped-def]
         longest = max(longest, indptr[i + 1] - indptr[i])
     longest = (longest + _LANES - 1) // _LANES * _LANES
     gathered, models, inverses, xs = np.empty((k, longest)), np.empty(longest), np.empty(longest), np.empty(longest)
-    own, costs, numerators, totals, active = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
-    hessian, rest, step, weights = np.empty((k + 1, k)), np.empty(k), np.empty(k), np.empty(longest)
+    own, costs, numerators, totals, actives = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
+    program, weights = (np.empty((k + 1, k)), np.empty(k), np.empty(k)), np.empty(longest)
     most, share = (_SWEEPS, 0.0) if steps <= 1 else (_MORE_SWEEPS, _SHARE)
     value = violation = 0.0
     for i in range(start, stop):
-        row, first, size = offset + i, indptr[i], indptr[i + 1] - indptr[i]
+        place, first, size = offset + i, indptr[i], indptr[i + 1] - indptr[i]
         padded = (size + _LANES - 1) // _LANES * _LANES
         x, model, inverse, weight = xs[:padded], models[:padded], inverses[:padded], weights[:padded]
         columns, parts = indices[first : first + size], gathered[:, :padded]
         for t in range(k):
-            own[t] = begin[row, t]
+            own[t] = begin[place, t]
         for q in range(padded):
             x[q], model[q], inverse[q] = (data[first + q] if q < size else 0.0), 1.0, 1.0
+        row = (x, model, inverse)
         for attempt in range(_ATTEMPTS):
-            _model_and_numerators(observed, x, columns, other, own, floor, model, inverse, numerators, totals)
+            model_and_numerators(True, observed, row, columns, other, own, floor, numerators, totals)
             count, entering = 0, False
             for t in range(k):
                 costs[t] = lasso + (totals[t] if observed else sums[t])
@@ -186,24 +159,23 @@ def newton_rows(  # type: ignore[no-untyped-def]
                     violation += abs(slope) if own[t] > 0.0 else max(slope, 0.0)
                 if own[t] > 0.0 or slope > 0.0:
                     entering |= own[t] == 0.0 and slope > tol * costs[t]
-                    active[count] = t
+                    actives[count] = t
                     count += 1
             if steps == 0 or (attempt > 0 and not entering):
                 break
-            _gather(other, columns, active, count, parts)
+            active = actives[:count]
+            _gather(other, columns, active, parts)
             for _ in range(steps):
-                _derivatives(x, parts, count, inverse, active, own, costs, ridge, hessian, rest, weight)
-                _program(hessian, rest, own, active, count, step, most, share)
-                descent, mass = _advance(
-                    x, parts, count, model, inverse, active, own, costs, floor, hessian, rest, step, weight
-                )
+                _derivatives(row, parts, active, own, costs, ridge, program, weight)
+                _solve(program, own, active, most, share)
+                descent, mass = _advance(row, parts, active, own, costs, floor, program, weight)
                 if descent <= tol * tol * mass:
                     break
             if steps == 1:
                 break
         if score:
-            value = _add_objective(value, own, costs, ridge, x[:size], model)
+            value = add_objective(value, True, x[:size], model, own, costs, ridge)
         for t in range(k):
-            new[row, t] = own[t]
-            ahead[row, t] = max(own[t] + extrapolation * (own[t] - old[row, t]), 0.0)
+            new[place, t] = own[t]
+            ahead[place, t] = max(own[t] + extrapolation * (own[t] - old[place, t]), 0.0)
     return value, violation

@@ -11,7 +11,7 @@ from eckart.arrays import Array, Matrix, astype, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back, pointer
 from eckart.engine.backends.cuda.graph import Recorded
 from eckart.errors import require
-from eckart.nmf.cuda.entry_rows import entry_rows
+from eckart.nmf.cuda.entry_rows import EntrySteps, entry_rows
 from eckart.nmf.cuda.given_rows import given_rows
 from eckart.nmf.cuda.kernels import contiguous
 from eckart.nmf.cuda.teams import Class, classes_of
@@ -89,13 +89,13 @@ class DeviceEntries(Entries):
     ) -> FactorUpdate:  # fmt: skip
         itemsize = matrix.data.dtype.itemsize
         most, share = (self.sweeps, SHARE) if sweeps is None else (sweeps, _END[itemsize])
+        steps = EntrySteps(self.divergence, self.observed, penalty, self.floor, most, share)
 
         def work(begin: Array, other: Array, old: Array, extrapolation: Array) -> tuple[Array, ...]:
             found = entry_rows(
                 self._classes_of(matrix, begin.shape[1]), matrix,
                 *(contiguous(array) for array in (other, begin, old, _sums(other))),
-                divergence=self.divergence, observed=self.observed, lasso=penalty.lasso, ridge=penalty.ridge,
-                floor=self.floor, sweeps=most, share=share, extrapolation=pointer(extrapolation), score=score,
+                steps, extrapolation=pointer(extrapolation), score=score,
             )  # fmt: skip
             return tuple(given_back(array, begin) for array in found)
 

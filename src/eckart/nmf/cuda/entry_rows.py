@@ -8,6 +8,7 @@ entries is in the precision of the data; sums over rows are in double precision 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,25 @@ import numpy as np
 from eckart.arrays import Array
 from eckart.nmf.cuda.kernels import cupy, device_limits, kernel, real_name
 from eckart.nmf.cuda.teams import Class, padded
+from eckart.nmf.problem import Penalty
 
 _SCRATCH_BYTES = 2**31
 
 
+@dataclass(frozen=True)
+class EntrySteps:
+    """The problem of each row, and when its sweeps end: after `sweeps`, or at this share of the gain of the first."""
+
+    divergence: bool
+    observed: bool
+    penalty: Penalty
+    floor: float
+    sweeps: int
+    share: float
+
+
 def entry_rows(
-    classes: list[Class], csr: Any, other: Array, begin: Array, old: Array, sums: Array, *, divergence: bool,
-    observed: bool, lasso: float, ridge: float, floor: float, sweeps: int, share: float,
+    classes: list[Class], csr: Any, other: Array, begin: Array, old: Array, sums: Array, steps: EntrySteps, *,
     extrapolation: object, score: bool,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """(new, ahead, [objective if `score`, projected gradients before the first step]) for all rows, as CuPy arrays.
@@ -32,6 +45,7 @@ def entry_rows(
     rows, given = begin.shape
     itemsize, real = csr.data.dtype.itemsize, csr.data.dtype.type
     k = padded(given, itemsize)
+    divergence, floor = steps.divergence, steps.floor
     if divergence and itemsize == 4:
         floor = max(floor, 2.0**-126)  # the kernels treat smaller numbers as zero
     with csr.data.device:
@@ -43,8 +57,8 @@ def entry_rows(
         found = cupy().zeros((2, rows))
         processors = device_limits(int(csr.data.device.id))[0]
         options = (
-            np.int32(observed), np.float64(lasso), real(ridge), real(floor), np.int32(sweeps), real(share),
-            extrapolation, np.int32(score), new, ahead, found[0], found[1],
+            np.int32(steps.observed), np.float64(steps.penalty.lasso), real(steps.penalty.ridge), real(floor),
+            np.int32(steps.sweeps), real(steps.share), extrapolation, np.int32(score), new, ahead, found[0], found[1],
         )  # fmt: skip
         for kind in classes:
             data = kind.order, np.int32(kind.order.size), csr.indptr, csr.indices, csr.data, other, begin, old, sums

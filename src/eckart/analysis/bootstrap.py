@@ -23,11 +23,11 @@ from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
 from eckart.api import decompose
 from eckart.arrays import Array, is_array, is_sparse
-from eckart.engine.matrix import open_matrix
 from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import EckartWarning, InputError, ParameterError
 from eckart.fitted import decomposition_of, is_model
+from eckart.io.open_matrix import open_matrix
 from eckart.registry import get_method
 from eckart.result import Decomposition
 from eckart.text import Cell, Table

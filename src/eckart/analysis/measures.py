@@ -77,9 +77,7 @@ def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | 
 
     {Raises: ParameterError [left vectors]; See Also: scores}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.tables.row_scores(d, slice(2)).round(3)
     array([[ 0.976, -1.122],
            [ 1.931, -1.062]])
@@ -144,9 +142,7 @@ def complete(d: Decomposition) -> bool:
 
     {See Also: eigenvalues}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.tables.complete(d), ek.tables.complete(ek.decompose(arrests.values))
     (False, True)
     """

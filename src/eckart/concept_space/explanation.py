@@ -64,11 +64,7 @@ class Explanation:
 
     {See Also: Concepts.explain}
 
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> path = ek.datasets.path("ratings")
-    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    {Examples: ratings}
     >>> found = space.explain({"Two Summers": 5}, "A Letter from Rome")
     >>> round(found.score, 3), round(sum(part.adds for part in found.concepts), 3)
     (2.5, 2.5)

@@ -9,11 +9,13 @@ from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names, listed
 from eckart.concept_space.space import Concepts
 from eckart.concept_space.stored_rows import StoredRowSet, rows_of, rows_of_model
+from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.fitted import decomposition_of
 from eckart.result import Decomposition
 
 
+@document
 def concepts(
     model: object,
     rows: object = None,
@@ -54,11 +56,7 @@ def concepts(
     TruncatedSVD : The usual model for text and ratings.
     NMF : Topics as non-negative components.
 
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> path = ek.datasets.path("ratings")
-    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    {Examples: ratings}
     >>> [hit.name for hit in space.similar_columns("Two Summers", 1)]
     ['A Letter from Rome']
     """

@@ -153,11 +153,7 @@ class Ranking:
 
     {See Also: Concepts.similar_rows}
 
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> path = ek.datasets.path("ratings")
-    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    {Examples: ratings}
     >>> space.similar_rows(0, 2).names
     ('Bruno', 'Chiara')
     """
@@ -248,11 +244,7 @@ class Rankings:
 
     {See Also: Ranking}
 
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> path = ek.datasets.path("ratings")
-    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    {Examples: ratings}
     >>> space.recommend_many(n=2)[0].names
     ('A Letter from Rome', 'Two Summers')
     """

@@ -56,11 +56,7 @@ class Concepts:
 
     {See Also: concepts}
 
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> path = ek.datasets.path("ratings")
-    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    {Examples: ratings}
     >>> [hit.name for hit in space.recommend({"Two Summers": 5}, 2)]
     ['A Letter from Rome', 'Star Harbour']
     """

@@ -30,6 +30,17 @@ _ARRESTS = """
 >>> arrests = ek.datasets.load("usarrests")
 >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
 """
+_RATINGS = """
+>>> import eckart as ek
+>>> path = ek.datasets.path("ratings")
+>>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+"""
+_MODEL = """
+>>> import eckart as ek, pathlib, tempfile
+>>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = pathlib.Path(folder) / "model.eckart"
+"""
 
 SECTIONS = {
     "Parameters": _read(
@@ -78,6 +89,10 @@ memory : str or int, default None
     Limit of the working memory, such as "2GB".
 callback : callable, default None
     Called with a `Progress` after every block.
+n_oversamples : int, default 10
+    Accepted for compatibility.
+power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default 'auto'
+    Accepted for compatibility.
 random_state [start] : int, RandomState, Generator or None, default None
     Seed of the random start. None uses a fixed seed, so results are reproducible.
 memory [estimator] : str, int or None, default None
@@ -314,5 +329,20 @@ eckart.concepts : The same in floating point, for data of any size.
 eckart.fill_missing : The same for data of any size, with standard errors.
 """
     ),
-    "Examples": {"arrests": tuple(_ARRESTS.strip().split("\n"))},
+    "Attributes": _read(
+        """
+parts : mapping
+    Named results as SymPy values.
+detail : {'brief', 'normal', 'full'}
+    Level of detail.
+language : {'en', 'it', 'es', 'ru'}
+    Language of the text.
+figures : tuple of callable
+    Functions that draw the figures.
+"""
+    ),
+    "Examples": {
+        name: tuple(text.strip().split("\n"))
+        for name, text in {"arrests": _ARRESTS, "ratings": _RATINGS, "model": _MODEL}.items()
+    },
 }

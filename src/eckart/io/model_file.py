@@ -71,12 +71,7 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
 
     {See Also: load [model]}
 
-    Examples
-    --------
-    >>> import eckart as ek, pathlib, tempfile
-    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "model.eckart"
+    {Examples: model}
     ...     ek.save(d, path)
     ...     print(repr(ek.load(path)))
     <Decomposition svd of 4 x 2, k=1, explained 0.9667>
@@ -125,6 +120,7 @@ def _check_loadable(body: object, arrays: dict[str, np.ndarray]) -> None:
         raise ModelFileError(f"This decomposition cannot be saved, because it could not be loaded. {error}") from error
 
 
+@document
 def load(path: str | os.PathLike[str]) -> Decomposition:
     """Read a decomposition written by `save`.
 
@@ -147,12 +143,7 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     --------
     save : Write the file.
 
-    Examples
-    --------
-    >>> import eckart as ek, pathlib, tempfile
-    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "model.eckart"
+    {Examples: model}
     ...     d.save(path)
     ...     print(ek.load(path).values.round(4))
     [7.6158]

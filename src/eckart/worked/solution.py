@@ -117,6 +117,7 @@ class Step:
     check: bool = False
 
 
+@document
 @dataclass(frozen=True)
 class Solution:
     """A worked solution: every step, exact, and the answer.
@@ -131,14 +132,7 @@ class Solution:
         Steps in order.
     answer : tuple of Equation
         The result.
-    parts : mapping
-        Named results as SymPy values.
-    detail : {'brief', 'normal', 'full'}
-        Level of detail.
-    language : {'en', 'it', 'es', 'ru'}
-        Language of the text.
-    figures : tuple of callable
-        Functions that draw the figures.
+    {parts, detail, language, figures}
 
     See Also
     --------

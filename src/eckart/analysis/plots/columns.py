@@ -38,9 +38,7 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
 
     {Raises: ParameterError [no column weights]; See Also: eckart.tables.loadings}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.plots.loadings(d).get_title()
     'Loadings'
     """
@@ -90,9 +88,7 @@ def correlation_circle(
 
     {Returns: matplotlib.axes.Axes; Raises: ParameterError [not centred]; See Also: eckart.tables.correlations}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.plots.correlation_circle(d).get_xlabel()
     'PC1 (62.0 %)'
     """
@@ -153,9 +149,7 @@ def contributions(
 
     {See Also: eckart.tables.contributions}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.plots.contributions(d).get_title()
     'PC1: contributions of columns'
     """

@@ -47,9 +47,7 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
 
     {Returns: matplotlib.axes.Axes; See Also: cumulative, eckart.choose_rank}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.plots.scree(d).get_title()
     'Scree plot'
     """
@@ -89,9 +87,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
 
     {Returns: matplotlib.axes.Axes; See Also: scree}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.plots.cumulative(d).get_title()
     'Cumulative share'
     """
@@ -166,9 +162,7 @@ def reconstruction(
 
     {See Also: eckart.tables.reconstruction_error}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.plots.reconstruction(d).get_title()
     'Reconstruction error'
     """

@@ -43,9 +43,7 @@ def outlier_map(
 
     {Returns: matplotlib.axes.Axes; Raises: ParameterError [left vectors]; See Also: eckart.tables.outliers}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.plots.outlier_map(d).get_xlabel()
     'T2: distance within the components'
     """

@@ -71,9 +71,7 @@ def scores(
 
     {Returns: matplotlib.axes.Axes; Raises: ParameterError [left vectors]; See Also: biplot, eckart.tables.scores}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.plots.scores(d).get_xlabel()
     'PC1 (62.0 %)'
     """
@@ -130,9 +128,7 @@ def biplot(
     .. [1] K. R. Gabriel, "The biplot graphic display of matrices with application to principal component analysis",
            Biometrika 58, 1971.
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.plots.biplot(d).get_ylabel()
     'PC2 (24.7 %)'
     """

@@ -53,9 +53,7 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     For m of n rows, v = (mean - overall mean) / sqrt(variance (n - m) / (m (n - 1))). Absolute values above 2 are
     unlikely for randomly chosen rows.
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
     >>> [row[:2] for row in ek.supplementary.categories(d, south).rows]
     [('other', 47.0), ('south', 3.0)]
@@ -130,9 +128,7 @@ def association(d: Decomposition, labels: Sequence[object]) -> Table:
 
     {Raises: ParameterError [left vectors]; See Also: categories}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
     >>> [round(float(cell), 3) for cell in ek.supplementary.association(d, south).rows[1][1:]]
     [0.029, 1.416, 0.24]

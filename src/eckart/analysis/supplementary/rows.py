@@ -12,12 +12,12 @@ from eckart.analysis.measures import check_orthogonal, floats, nonzero_component
 from eckart.analysis.supplementary.lines import named_lines
 from eckart.analysis.tables.outliers import new_limits
 from eckart.arrays import Array, astype, from_numpy, namespace
-from eckart.engine.matrix import open_matrix
 from eckart.engine.measured import product_and_squares
 from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
 from eckart.fitted import takes_fitted
+from eckart.io.open_matrix import open_matrix
 from eckart.projecting import project
 from eckart.result import Decomposition
 from eckart.text import Table

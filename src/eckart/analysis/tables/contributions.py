@@ -25,9 +25,7 @@ def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
 
     {Raises: ParameterError [no column weights]; See Also: loadings, row_contributions, eckart.plots.contributions}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.tables.contributions(d).to_pandas().round(2)
               PC1    PC2
     column
@@ -53,9 +51,7 @@ def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
 
     {Raises: ParameterError [left vectors]; See Also: contributions, scores}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [round(float(cell), 2) for cell in ek.tables.row_contributions(d).rows[0][1:]]
     [0.78, 2.6]
     """
@@ -77,9 +73,7 @@ def scores(d: Decomposition, *, limit: int | None = None) -> Table:
 
     {Raises: ParameterError [left vectors]; See Also: eckart.project, eckart.plots.scores}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> print(ek.tables.scores(d, limit=2).text(), end="")
     Scores
     <BLANKLINE>

@@ -42,9 +42,7 @@ def describe(d: Decomposition, component: int) -> str:
 
     {See Also: description}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.tables.describe(d, 1)
     'PC2 explains 24.7 % of the variance. It is dominated by UrbanPop (+0.87). High on it are Hawaii, ...'
     """
@@ -76,9 +74,7 @@ def description(d: Decomposition) -> Table:
 
     {See Also: describe}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.tables.description(d).rows[1][2]
     'UrbanPop (+0.87)'
     """
@@ -116,9 +112,7 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
     There are no p-values: the component is computed from these columns, so the correlations are large even for pure
     noise. Only columns that were not fitted can be tested.
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [(name, round(float(r), 2)) for name, r, _ in ek.tables.component_columns(d, 1).rows]
     [('UrbanPop', 0.87)]
     """

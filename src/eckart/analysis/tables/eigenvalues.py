@@ -30,9 +30,7 @@ def eigenvalues(d: Decomposition) -> Table:
 
     {See Also: thresholds, eckart.plots.scree}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [round(float(row[2]), 4) for row in ek.tables.eigenvalues(d).rows]
     [0.6201, 0.2474]
     """
@@ -71,9 +69,7 @@ def thresholds(d: Decomposition) -> Table:
     ----------
     .. [1] D. A. Jackson, "Stopping rules in principal components analysis", Ecology 74, 1993.
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [round(float(row[2]), 4) for row in ek.tables.thresholds(d).rows]
     [0.5208, 0.2708]
     """
@@ -105,9 +101,7 @@ def reconstruction_error(d: Decomposition) -> Table:
 
     {See Also: eckart.plots.reconstruction}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [round(float(row[1]), 4) for row in ek.tables.reconstruction_error(d).rows]
     [1.0, 0.6164, 0.364]
     """

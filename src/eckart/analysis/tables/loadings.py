@@ -29,9 +29,7 @@ def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
 
     {Raises: ParameterError [no column weights]; See Also: correlations, eckart.plots.loadings}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> print(ek.tables.loadings(d).text().splitlines()[4])
     Murder    0.5359  -0.4182
     """
@@ -54,9 +52,7 @@ def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
 
     {Raises: ParameterError [not centred]; See Also: loadings, eckart.plots.correlation_circle}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [round(float(r), 3) for r in ek.tables.correlations(d).rows[0][1:]]
     [0.844, -0.416]
     """
@@ -77,9 +73,7 @@ def column_cos2(d: Decomposition, *, limit: int | None = None) -> Table:
 
     {Raises: ParameterError [not centred]; See Also: correlations, cos2}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [round(float(r), 3) for r in ek.tables.column_cos2(d).rows[0][1:]]
     [0.712, 0.173, 0.885]
     """

@@ -76,9 +76,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     .. [1] J. E. Jackson and G. S. Mudholkar, "Control procedures for residuals associated with principal component
            analysis", Technometrics 21, 1979.
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [row[0] for row in ek.tables.outliers(d, only=True).rows]
     ['Alaska', 'Rhode Island', 'Mississippi']
     """
@@ -112,9 +110,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
 
     {Raises: ParameterError [not orthogonal]; See Also: outliers}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
     [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.98), ('T2', 'new', 6.48), ('Q', 'new', 2.56)]
     """
@@ -167,9 +163,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     For the centred and scaled row x, the T2 part of column j is x_j sum_a v_ja t_a / lambda_a and the Q part is (x_j -
     xhat_j)^2.
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.tables.outlier_columns(d, "Alaska", values=arrests.values[1]).rows[0][0]
     'Rape'
     """

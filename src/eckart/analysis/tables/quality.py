@@ -30,9 +30,7 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
 
     {Raises: ParameterError [left vectors], ParameterError [not orthogonal]; See Also: row_quality, column_cos2}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [round(float(r), 3) for r in ek.tables.cos2(d).rows[0][1:]]
     [0.392, 0.518]
     """
@@ -63,9 +61,7 @@ def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
 
     {Raises: ParameterError [left vectors]; See Also: cos2}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [round(float(r), 3) for r in ek.tables.row_quality(d).rows[0][1:]]
     [1.558, 0.91]
     """

@@ -93,9 +93,7 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
     ----------
     .. [1] H. F. Kaiser, "The varimax criterion for analytic rotation in factor analysis", Psychometrika 23, 1958.
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.tables.varimax(d).loadings.round(2)
     array([[ 0.94, -0.06],
            [ 0.92,  0.18],
@@ -128,9 +126,7 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
 
     {Raises: ParameterError [not centred]; See Also: varimax}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.tables.rotated_loadings(d).columns
     ('column', 'RC1', 'RC2', 'communality')
     """
@@ -162,9 +158,7 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
 
     {Raises: ParameterError [not centred]; See Also: eigenvalues}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> [round(float(row[2]), 3) for row in ek.tables.rotated_variances(d).rows]
     [0.565, 0.302]
     """
@@ -193,9 +187,7 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
 
     {Raises: ParameterError [left vectors]; See Also: scores}
 
-    Examples
-    --------
-    {arrests}
+    {Examples: arrests}
     >>> ek.tables.rotated_scores(d).columns
     ('row', 'RC1', 'RC2')
     """

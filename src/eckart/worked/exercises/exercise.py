@@ -14,6 +14,7 @@ from importlib import import_module
 import numpy as np
 import sympy as sp
 
+from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.wording import either
 from eckart.worked.checks import argument, one_of, whole
@@ -33,6 +34,7 @@ KINDS: dict[str, Kind] = {name: _ALL[name] for name in _ORDER}
 _ATTEMPTS, _SOLVED = 200_000, 400
 
 
+@document
 @dataclass(frozen=True)
 class Exercise(Solution):
     """A question with its solution.
@@ -47,14 +49,7 @@ class Exercise(Solution):
         The question, followed by the steps of the solution.
     answer : tuple of Equation
         The answer.
-    parts : mapping
-        Named results as SymPy values.
-    detail : {'brief', 'normal', 'full'}
-        Level of detail.
-    language : {'en', 'it', 'es', 'ru'}
-        Language of the text.
-    figures : tuple of callable
-        Functions that draw the figures.
+    {parts, detail, language, figures}
     kind : str
         Topic, such as 'eigen'.
     seed : int

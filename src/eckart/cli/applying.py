@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import click
 
 from eckart.cli.console import Console
-from eckart.cli.options import Output, ReadingOptions, memory, output, reading, with_console
+from eckart.cli.options import Decorator, Output, ReadingOptions, memory, output, reading, with_console
 from eckart.formatting import counted
 
 if TYPE_CHECKING:
@@ -19,20 +20,26 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 _WHERE = "Output: CSV, TSV, NumPy (.npy), Parquet or Zarr, by its suffix; '-' prints CSV."
-_GUARD = click.option(
-    "--safe-csv", is_flag=True, help="Prefix names that a spreadsheet would execute (= + - @) with an apostrophe."
-)
+_GUARD = "Prefix names that a spreadsheet would execute (= + - @) with an apostrophe."
+
+
+def _written(whiten: str) -> Decorator:
+    """The options of commands that read a table and write rows; `whiten` is the help of --whiten."""
+    options = (
+        output(_WHERE, default="-", show_default=True),
+        click.option("--whiten", is_flag=True, help=whiten),
+        click.option("--safe-csv", is_flag=True, help=_GUARD),
+        memory,
+        reading,
+        with_console,
+    )
+    return lambda f: functools.reduce(lambda command, option: option(command), reversed(options), f)
 
 
 @click.command(short_help="Compute the scores of the rows of a table.")
 @click.argument("model")
 @click.argument("data")
-@output(_WHERE, default="-", show_default=True)
-@click.option("--whiten", is_flag=True, help="Divide the scores of each component by their standard deviation.")
-@_GUARD
-@memory
-@reading
-@with_console
+@_written("Divide the scores of each component by their standard deviation.")
 def transform(
     console: Console, model: str, data: str, output: Output, reading: ReadingOptions, whiten: bool, safe_csv: bool,
     memory: int | None,
@@ -66,12 +73,7 @@ def transform(
 @click.argument("model")
 @click.argument("scores", required=False)
 @click.option("--from-data", metavar="DATA", help="Reconstruct the rows of DATA from their own scores.")
-@output(_WHERE, default="-", show_default=True)
-@click.option("--whiten", is_flag=True, help="The scores were computed with --whiten.")
-@_GUARD
-@memory
-@reading
-@with_console
+@_written("The scores were computed with --whiten.")
 def reconstruct(
     console: Console, model: str, scores: str | None, from_data: str | None, output: Output, reading: ReadingOptions,
     whiten: bool, safe_csv: bool, memory: int | None,

@@ -40,30 +40,32 @@ def rating_lines(table: np.ndarray, metadata: Metadata | None) -> RatingLines | 
     """The entries of a table with one rating per line; None for any other table."""
     if not 1 <= table.shape[1] <= 4:
         return None
-    lines = _columns(table, metadata)
+    lines = _columns(table, Metadata() if metadata is None else metadata)
     numbers = [name for name, cells in lines.items() if cells.dtype.kind == "f"]
     if len(lines) != 3 or not numbers:
         return None
     rating = next((name for name in numbers if _RATING.search(name)), numbers[-1])
-    who, what = (lines[name] for name in lines if name != rating)
-    values = lines[rating]
-    if len(numbers) == 1:
-        return _entries(who, what, values)
-    if not all(cells.dtype.kind != "f" or _is_identifier(cells) for cells in (who, what)):
+    values = lines.pop(rating)
+    if len(numbers) > 1 and not _is_rated(lines, rating, values):
         return None
-    named = _RATING.search(rating) and any(_IDENTIFIER.search(name) for name in lines if name != rating)
-    return _entries(who, what, values) if named or _is_list(who, what, values) else None
+    return _entries(*lines.values(), values)
 
 
-def _columns(table: np.ndarray, metadata: Metadata | None) -> dict[str, np.ndarray]:
+def _is_rated(others: dict[str, np.ndarray], rating: str, values: np.ndarray) -> bool:
+    """Whether a table with several columns of numbers has the form: by its names, or by its numbers."""
+    if not all(cells.dtype.kind != "f" or _is_identifier(cells) for cells in others.values()):
+        return False
+    if _RATING.search(rating) and any(map(_IDENTIFIER.search, others)):
+        return True
+    return _is_list(*others.values(), values)
+
+
+def _columns(table: np.ndarray, metadata: Metadata) -> dict[str, np.ndarray]:
     """All columns by name, in the order of the file, without times; numbers as float64, the others as text."""
-    count = table.shape[1]
-    named = None if metadata is None else metadata.column_names
-    names = [str(j) for j in range(count)] if named is None else list(named)
-    found = {name: table[:, j] for j, name in enumerate(names)}
-    texts = {} if metadata is None else {name: np.asarray(cells).astype(str) for name, cells in metadata.labels.items()}
-    order = [] if metadata is None else [name for name in metadata.column_roles if name in found or name in texts]
-    both = {**found, **texts}
+    names = metadata.column_names or map(str, range(table.shape[1]))
+    texts = {name: np.asarray(cells).astype(str) for name, cells in metadata.labels.items()}
+    both = dict(zip(names, table.T, strict=True)) | texts
+    order = [name for name in metadata.column_roles if name in both]
     kept = {name: both[name] for name in (order if len(order) == len(both) else both)}
     return {name: cells for name, cells in kept.items() if not (len(kept) == 4 and _is_time(name, cells))}
 

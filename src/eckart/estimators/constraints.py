@@ -91,6 +91,16 @@ def count_or_share(wanted: float | None, most: int | None = None, beyond: str = 
     return int(wanted), None
 
 
+def count_or_share_in(wanted: float | None, shape: tuple[int, int], most: str) -> tuple[int | None, float | None]:
+    """The same for a matrix of this shape; `most` says what it has at most min(shape) of."""
+    return count_or_share(
+        wanted,
+        min(shape),
+        f"n_components({wanted}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): "
+        f"a matrix of this shape has {most}.",
+    )
+
+
 def engine_solver(solver: EngineSolver, k: int | None, share: float | None, short: int) -> EngineSolver:
     """The solver of the engine; not an iterative one if at least half of all components are requested."""
     most = share is None and (k is None or 2 * k >= short)

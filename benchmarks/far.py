@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 import eckart as ek
-from eckart.engine.matrix import open_matrix
+from eckart.io.open_matrix import open_matrix
 
 
 def least(*works: Callable[[], object], times: int = 4) -> list[float]:

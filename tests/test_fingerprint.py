@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import eckart as ek
+from eckart.engine.blocks.source import MemoryRows
 from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import FileState, fingerprint, in_files, on_this_machine, paths_of
 from eckart.io.columns import ChosenColumns
 from eckart.io.open_rows import open_rows
-from eckart.io.rows import MemoryRows
 
 
 def of(*paths):

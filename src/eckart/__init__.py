@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from eckart.concept_space.text_concepts import TextConcepts
     from eckart.cur.column_selector import ColumnSelector
     from eckart.cur.estimator import CUR
-    from eckart.engine.matrix import open_matrix
     from eckart.io.convert import convert
     from eckart.io.model_file import load, save
     from eckart.io.open_data import open_data
+    from eckart.io.open_matrix import open_matrix
     from eckart.isomap.estimator import Isomap
     from eckart.kernel_pca.estimator import KernelPCA
     from eckart.kernel_pca.scan_kernels import scan_kernels
@@ -77,7 +77,7 @@ _WHERE = {
     "bootstrap": "eckart.analysis.bootstrap",
     "report": "eckart.reporting",
     "summary": "eckart.analysis.summary",
-    "open_matrix": "eckart.engine.matrix",
+    "open_matrix": "eckart.io.open_matrix",
     "open_data": "eckart.io.open_data",
     "with_rows": "eckart.analysis.with_rows",
 }

@@ -24,6 +24,10 @@ Floats: TypeAlias = NDArray[np.float64]
 """A NumPy array of float64."""
 Integers: TypeAlias = NDArray[np.integer[Any]]
 """A NumPy array of integers, such as indices."""
+EPSILON = 2.0**-52
+"""Distance from 1 to the next float64."""
+UNIT_ROUNDOFF = 2.0**-53
+"""Largest relative error of one rounding to float64."""
 
 
 def is_sparse(data: object) -> bool:

@@ -80,7 +80,7 @@ def decompose_on(device: str, data: object, method: Method, options: Keywords) -
     """Copy host data to a device, decompose them there and return the result to the host."""
     if method.device == "none":
         raise ParameterError(f"method={method.name!r} works on the host only: leave device= out.")
-    from eckart.engine.matrix import taken_to
+    from eckart.io.open_matrix import taken_to
 
     try:
         moved, metadata = taken_to(data, device)

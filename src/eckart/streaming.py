@@ -12,11 +12,12 @@ import numpy as np
 from eckart.arrays import to_numpy
 from eckart.engine.blocks.reading import ProgressCallback, Reading, ahead
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.matrix import block_bytes, open_matrix
+from eckart.engine.matrix import block_bytes
 from eckart.errors import InputError, MissingValuesError, NotFiniteError, ParameterError
 from eckart.files import input_conflict
 from eckart.fingerprint import paths_of
 from eckart.fitted import takes_fitted
+from eckart.io.open_matrix import open_matrix
 from eckart.io.writers import row_writer
 from eckart.options import memory_bytes
 from eckart.projecting import project, reconstruct

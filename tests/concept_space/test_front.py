@@ -22,10 +22,9 @@ from eckart.concept_space import stored_rows
 from eckart.concept_space.best import best
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import ranked
-from eckart.engine.blocks.source import Metadata
+from eckart.engine.blocks.source import MemoryRows, Metadata
 from eckart.engine.matrix import open_blocks
 from eckart.errors import DataWarning, InputError, MissingValuesError, NotFiniteError, ParameterError
-from eckart.io.rows import MemoryRows
 from eckart.result import Details
 
 RATINGS = datasets.load("ratings")

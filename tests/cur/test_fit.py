@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eckart as ek
-from eckart.engine.svd import find_components
+from eckart.components.find import find_components
 from eckart.errors import (
     AccuracyWarning,
     DataWarning,

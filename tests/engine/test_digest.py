@@ -10,9 +10,10 @@ from scipy import sparse
 
 from eckart.engine.backends import digest as module
 from eckart.engine.backends.digest import dense_sums, stored_sums
+from eckart.engine.blocks.source import MemoryRows
 from eckart.engine.digest import digest, from_limbs, generator, limbs
-from eckart.engine.matrix import open_blocks, open_matrix
-from eckart.io.rows import MemoryRows
+from eckart.engine.matrix import open_blocks
+from eckart.io.open_matrix import open_matrix
 
 SEEDS = [int(s) for s in np.random.default_rng(20261).integers(0, 2**31, 3)]
 

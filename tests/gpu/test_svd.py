@@ -308,7 +308,7 @@ def test_dependence_that_no_pivot_shows(library):
 @pytest.mark.parametrize("form", ["rows", "columns", "strided", "sparse"])
 def test_the_digest_is_that_of_the_host(library, dtype, form):
     from eckart.engine.digest import begin_digest, digest
-    from eckart.engine.matrix import open_matrix
+    from eckart.io.open_matrix import open_matrix
 
     for rows, columns in ((1, 1), (3001, 37), (37, 3001), (500, 64)):
         data = sparse(rows, columns, dtype) if form == "sparse" else dense(rows, columns, dtype)

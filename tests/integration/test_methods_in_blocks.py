@@ -221,7 +221,7 @@ class TestOthers:
         path, table = parts
         rules = ["variance", "elbow", "kaiser", "broken_stick", "deterministic", "unknown_noise", "screenot", "minka"]
         inside = ek.choose_rank(table, rules, method=method, scale=scale)
-        monkeypatch.setattr("eckart.engine.matrix.too_large", lambda *_: True)
+        monkeypatch.setattr("eckart.io.open_matrix.too_large", lambda *_: True)
         monkeypatch.setattr("eckart.io.open_rows.too_large", lambda *_: True)
         blocks = ek.choose_rank(path, rules, method=method, scale=scale, memory="1MB")
         assert [v.k for v in blocks.verdicts] == [v.k for v in inside.verdicts]
@@ -231,7 +231,7 @@ class TestOthers:
 
     def test_rules_that_need_the_table_say_so(self, parts, monkeypatch):
         monkeypatch.setattr("eckart.io.open_rows.too_large", lambda *_: True)
-        monkeypatch.setattr("eckart.engine.matrix.too_large", lambda *_: True)
+        monkeypatch.setattr("eckart.io.open_matrix.too_large", lambda *_: True)
         choice = ek.choose_rank(parts[0], ["permutation", "variance"])
         assert choice.verdicts[0].k is None
         assert "read in blocks" in choice.verdicts[0].reason
@@ -252,7 +252,7 @@ class TestTogether:
     """Blocks that a worker adds up before their sum travels."""
 
     def stack(self, rows, columns):
-        from eckart.engine.matrix import open_matrix
+        from eckart.io.open_matrix import open_matrix
 
         return open_matrix(np.random.default_rng(0).standard_normal((rows, columns)), stream=True).matrix
 

@@ -14,10 +14,11 @@ import scipy.sparse as sp
 from pyarrow import feather, parquet
 
 import eckart as ek
+from eckart.engine.blocks.edges import edges_for, largest_block
 from eckart.errors import FileError, MemoryBudgetError, ParameterError
 from eckart.io.convert import convert
 from eckart.io.open_rows import open_rows
-from eckart.io.rows import PiecedRows, edges_for, largest_block
+from eckart.io.rows import PiecedRows
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.standard_normal((500, 6)) * np.arange(1, 7)

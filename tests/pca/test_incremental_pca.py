@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn import decomposition as theirs
 
 import eckart as ek
-from eckart.engine.matrix import open_matrix
+from eckart.io.open_matrix import open_matrix
 from eckart.pca import scatter
 
 NAMES = (

@@ -17,8 +17,9 @@ from eckart.concept_space.vectors import in_float64, joined, unit_of
 from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import dense, entries_per_row
-from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.matrix import Opened
 from eckart.errors import InputError
+from eckart.io.open_matrix import open_matrix
 from eckart.io.open_rows import open_table
 from eckart.projecting import project
 from eckart.result import SVDDetails

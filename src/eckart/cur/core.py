@@ -13,10 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
-from eckart.arrays import Array, Matrix, astype, from_numpy, is_array, is_numpy, namespace, to_numpy
+from eckart.arrays import EPSILON, Array, Matrix, astype, from_numpy, is_array, is_numpy, namespace, to_numpy
 from eckart.engine.threads import one_blas_thread
-
-_UNIT = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -274,8 +272,8 @@ def intersection_core(seen: SliceSums, space: RowSpace, crossing: np.ndarray, cu
 def rounding(total: float, error_squared: float, *, direct: bool) -> float:
     """Bound of the rounding error of the error: relative to ||A||^2 if it is a difference, otherwise to ||A||."""
     if direct:
-        return 16.0 * _UNIT * math.sqrt(total)
-    allowance = 16.0 * _UNIT * total
+        return 16.0 * EPSILON * math.sqrt(total)
+    allowance = 16.0 * EPSILON * total
     return min(math.sqrt(allowance), allowance / math.sqrt(max(error_squared, 1e-300)))
 
 
@@ -287,7 +285,7 @@ def core_rounding(core: Core, columns: float, rows: float, *, best: bool) -> flo
     ||X_j|| <= ||C|| / left_values_j and ||Y|| <= ||R||.
     """
     lefts, rights, middle = (to_numpy(part) for part in (core.left_values, core.right_values, core.middle))
-    unit = 8.0 * _UNIT * math.sqrt(max(core.shape))
+    unit = 8.0 * EPSILON * math.sqrt(max(core.shape))
     if not best:
         return 2.0 * unit * columns * rows * float(np.sum(1.0 / lefts))
     along, across = np.linalg.norm(middle, axis=1), np.linalg.norm(middle, axis=0)

@@ -255,8 +255,4 @@ class CUR(FittedCUR):
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(rank, share of the sum of squares): at most one of them."""
-        return allowed.count_or_share(
-            self.n_components, min(shape),
-            f"n_components({self.n_components}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): "
-            f"a matrix of this shape has at most {min(shape)} independent columns.",
-        )  # fmt: skip
+        return allowed.count_or_share_in(self.n_components, shape, f"at most {min(shape)} independent columns")

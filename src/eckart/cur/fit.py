@@ -15,6 +15,7 @@ import numpy as np
 
 from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace
+from eckart.components.scores import reconstruct_from_components
 from eckart.cur.details import CURDetails
 from eckart.cur.options import Core, CURKeywords, CUROptions, Selection
 from eckart.cur.rank_k import CURSettings, Found, RankComponents, certified_components, fit, raw
@@ -25,10 +26,10 @@ from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import all_finite, dense_columns
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.matrix import Opened, open_matrix
-from eckart.engine.scores import reconstruct_from_components
+from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.io.open_matrix import open_matrix
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Decomposition, details_of
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from eckart.aliases import Keywords
 from eckart.arrays import Array, Matrix, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.components.find import find_components, plan_components
 from eckart.cur import core as cur_core
 from eckart.cur.core import Core, RowSpace, SliceSums
 from eckart.cur.select import Chosen, by_leverage, by_norm, by_pivot, by_volume
@@ -22,7 +23,6 @@ from eckart.engine.backends.cuda.gather import dense
 from eckart.engine.backends.select import backend_of
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
-from eckart.engine.svd import find_components, plan_components
 from eckart.errors import MemoryBudgetError
 from eckart.result import Decomposition
 

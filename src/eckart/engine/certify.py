@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, astype, from_numpy
+from eckart.arrays import EPSILON, Array, astype, from_numpy
 from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.choose import Choice
@@ -24,8 +24,8 @@ from eckart.formatting import certified_share, percent
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 
-_UNIT, _LARGEST = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).max)
-_UNIT_SINGLE, _LARGEST_SINGLE = float(np.finfo(np.float32).eps), float(np.finfo(np.float32).max)
+_LARGEST = float(np.finfo(np.float64).max)
+EPSILON_SINGLE, _LARGEST_SINGLE = float(np.finfo(np.float32).eps), float(np.finfo(np.float32).max)
 
 
 def assemble(
@@ -170,7 +170,7 @@ def _square_of_largest(solution: Solution, problem: Problem) -> tuple[float, flo
 
 
 def _unit_of(dtype: object) -> float:
-    return _UNIT_SINGLE if _is_single(dtype) else _UNIT
+    return EPSILON_SINGLE if _is_single(dtype) else EPSILON
 
 
 def _is_single(dtype: object) -> bool:
@@ -247,7 +247,7 @@ def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[
     largest = solution.largest
     if largest == 0.0:
         return ((0, k - 1),)
-    slack = 4 * (_UNIT_SINGLE if precision == "float32" else _UNIT) * largest
+    slack = 4 * (EPSILON_SINGLE if precision == "float32" else EPSILON) * largest
     rising = settings.which == "smallest"
     lower, upper = _bounds_and_next(solution, with_next=not rising)
     if rising:

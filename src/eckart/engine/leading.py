@@ -16,12 +16,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from eckart.arrays import to_numpy
+from eckart.arrays import EPSILON, to_numpy
 from eckart.errors import ParameterError
 from eckart.formatting import certified_share
 from eckart.result import Certificate, Decomposition, SVDDetails
-
-_UNIT = float(np.finfo(np.float64).eps)
 
 
 def leading(d: Decomposition, k: int) -> Decomposition:
@@ -67,9 +65,9 @@ def _explained(d: Decomposition, c: Certificate, k: int) -> tuple[float, float]:
         return 0.0, 0.0
     lower, upper = ((np.asarray(bound, np.float64) / d.norm) ** 2 for bound in (c.lower, c.upper))
     everything = float(lower.sum())
-    delta = max(everything - c.explained[0], 0.0) + 8 * _UNIT * everything
+    delta = max(everything - c.explained[0], 0.0) + 8 * EPSILON * everything
     low = min(1.0, max(0.0, float(lower[:k].sum()) - delta))
-    high = float(upper[:k].sum()) * (1.0 + 2.0 * delta / max(everything, _UNIT))
+    high = float(upper[:k].sum()) * (1.0 + 2.0 * delta / max(everything, EPSILON))
     return low, min(1.0, max(low, high))
 
 
@@ -81,4 +79,4 @@ def _angle(d: Decomposition, c: Certificate, k: int) -> float:
     gap = (values[k - 1] / largest) ** 2 - (float(c.upper[k]) / largest) ** 2 - c.rounding * (d.norm / largest) ** 2
     if gap <= 0.0:
         return 1.0
-    return float(min(1.0, np.linalg.norm(c.residuals[:k]) / gap + _UNIT * k**0.5))
+    return float(min(1.0, np.linalg.norm(c.residuals[:k]) / gap + EPSILON * k**0.5))

@@ -1,32 +1,29 @@
-"""Convert anything with a matrix to RowBlocks with names: arrays, sparse matrices, frames, files.
+"""Check matrices and wrap them for products: arrays and sparse matrices as RowBlocks, sources of rows as StackedBlocks.
 
-Data that do not fit into memory become StackedBlocks.
+`eckart.io.open_matrix` opens everything else.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from eckart.arrays import Array, Matrix, dtype_name, is_sparse, namespace
-from eckart.documentation import document
 from eckart.engine.backends.host_csr import as_csr
-from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
+from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows
-from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source, stack_blocks
+from eckart.engine.blocks.edges import edges_for, largest_block
+from eckart.engine.blocks.source import Metadata, RowSource
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.environment import check_fits, free_memory
 from eckart.errors import DataWarning, InputError, MissingValuesError
-from eckart.io.open_data import open_with
-from eckart.io.open_rows import too_large
-from eckart.io.rows import MemoryRows, edges_for, largest_block
 
 
 @dataclass(frozen=True)
@@ -39,82 +36,9 @@ class Opened:
     exponent: int = 0
 
 
-@document
-def open_matrix(data: object, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
-    """Open data as a checked matrix for the engine.
-
-    Data are not copied unless necessary, and everything that needs no pass over them is checked. Most users call
-    `decompose`, which does this.
-
-    Parameters
-    ----------
-    data : array-like, sparse matrix, data frame, path or source
-        The data.
-    name : str, default 'X'
-        Name of the data in messages.
-    memory : int, default None
-        Memory limit in bytes. Larger files are read in blocks. None uses free memory.
-    stream : bool, default None
-        Read in blocks (True) or at once (False), whatever the size.
-
-    Returns
-    -------
-    Opened
-        The matrix and its metadata.
-
-    Raises
-    ------
-    InputError
-        If the data are not a matrix of numbers.
-
-    {See Also: open_data}
-
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> ek.open_matrix([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]).matrix.shape
-    (3, 2)
-    """
-    metadata = Metadata(name=name)
-    if not _are_numbers(data):
-        data = _source(data, memory, stream)
-        if isinstance(data, _Blocks):
-            return open_blocks(data.rows, memory)
-    if not _are_numbers(data) and isinstance(data, Source):
-        metadata = data.metadata
-        data = _whole(data)
-    elif (stored := stored_elsewhere(data)) is not None:
-        return _open_sparse(stored, metadata)
-    opened = _open_sparse(data, metadata) if is_sparse(data) else _open_dense(data, metadata)
-    if stream and _are_numbers(data):
-        return open_blocks(MemoryRows(as_given(opened), metadata), memory)
-    return opened
-
-
-def _are_numbers(data: object) -> bool:
-    """Whether it is a NumPy or SciPy matrix without records; checked first, because testing for protocols is slow."""
-    return data.dtype.kind != "V" if isinstance(data, np.ndarray) else is_sparse(data)
-
-
-class _Blocks(NamedTuple):
-    """Rows that must be read in blocks."""
-
-    rows: RowSource
-
-
-def _source(data: object, memory: int | None, stream: bool | None) -> object:
-    """The content of `data`: numbers, a source in memory, or rows that must be read in blocks."""
-    data = open_with(data, memory=memory, stream=stream)
-    if _are_numbers(data) or not isinstance(data, RowSource):
-        return data
-    if stream or isinstance(data, DaskRows) or too_large(data, memory):
-        return _Blocks(data)
-    return MemorySource(data.read(0, data.shape[0]), data.metadata)
-
-
 def _small_as_dense(data: Matrix) -> np.ndarray | None:
     """A small sparse matrix as an array; None for other data."""
-    if not is_sparse(data) or data.ndim != 2 or data.shape[0] * data.shape[1] > _SMALL_DENSE:
+    if not is_sparse(data) or data.ndim != 2 or data.shape[0] * data.shape[1] > SMALL_DENSE:
         return None
     check_sparse(data)
     dense: np.ndarray = data.toarray(order="C")
@@ -136,7 +60,7 @@ def unprepared(data: Matrix) -> Opened | None:
 
 _UNNAMED = Metadata(name="X")
 _BLOCK_BYTES = (2**16, 2**26)
-_SMALL_DENSE = 2**17
+SMALL_DENSE = 2**17
 """Maximum number of entries for which a sparse matrix is processed as dense: one megabyte."""
 _MANY_COLUMNS, _VECTORS = 10**7, 24
 """From this size on, check that this many vectors with one number per column fit into memory: sums, sums of squares,
@@ -165,30 +89,6 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     return Opened(StackedBlocks(source, edges, precision, exponent), source.metadata, exponent)
 
 
-def open_on_device(data: object, device: str, memory: int | None, *, stream: bool) -> Opened:
-    """Host data for another device: copied whole if they fit, otherwise block by block as they are read."""
-    transfer = transfer_to(device, data)
-    opened = open_matrix(data, memory=memory, stream=stream)
-    if opened.matrix.resident:
-        given = as_given(opened)
-        moved = transfer.whole(given)
-        if moved is not None:
-            return replace(open_matrix(moved), metadata=opened.metadata)
-        opened = open_blocks(MemoryRows(given, opened.metadata), memory, size=transfer.block_bytes)
-    opened.matrix.reading.transfer = transfer
-    return opened
-
-
-def taken_to(data: object, device: str) -> tuple[Matrix, Metadata]:
-    """All host data on a device, in its library, with their metadata; refused if they do not fit."""
-    transfer = transfer_to(device, data)
-    opened = open_matrix(data)  # a file that is too large for the host stays on disk
-    moved = transfer.whole(as_given(opened)) if opened.matrix.resident else None
-    if moved is None:
-        transfer.refuse(opened.matrix.shape)
-    return moved, opened.metadata
-
-
 def as_given(opened: Opened) -> Matrix:
     """The matrix in memory as given: opening sparse rows scales them by a power of two."""
     given = opened.matrix.given
@@ -200,11 +100,7 @@ def stored(opened: Opened) -> Matrix:
     return opened.matrix.matrix if opened.matrix.resident else opened.matrix
 
 
-def _whole(source: Source) -> Matrix:
-    return stack_blocks(list(source.blocks()))
-
-
-def _open_sparse(data: Matrix, metadata: Metadata) -> Opened:
+def open_sparse(data: Matrix, metadata: Metadata) -> Opened:
     """A SciPy matrix of any format, or CSR rows on another device."""
     _check_shape(data.shape)
     if is_sparse(data):
@@ -216,7 +112,7 @@ def _open_sparse(data: Matrix, metadata: Metadata) -> Opened:
         data = data.astype(np.float64)
     if is_sparse(data) and data.nnz > data.shape[0] * data.shape[1] / 2:
         # More than half full: a dense array takes less memory, and an offset costs no digits.
-        return _open_dense(data.toarray(), metadata)
+        return open_dense(data.toarray(), metadata)
     csr = backend_of(data).csr
     exponent, given = safe_exponent(csr.largest(data), str(data.dtype)), data
     if exponent:
@@ -224,7 +120,7 @@ def _open_sparse(data: Matrix, metadata: Metadata) -> Opened:
     return Opened(RowBlocks(data, precision=str(data.dtype), given=given), metadata, exponent)
 
 
-def _open_dense(data: Array, metadata: Metadata) -> Opened:
+def open_dense(data: Array, metadata: Metadata) -> Opened:
     data = _check_array(data)
     _check_shape(data.shape)
     precision = "float32" if dtype_name(data) == "float32" else "float64"

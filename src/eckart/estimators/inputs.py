@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_array, validate_data
 from eckart.arrays import Array, Matrix, is_array, is_numpy, is_sparse, to_numpy
 from eckart.devices import HOST, is_off_host, place_of, refuse_other_device
 from eckart.engine.blocks.source import RowSource, Source
-from eckart.engine.matrix import open_matrix
 from eckart.errors import FileError, InputError, ParameterError
 from eckart.io.open_data import is_frame, not_rectangular, open_with
+from eckart.io.open_matrix import open_matrix
 from eckart.missing.fill import unmasked
 from eckart.options import memory_bytes
 

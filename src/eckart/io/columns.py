@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.engine.blocks.source import Block, DataSource, Metadata, RowSource
+from eckart.engine.blocks.edges import edges_for
+from eckart.engine.blocks.source import Block, DataSource, Metadata, OfSource, RowSource
 from eckart.errors import ParameterError
 from eckart.io.roles import Parts, column_notes, listed, quoted
-from eckart.io.rows import edges_for
 from eckart.options import near_match
 
 _PIECE = 1 << 24
@@ -21,7 +21,7 @@ _PIECE = 1 << 24
 
 
 @dataclass(frozen=True)
-class ChosenColumns:
+class ChosenColumns(OfSource):
     """The columns `indices` of another source, in this order."""
 
     source: RowSource
@@ -33,20 +33,9 @@ class ChosenColumns:
         return self.source.shape[0], len(self.indices)
 
     @property
-    def dtype(self) -> np.dtype:
-        return self.source.dtype
-
-    @property
-    def sparse(self) -> bool:
-        return self.source.sparse
-
-    @property
     def entries(self) -> int:
         """For sparse rows, the proportional share of entries in these columns; counting them would take a pass."""
         return -(-self.source.entries * len(self.indices) // self.source.shape[1])
-
-    def cuts(self) -> Sequence[int]:
-        return self.source.cuts()
 
     @cached_property
     def _edges(self) -> tuple[int, ...]:

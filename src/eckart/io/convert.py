@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import DataSource, MemorySource, RowSource
+from eckart.engine.blocks.edges import edges_for
+from eckart.engine.blocks.source import DataSource, MemoryRows, MemorySource, RowSource
 from eckart.environment import say_bytes
 from eckart.errors import ParameterError
 from eckart.files import input_conflict, new_file
@@ -20,7 +21,6 @@ from eckart.io.entries.triplets import market_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.open_rows import open_rows
 from eckart.io.open_source import open_source
-from eckart.io.rows import MemoryRows, edges_for
 
 _BLOCK = 1 << 26
 

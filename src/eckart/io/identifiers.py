@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eckart.engine.blocks.edges import edges_for
 from eckart.engine.blocks.source import DataSource, Metadata, RowSource
 from eckart.environment import SMALL, free_memory
 from eckart.io.columns import keep
 from eckart.io.roles import listed
-from eckart.io.rows import edges_for
 from eckart.notes import Note
 
 _SURE = re.compile(r"(?i:id|ids|index|idx|uid|uuid|guid|key|ssn|rownames?|.*[_ .-](id|key|uid|uuid))|.*[a-z]I[Dd]")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from eckart.engine.blocks.source import Metadata, RowSource, Source
+from eckart.engine.blocks.source import MemoryRows, Metadata, RowSource, Source
 from eckart.environment import MAX_EXPANSION, free_memory
 from eckart.errors import FileError
 from eckart.files import ZARR_MARKS
@@ -27,7 +27,7 @@ from eckart.io.guard import reading
 from eckart.io.open_source import FORMATS, STORED, open_source
 from eckart.io.read_options import ReadOptions
 from eckart.io.roles import MOST_NAMES
-from eckart.io.rows import FileState, MemoryRows, NpyRows
+from eckart.io.rows import FileState, NpyRows
 from eckart.io.several import files_below, hive_labels, stacked_sources
 from eckart.io.text.layout import TextOptions
 from eckart.io.text.rows import text_rows

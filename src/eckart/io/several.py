@@ -80,7 +80,7 @@ def stacked_sources(sources: Sequence[DataSource], paths: Sequence[str], name: s
 
 
 def _as_rows(source: DataSource) -> DataSource:
-    from eckart.io.rows import MemoryRows
+    from eckart.engine.blocks.source import MemoryRows
 
     return MemoryRows(source.matrix, source.metadata) if hasattr(source, "matrix") else source
 

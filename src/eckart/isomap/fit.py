@@ -16,10 +16,11 @@ import numpy as np
 
 from eckart.arrays import Array, Matrix, from_numpy, is_sparse
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.matrix import Opened
 from eckart.engine.parallel import each
 from eckart.engine.settings import generator
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.io.open_matrix import open_matrix
 from eckart.isomap import geodesic
 from eckart.isomap import neighbors as neighbours
 from eckart.isomap.details import IsomapDetails

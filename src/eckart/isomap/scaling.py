@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eckart.arrays import EPSILON
 from eckart.engine.backends import orthogonal
 from eckart.engine.backends.symmetric import leading_values, spectrum_and_pairs
 from eckart.engine.lanczos.block_lanczos import block_lanczos
@@ -27,7 +28,6 @@ SAMPLE, _SPECTRUM_SAMPLE = 640, 400
 eigenvalues, which takes the cube of the size.
 """
 _ROWS = 64
-_UNIT = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Squares:
         A distance along the graph is a sum of fewer than n weights, off by at most n u, its square by twice as much.
         Rounding to its dtype and four subtractions for centring follow.
         """
-        unit = float(np.finfo(self.matrix.dtype).eps) / 2 + (2 * self.size + 8) * _UNIT / 2
+        unit = float(np.finfo(self.matrix.dtype).eps) / 2 + (2 * self.size + 8) * EPSILON / 2
         return unit * self.half_norm
 
     @property
@@ -111,7 +111,7 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
     start = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, squares.means))
     # B has negative eigenvalues, so the trace bounds nothing; only the probes do. Products with B in float64: sums of n
     # terms, and two means, in any order.
-    product_error = (3 * size + 8) * 0.5 * _UNIT * squares.half_norm
+    product_error = (3 * size + 8) * 0.5 * EPSILON * squares.half_norm
     matrix = Matrix(size, squares.apply, squares.means, lambda: (np.inf, product_error))
     capacity = min(size, max(6 * k, 2 * k + 12 * block, 256))
     first = Start(start, squares.apply(start), capacity)
@@ -128,7 +128,7 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
 def _dense(squares: Squares, k: int) -> Solution:
     products = centred_products(squares.matrix.astype(np.float64))
     spectrum, values, vectors = spectrum_and_pairs(products, k)
-    error = 8 * squares.size**0.5 * _UNIT * float(np.abs(spectrum).max(initial=0.0)) + squares.rounding
+    error = 8 * squares.size**0.5 * EPSILON * float(np.abs(spectrum).max(initial=0.0)) + squares.rounding
     residuals = np.linalg.norm(products @ vectors - vectors * values, axis=0)
     upper = spectrum[: k + 1] + error
     return Solution(
@@ -151,7 +151,7 @@ def negative_share(squares: Squares, solution: Solution) -> float:
 
 def negative_part(spectrum: np.ndarray) -> float:
     """sum of max(-l, 0) / sum of |l|, ignoring rounding relative to the largest eigenvalue."""
-    noise = 8 * _UNIT * len(spectrum) * float(np.abs(spectrum).max(initial=0.0))
+    noise = 8 * EPSILON * len(spectrum) * float(np.abs(spectrum).max(initial=0.0))
     total = float(np.abs(spectrum).sum())
     return float(-spectrum[spectrum < -noise].sum()) / total if total > 0 else 0.0
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from eckart.arrays import Array, device, from_numpy, is_host, namespace, to_numpy
+from eckart.arrays import EPSILON, Array, device, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends import orthogonal
 from eckart.engine.backends.symmetric import by_all, leading_pairs, spectrum_and_pairs
 from eckart.engine.lanczos.block_lanczos import block_lanczos
@@ -21,7 +21,6 @@ from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.engine.solution import Request, Solution, count_for
 from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
 
-_UNIT = float(np.finfo(np.float64).eps)
 _WITHIN = 1e-3
 """Tiles whose rounding exceeds this share of the last wanted value are recomputed in float64."""
 _SHARP = 1e-6
@@ -91,9 +90,9 @@ def solve_whole(matrix: Symmetric, request: Request, *, positive: bool = False) 
     values, vectors = _leading(whole, (request.k or 0) + 1) if few else _eigenpairs(whole, request.k)
     norm = max(float(values[0]), -float(values[-1]))
     kernel = matrix.error()
-    slack = kernel + 4.0 * _UNIT * (left + size**0.5 * norm)
+    slack = kernel + 4.0 * EPSILON * (left + size**0.5 * norm)
     k = min(size, count_for(np.maximum(values, 0.0), trace, request))
-    total_error = 3.0 * kernel + 4.0 * _UNIT * size**0.5 * left
+    total_error = 3.0 * kernel + 4.0 * EPSILON * size**0.5 * left
     if few:
         solution = Solution(
             solver="direct", values=values[:k], vectors=vectors[:, :k], lower=values - slack, upper=values + slack,
@@ -177,7 +176,7 @@ def _solve_few(
         products.record(vectors, image)
         return image + shift * vectors
 
-    engine = Matrix(size, apply, start[:0, :0], lambda: (trace + shift * size, _UNIT * 16 * max(trace, 0.0)))
+    engine = Matrix(size, apply, start[:0, :0], lambda: (trace + shift * size, EPSILON * 16 * max(trace, 0.0)))
     target = Target(request.k, request.target_ratio, request.tolerance, request.failure_probability, request.max_passes)
     first = Start(start, image + shift * start, capacity)
     pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first)
@@ -296,7 +295,7 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int, most: int) 
         return ceiling * vectors - off_mean(matrix.matmat(off_mean(vectors)))
 
     trace = ceiling * size - float(xp.sum(matrix.diagonal)) + float(xp.sum(matrix.first(start)[1])) / size
-    engine = Matrix(size, apply, start[:0, :0], lambda: (trace, _UNIT * 16 * ceiling))
+    engine = Matrix(size, apply, start[:0, :0], lambda: (trace, EPSILON * 16 * ceiling))
     target = Target(1, tolerance=1e-4, max_passes=min(_LOWEST_PASSES, most))
     first_step = Start(start, apply(start), min(size, 48 * block))
     pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first_step)

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, Matrix, astype, device, is_numpy, namespace, to_numpy
 from eckart.documentation import document
-from eckart.engine.matrix import open_matrix, taken_to
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
@@ -21,6 +20,7 @@ from eckart.estimators.template import InvertibleEstimator
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.estimators.to_sklearn import ToSklearn
 from eckart.formatting import counted
+from eckart.io.open_matrix import open_matrix, taken_to
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.export import sklearn_kernel_pca
 from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_with_model

@@ -31,10 +31,11 @@ from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.blocks.dask_rows import is_dask
 from eckart.engine.blocks.source import RowSource
-from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.matrix import Opened
 from eckart.engine.parallel import each
 from eckart.errors import InputError, ParameterError
 from eckart.formatting import counted
+from eckart.io.open_matrix import open_matrix
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.exact import solve
 from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.components.find import find_components
+from eckart.components.scores import project_on_components, reconstruct_from_components
 from eckart.engine.backends import orthogonal
-from eckart.engine.matrix import Opened, open_matrix
-from eckart.engine.scores import project_on_components, reconstruct_from_components
-from eckart.engine.svd import find_components
+from eckart.engine.matrix import Opened
 from eckart.engine.svd_options import Solver
+from eckart.io.open_matrix import open_matrix
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.kernel_functions import Kernel, unit_rows
 from eckart.kernel_pca.options import KernelSettings, table

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import Array, Matrix, is_sparse, namespace, to_numpy
+from eckart.arrays import UNIT_ROUNDOFF, Array, Matrix, is_sparse, namespace, to_numpy
 from eckart.kernel_pca.kernel_functions import squared_lengths
 
 if TYPE_CHECKING:
     from eckart.kernel_pca.kernel_functions import Kernel
 
-UNIT = float(np.finfo(np.float64).eps) / 2
+UNIT = UNIT_ROUNDOFF
 COLUMNS = 16
 """Number of random combinations used to measure an error."""
 FAILURE = 1e-9

@@ -26,10 +26,10 @@ from sklearn.neighbors import kneighbors_graph
 from eckart.aliases import Keywords
 from eckart.arrays import Matrix, is_sparse
 from eckart.documentation import document
-from eckart.engine.matrix import open_matrix
 from eckart.engine.settings import generator
 from eckart.errors import EckartWarning, InputError, require
 from eckart.formatting import counted
+from eckart.io.open_matrix import open_matrix
 from eckart.kernel_pca.estimator import KernelPCA
 from eckart.kernel_pca.fit import median_gamma
 from eckart.kernel_pca.options import numbers

@@ -11,11 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from eckart.arrays import Array, from_numpy, is_sparse, to_numpy
-from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.matrix import Opened
 from eckart.engine.settings import check_weights, generator
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError
 from eckart.formatting import percent
+from eckart.io.open_matrix import open_matrix
 from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_factors, fill_rows, means_present
 from eckart.missing.held_out import HeldOut
 from eckart.missing.messages import imputation_notes, refuse, refuse_blocks, refuse_columns

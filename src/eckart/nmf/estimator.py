@@ -16,13 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from eckart.arrays import Array, Matrix, from_numpy, is_array, is_host, to_numpy
 from eckart.devices import to_host
 from eckart.documentation import document
-from eckart.engine.matrix import taken_to
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.template import InvertibleEstimator
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.estimators.to_sklearn import ToSklearn
+from eckart.io.open_matrix import taken_to
 from eckart.nmf.details import NMFDetails
 from eckart.nmf.export import sklearn_nmf
 from eckart.nmf.incremental import Stream

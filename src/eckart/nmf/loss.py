@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from eckart.arrays import Array, Matrix, astype, is_array, is_host, namespace
+from eckart.arrays import UNIT_ROUNDOFF, Array, Matrix, astype, is_array, is_host, namespace
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.parallel import fold
 from eckart.nmf.problem import entry_segments, segments
@@ -21,15 +21,13 @@ _DEVICE_TILE_BYTES = 2**28
 _POOL_FROM = 2**17
 """From this many numbers on, several threads are worthwhile."""
 
-_UNIT = float(np.finfo(np.float64).eps) / 2
-
 
 def exact_squares(matrix: object, left: Array, right: Array, squared_norm: float) -> tuple[float, float]:
     """(|A - W H|^2 / 2, bound of its rounding)."""
     squared = squared_error(matrix, left, right)
     root, k = squared**0.5, int(right.shape[1])
-    off = (k + 2) * _UNIT * (2.0 * squared_norm**0.5 + root)
-    return 0.5 * squared, off * root + 0.5 * off**2 + (64 + len(_tiles(matrix))) * _UNIT * squared
+    off = (k + 2) * UNIT_ROUNDOFF * (2.0 * squared_norm**0.5 + root)
+    return 0.5 * squared, off * root + 0.5 * off**2 + (64 + len(_tiles(matrix))) * UNIT_ROUNDOFF * squared
 
 
 def stored_squares(matrix: Matrix, left: np.ndarray, right: np.ndarray) -> tuple[float, float]:
@@ -44,7 +42,7 @@ def stored_squares(matrix: Matrix, left: np.ndarray, right: np.ndarray) -> tuple
     pieces = _stored_tiles(matrix, right.shape[1])
     inside, covered = fold(step, pieces, operator.add)
     k = int(right.shape[1])
-    rounding = (2 * k + 72 + len(pieces) + sum(matrix.shape)) * _UNIT * (inside + 4.0 * whole)
+    rounding = (2 * k + 72 + len(pieces) + sum(matrix.shape)) * UNIT_ROUNDOFF * (inside + 4.0 * whole)
     return 0.5 * float(inside + max(whole - covered, 0.0)), float(rounding)
 
 
@@ -79,7 +77,7 @@ def exact_divergence(matrix: Matrix, left: np.ndarray, right: np.ndarray, floor:
     k = int(right.shape[1])
     if not isinstance(matrix, np.ndarray):
         outside = max(whole - covered, 0.0)  # the stored ones among all entries of W H
-    rounding = (k + 72 + len(pieces) + sum(matrix.shape)) * _UNIT * (2.0 * data + 2.0 * whole + lifted)
+    rounding = (k + 72 + len(pieces) + sum(matrix.shape)) * UNIT_ROUNDOFF * (2.0 * data + 2.0 * whole + lifted)
     return max(float(inside + outside), 0.0), float(rounding)
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.arrays import Array, Matrix, astype, is_host, is_numpy, is_sparse, to_numpy
+from eckart.components.find import find_components
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
-from eckart.engine.svd import find_components
+from eckart.engine.matrix import SMALL_DENSE
 from eckart.engine.svd_options import Solver
 from eckart.errors import AccuracyWarning, DataWarning
 from eckart.nmf.options import Settings
@@ -25,8 +26,6 @@ _TOLERANCE = 1e-4
 _PASSES = 8
 _GRAM_UP_TO, _LANCZOS_FROM = 256, 600
 """Length of the short side up to which the start comes from the Gram matrix; above it, from Lanczos."""
-_SMALL_DENSE = 2**17
-"""Maximum number of entries for which a sparse matrix is processed as dense."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVec
     if not _is_on_host(given):
         found = _quiet_svd(given, k, _solver(table), left=True)
         return SingularVectors(found.left, found.values, found.right, found.certificate)
-    dense = is_numpy(given) or rows * columns <= _SMALL_DENSE
+    dense = is_numpy(given) or rows * columns <= SMALL_DENSE
     if dense and not bound and min(rows, columns) <= _GRAM_UP_TO:
         return _from_gram(given, k)
     wide = dense and rows < columns

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, Matrix
+from eckart.components.find import find_components
 from eckart.engine.blocks.checkpoint import Journal, key_of
-from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.formatting import counted, percent
 from eckart.nmf.curvature import MOST_PARTS, newton_step

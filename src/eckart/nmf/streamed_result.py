@@ -13,10 +13,11 @@ from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
 from eckart.engine.blocks.dask_rows import DaskRows, is_dask
 from eckart.engine.blocks.source import RowSource
-from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
 from eckart.engine.threads import threads
 from eckart.environment import say_bytes
+from eckart.io.open_matrix import open_matrix
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.details import NMFDetails
 from eckart.nmf.options import NMFOptions, Settings, check_settings

@@ -27,10 +27,10 @@ from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.blocks.source import Metadata
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.matrix import open_matrix
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
+from eckart.io.open_matrix import open_matrix
 from eckart.nmf.entries import squared_norm
 
 if TYPE_CHECKING:

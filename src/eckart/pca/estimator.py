@@ -80,11 +80,7 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         components are requested; 1e-5 for float32 data.
     iterated_power : int or 'auto', default 'auto'
         Accepted for compatibility. The iteration stops when the requested accuracy is proved.
-    n_oversamples : int, default 10
-        Accepted for compatibility.
-    power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default 'auto'
-        Accepted for compatibility.
-    {random_state [start]}
+    {n_oversamples, power_iteration_normalizer, random_state [start]}
     center : bool, default True
         Subtract the column means.
     scale : bool, default False

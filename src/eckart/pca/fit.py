@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from eckart.engine.svd import find_components, plan_components
+from eckart.components.find import find_components, plan_components
 from eckart.result import Decomposition, Plan, SVDDetails
 
 decompose_pca: Callable[..., Decomposition[SVDDetails]] = partial(find_components, method="pca")

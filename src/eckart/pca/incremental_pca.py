@@ -13,12 +13,13 @@ from eckart.api import decompose
 from eckart.arrays import Array, Matrix, empty_rows
 from eckart.devices import place_of, refuse_other_device, to_host
 from eckart.documentation import document
-from eckart.engine.matrix import Opened, open_matrix, taken_to
+from eckart.engine.matrix import Opened
 from eckart.engine.settings import check_weights
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.to_sklearn import ToSklearn
+from eckart.io.open_matrix import open_matrix, taken_to
 from eckart.pca.export import sklearn_incremental_pca
 from eckart.pca.null_space import settle
 from eckart.pca.probabilistic import ProbabilisticMixin

@@ -11,10 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, to_numpy
+from eckart.arrays import EPSILON, Array, astype, from_numpy, to_numpy
 from eckart.result import Certificate, Decomposition, K
 
-_UNIT = float(np.finfo(np.float64).eps)
 _TIE = 1e-9
 """Lengths closer than this count as equal, and the first coordinate is taken."""
 
@@ -23,7 +22,7 @@ def settle(d: Decomposition[K], count: int | None = None) -> Decomposition[K]:
     """d with canonical components instead of those without variance, `count` components in total."""
     values = to_numpy(d.values).astype(np.float64)
     count = d.k if count is None else max(count, d.k)
-    varying = values > 4 * _UNIT * max(d.rows, d.columns) ** 0.5 * d.norm
+    varying = values > 4 * EPSILON * max(d.rows, d.columns) ** 0.5 * d.norm
     if d.which == "smallest" or (bool(varying.all()) and count == d.k):
         return d
     right = to_numpy(d.right).astype(np.float64)[:, varying]

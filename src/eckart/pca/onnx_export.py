@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import to_numpy
-from eckart.engine.scores import whitening
+from eckart.components.scores import whitening
 from eckart.errors import ParameterError
 from eckart.estimators.onnx_graph import ROWS, Graph
 from eckart.missing.fill import imputation_of

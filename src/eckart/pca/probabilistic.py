@@ -14,14 +14,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace
+from eckart.components.scores import null_level
 from eckart.documentation import document
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import dense
 from eckart.engine.exponent import times_power_of_two
-from eckart.engine.matrix import Opened, open_matrix
-from eckart.engine.scores import null_level
+from eckart.engine.matrix import Opened
 from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
+from eckart.io.open_matrix import open_matrix
 from eckart.missing.fill import fill_as_fitted
 from eckart.pca.projection import model_noise
 from eckart.result import Decomposition

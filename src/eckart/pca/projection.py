@@ -7,16 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from eckart.arrays import Array, Matrix, namespace
+from eckart.arrays import EPSILON, Array, Matrix, namespace
+from eckart.components.scores import project_on_components, reconstruct_from_components
 from eckart.documentation import document
-from eckart.engine.scores import project_on_components, reconstruct_from_components
 from eckart.estimators.constraints import validated
 from eckart.estimators.template import InvertibleEstimator
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.pca.onnx_export import linear_onnx
 from eckart.result import Decomposition
-
-_UNIT = float(np.finfo(np.float64).eps)
 
 
 class Projection(ToOnnx, InvertibleEstimator):
@@ -106,7 +104,7 @@ def _left_over(d: Decomposition, directions: float) -> float:
     # The lower bound of the share is below the share itself by the rounding of k values.
     rounding = d.certificate.rounding * d.k
     dropped = 1.0 - (d.certificate.explained[0] + rounding)
-    if dropped <= rounding + 4 * _UNIT * d.k**0.5:
+    if dropped <= rounding + 4 * EPSILON * d.k**0.5:
         return 0.0
     deviation = float(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5
     return float(deviation * deviation)  # Python numbers overflow to infinity without a warning

@@ -11,7 +11,8 @@ import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
 from eckart.engine.exponent import times_power_of_two
-from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.matrix import Opened
+from eckart.io.open_matrix import open_matrix
 from eckart.pca.scatter import near_mean
 from eckart.projecting import project
 from eckart.result import Decomposition

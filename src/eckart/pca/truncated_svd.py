@@ -54,11 +54,7 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, 
         accurate to `tol`.
     n_iter : int, default 5
         Accepted for compatibility. The iteration stops when the requested accuracy is proved.
-    n_oversamples : int, default 10
-        Accepted for compatibility.
-    power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default 'auto'
-        Accepted for compatibility.
-    {random_state [start]}
+    {n_oversamples, power_iteration_normalizer, random_state [start]}
     tol : float, default 0.0
         Accuracy of the squared singular values relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least
         half of all components are requested; 1e-5 for float32 data.
@@ -158,11 +154,7 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, 
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(number of components, share of the sum of squares): exactly one of them."""
-        return allowed.count_or_share(
-            self.n_components, min(shape),
-            f"n_components({self.n_components}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): "
-            f"a matrix of this shape has {min(shape)} singular values.",
-        )  # fmt: skip
+        return allowed.count_or_share_in(self.n_components, shape, f"{min(shape)} singular values")
 
     def _like_values(self, array: np.ndarray) -> Array:
         values = self.decomposition_.values

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.arrays import Matrix, is_sparse
-from eckart.engine.svd import find_components
+from eckart.components.find import find_components
 from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 

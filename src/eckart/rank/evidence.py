@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from eckart.arrays import Matrix, from_numpy, to_numpy
+from eckart.components.find import find_components
 from eckart.details import SVDDetails
 from eckart.engine.backends.symmetric import leading_pairs, leading_values
 from eckart.engine.finite import refuse_not_finite
@@ -18,7 +19,6 @@ from eckart.engine.leading import leading
 from eckart.engine.matrix import Opened
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem, standardize
-from eckart.engine.svd import find_components
 from eckart.errors import ParameterError
 from eckart.rank.density import with_estimated
 from eckart.rank.remainder import Remainder

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.arrays import Matrix, is_sparse
+from eckart.components.find import find_components
 from eckart.engine.backends.symmetric import leading_values
-from eckart.engine.svd import find_components
 
 _GRAM = 1500
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.arrays import to_numpy
-from eckart.engine.matrix import Opened, as_given, open_matrix
+from eckart.engine.matrix import Opened, as_given
+from eckart.io.open_matrix import open_matrix
 from eckart.notes import Note
 
 _LARGEST = 4_000_000
@@ -26,17 +27,25 @@ def without_redundant(opened: Opened, *, center: bool) -> tuple[Opened, Opened, 
     rows, columns = opened.matrix.shape
     if not opened.matrix.resident or rows * columns > _LARGEST or columns > _WIDEST:
         return opened, opened, ()
-    given = as_given(opened)
-    host = given.to_host() if hasattr(given, "to_host") else given
-    table = np.asarray(host.toarray() if opened.matrix.sparse else to_numpy(host), dtype=np.float64)
-    if not np.isfinite(table).all():
-        return opened, opened, ()  # refused later, with the positions of the entries
+    table = _on_host(opened)
     varying = np.any(table != (table[:1] if center else 0.0), axis=0)
-    if not varying.any():
-        return opened, opened, ()
+    if not np.isfinite(table).all() or not varying.any():
+        return opened, opened, ()  # infinite values are refused later, with the positions of the entries
     distinct = varying.copy()
     distinct[varying] = ~_copies(table[:, varying], center=center)
     constant, copied = columns - int(varying.sum()), int((varying & ~distinct).sum())
+    described = _reduced(opened, varying) if constant else opened
+    return described, _reduced(opened, distinct) if copied else described, _notes(constant, copied, center=center)
+
+
+def _on_host(opened: Opened) -> np.ndarray:
+    """The whole table in float64."""
+    given = as_given(opened)
+    host = given.to_host() if hasattr(given, "to_host") else given
+    return np.asarray(host.toarray() if opened.matrix.sparse else to_numpy(host), dtype=np.float64)
+
+
+def _notes(constant: int, copied: int, *, center: bool) -> tuple[Note, ...]:
     notes = []
     if constant:
         kind = "constant" if center else "zero"
@@ -45,8 +54,7 @@ def without_redundant(opened: Opened, *, center: bool) -> tuple[Opened, Opened, 
         notes.append(
             Note("copied_columns", f"Rules about noise leave out columns that are multiples of another ({copied}).")
         )
-    described = _reduced(opened, varying) if constant else opened
-    return described, _reduced(opened, distinct) if copied else described, tuple(notes)
+    return tuple(notes)
 
 
 def _copies(table: np.ndarray, *, center: bool) -> np.ndarray:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse, stats
 
-from eckart.arrays import Array, Matrix
+from eckart.arrays import EPSILON, Array, Matrix
 
 _ENTRIES = 4_000_000
-_UNIT = float(np.finfo(np.float64).eps)
 
 
 def correlations(X: Matrix, y: np.ndarray, *, classes: bool, ranks: bool) -> np.ndarray:
@@ -34,7 +33,7 @@ def _centred(y: np.ndarray) -> np.ndarray:
     largest = float(np.abs(y).max(initial=0.0))
     unit = y / largest if largest > 0 else y
     centred = unit - unit.mean()
-    return np.asarray(centred if np.linalg.norm(centred) > 8 * _UNIT * len(y) ** 0.5 else np.zeros_like(centred))
+    return np.asarray(centred if np.linalg.norm(centred) > 8 * EPSILON * len(y) ** 0.5 else np.zeros_like(centred))
 
 
 def _indicators(y: np.ndarray) -> np.ndarray:
@@ -57,7 +56,7 @@ def _with_goals(part: Matrix, goals: np.ndarray) -> np.ndarray:
     shared = np.sqrt(np.sum(products**2, axis=0))
     length = np.sqrt(squares)
     # A column whose spread is within the rounding of its largest entry does not vary.
-    varies = length > 8 * _UNIT * part.shape[0] ** 0.5
+    varies = length > 8 * EPSILON * part.shape[0] ** 0.5
     return np.asarray(np.minimum(np.where(varies, shared / np.where(varies, length, 1.0), 0.0), 1.0))
 
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from eckart.arrays import to_numpy
-from eckart.engine.matrix import open_matrix
 from eckart.engine.rows import RowBlocks
+from eckart.io.open_matrix import open_matrix
 from tests.engine.backends.card import put_torch_in_place
 
 SEEDS = [int(seed) for seed in np.random.default_rng(551).integers(0, 2**31, 2)]

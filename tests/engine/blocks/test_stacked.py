@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import eckart as ek
+from eckart.engine.blocks.edges import edges_for
+from eckart.engine.blocks.source import MemoryRows
 from eckart.engine.blocks.stacked import StackedBlocks
-from eckart.engine.matrix import open_blocks, open_matrix
+from eckart.engine.matrix import open_blocks
 from eckart.errors import FileError, InputError, MemoryBudgetError, MissingValuesError, ParameterError
+from eckart.io.open_matrix import open_matrix
 from eckart.io.open_rows import open_rows
-from eckart.io.rows import MemoryRows, edges_for
 
 
 def table(rows, columns, dtype="f8", offset=0.0, seed=0):
@@ -183,7 +185,7 @@ def test_estimators_take_large_files(tmp_path, estimator, monkeypatch):
     data = table(900, 25, offset=5.0)
     np.save(tmp_path / "a.npy", data)
     monkeypatch.setattr("eckart.io.open_rows.too_large", lambda _rows, _memory: True)
-    monkeypatch.setattr("eckart.engine.matrix.too_large", lambda _rows, _memory: True)
+    monkeypatch.setattr("eckart.io.open_matrix.too_large", lambda _rows, _memory: True)
     from_file = clone(estimator).fit(tmp_path / "a.npy")
     from_memory = clone(estimator).fit(data)
     np.testing.assert_allclose(from_file.components_, from_memory.components_, atol=1e-5)

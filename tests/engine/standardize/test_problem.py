@@ -9,9 +9,10 @@ import pytest
 from scipy import sparse
 
 import eckart as ek
-from eckart.engine.matrix import open_blocks, open_matrix
+from eckart.engine.blocks.source import MemoryRows
+from eckart.engine.matrix import open_blocks
 from eckart.engine.standardize.problem import standardize
-from eckart.io.rows import MemoryRows
+from eckart.io.open_matrix import open_matrix
 from tests.engine.reference import ACCURACY, standardized, true_values, violation
 
 SEEDS = [int(seed) for seed in np.random.default_rng(150815).integers(0, 2**31, 4)]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from eckart.arrays import Array, astype, device, float64, from_numpy, is_host, namespace, to_numpy
+from eckart.arrays import EPSILON, Array, astype, device, float64, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends.cuda import orthogonal as orthogonal_device
 from eckart.engine.backends.cuda import random as cuda_random
 from eckart.engine.backends.cuda.orthogonal import NEARLY_ORTHOGONAL, WELL_CONDITIONED
 from eckart.engine.backends.tall import inner, times, without
 
-_UNIT = float(np.finfo(np.float64).eps)
 ROUNDING_ONLY = 1e-3
 """A unit column of rounding errors has at most this length after projection against a basis."""
 
@@ -45,7 +44,7 @@ def next_block(rest: Array, gram: np.ndarray, floor: float, *bases: Array) -> tu
     xp = namespace(rest)
     pieces: list[Array] = []
     left, length = rest, _longest(gram)
-    floor = max(floor, 1e3 * _UNIT * length)
+    floor = max(floor, 1e3 * EPSILON * length)
     room = min(rest.shape[1], rest.shape[0] - sum(int(basis.shape[1]) for basis in bases))
     while length > floor and room > 0:
         piece = times(left, from_numpy(_whiten(gram, floor)[0], left))
@@ -117,7 +116,7 @@ def _inverse_root(scaled: np.ndarray) -> np.ndarray:
             return np.ascontiguousarray(inverse.T)
     # The longest first: they are kept if there is no room for all.
     values, vectors = (part[..., ::-1] for part in np.linalg.eigh(scaled))
-    good = values > 100 * len(values) * _UNIT
+    good = values > 100 * len(values) * EPSILON
     return np.asarray(vectors[:, good] / np.sqrt(values[good]))
 
 

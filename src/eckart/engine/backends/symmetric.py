@@ -10,11 +10,10 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
+from eckart.arrays import UNIT_ROUNDOFF, Array, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.threads import one_blas_thread
 
-_UNIT = 2.0**-53
-_ACCURATE = 16.0 * _UNIT
+_ACCURATE = 16.0 * UNIT_ROUNDOFF
 """Residuals of pairs, relative to sqrt(size) and to the largest value: half of what is allowed for
 (`standardize.rounding.lapack_eigenvalue_error`)."""
 _CORRECTABLE = 1e-10
@@ -255,7 +254,7 @@ def _accurate(
     lost = float(np.abs(loss).max())
     if lost > _CORRECTABLE:
         return None
-    if lost > _UNIT * size:
+    if lost > UNIT_ROUNDOFF * size:
         basis = basis - basis @ (loss / 2.0)  # (Z^T Z)^-1/2 = I - E / 2 + O(E^2), the nearest orthonormal matrix to Z
     residual = (diagonal[:, None] - values) * basis
     residual[1:] += off[:, None] * basis[:-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -107,10 +108,37 @@ def stack_blocks(pieces: Sequence[Block]) -> Block:
     return sparse.vstack(pieces, format="csr")
 
 
+class OfSource:
+    """An object with its rows in `source`."""
+
+    source: RowSource
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.source.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.source.dtype
+
+    @property
+    def sparse(self) -> bool:
+        return self.source.sparse
+
+    @property
+    def entries(self) -> int:
+        return self.source.entries
+
+    def cuts(self) -> Sequence[int]:
+        return self.source.cuts()
+
+
+@dataclass(frozen=True)
 class OfMatrix:
     """An object with its rows in `matrix`."""
 
     matrix: Block
+    metadata: Metadata = field(default_factory=Metadata)
 
     @property
     def sparse(self) -> bool:
@@ -126,9 +154,6 @@ class OfMatrix:
 class MemorySource(OfMatrix):
     """A matrix in memory as a source."""
 
-    matrix: Block
-    metadata: Metadata = field(default_factory=Metadata)
-
     @property
     def dtype(self) -> np.dtype:
         dtype: np.dtype = np.dtype(self.matrix.dtype)
@@ -139,3 +164,33 @@ class MemorySource(OfMatrix):
         step = rows if rows_per_block is None else rows_per_block
         for start in range(0, rows, max(step, 1)):
             yield self.matrix[start : start + step]
+
+
+@dataclass(frozen=True)
+class MemoryRows(OfMatrix):
+    """A matrix in memory that is read in blocks, for runs with a checkpoint."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(np.float32 if self.matrix.dtype == np.float32 else np.float64)
+
+    @property
+    def entries(self) -> int:
+        return int(self.matrix.nnz) if self.sparse else self.shape[0] * self.shape[1]
+
+    def cuts(self) -> Sequence[int]:
+        return ()
+
+    def pointers(self) -> Iterator[np.ndarray]:
+        yield self.matrix.indptr
+
+    def read(self, start: int, stop: int) -> Block:
+        block = self.matrix[start:stop]
+        return block.astype(self.dtype, copy=False)
+
+    def fingerprint(self) -> JsonObject:
+        digest = hashlib.sha256()
+        arrays = (self.matrix.data, self.matrix.indices, self.matrix.indptr) if self.sparse else (self.matrix,)
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).data)
+        return {"content": {"shape": list(self.shape), "sha256": digest.hexdigest()}, "state": ""}

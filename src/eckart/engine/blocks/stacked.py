@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from eckart.arrays import Array, DType, Matrix, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, Matrix, is_sparse, namespace, to_numpy
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.products import MOST_SEGMENTS
@@ -20,7 +20,7 @@ from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
-from eckart.engine.blocks.source import RowSource, stack_blocks
+from eckart.engine.blocks.source import OfSource, RowSource, stack_blocks
 from eckart.engine.blocks.task import BlockTask, Task, View, add_parts, counted_only
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.exponent import Exponent
@@ -35,7 +35,7 @@ _JOURNALLED = 2**28
 
 
 @dataclass(frozen=True)
-class StackedBlocks:
+class StackedBlocks(OfSource):
     """The rows of a source between `edges`, seen through `views`."""
 
     source: RowSource
@@ -51,24 +51,8 @@ class StackedBlocks:
     resident = False
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.source.shape
-
-    @property
-    def sparse(self) -> bool:
-        return self.source.sparse
-
-    @property
-    def entries(self) -> int:
-        return self.source.entries
-
-    @property
     def prototype(self) -> Array:
         return np.empty((0, 0))
-
-    @property
-    def dtype(self) -> DType:
-        return self.source.dtype
 
     @property
     def passes(self) -> int:

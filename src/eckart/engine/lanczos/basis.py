@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eckart.arrays import Array
+from eckart.arrays import EPSILON, Array
 from eckart.engine.backends.base import Backend, Draft
 from eckart.engine.backends.symmetric import by_all, leading_pairs
 from eckart.engine.certificate import coupling_factor
 from eckart.engine.lanczos.rounding import ErrorMeter, orthogonality_loss
 
-_UNIT = float(np.finfo(np.float64).eps)
 _FIRST_ROOM = 128
 """Initial capacity of T, in columns."""
 _ROUNDING_ONLY = 1e-3
@@ -170,7 +169,7 @@ class Basis:
     def next_block(self) -> Array:
         """An orthonormal basis of the residual, without directions at the level of rounding."""
         draft, self._draft = self._draft, None
-        floor = 10 * _UNIT * self.largest_entry
+        floor = 10 * EPSILON * self.largest_entry
         if draft is not None and draft.good(floor, _ROUNDING_ONLY):
             return draft.block
         return self.backend.next_block(self.rest, self.residual_gram, floor, *self._known)
@@ -197,7 +196,7 @@ class Basis:
         # G is symmetric, so the skew part of M^T G M is rounding: the mean square of (S - S^T) / sqrt(2).
         skew = square - symmetric
         mean_square = 2.0 * float(np.vdot(skew, skew)) / max(skew.size, 1)
-        self._noise = max(self._noise, mean_square**0.5, _UNIT * float(np.abs(square).max(initial=0.0)))
+        self._noise = max(self._noise, mean_square**0.5, EPSILON * float(np.abs(square).max(initial=0.0)))
         self._largest = max(self._largest, float(np.abs(coefficients).max(initial=0.0)))
 
     def _make_room(self, count: int) -> None:

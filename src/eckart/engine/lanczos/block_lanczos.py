@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from eckart.arrays import Array
+from eckart.arrays import EPSILON, Array
 from eckart.engine.certificate import least_gain, needed_complement, upper_bounds
 from eckart.engine.lanczos import count as counting
 from eckart.engine.lanczos.basis import Basis
@@ -39,7 +39,6 @@ from eckart.engine.lanczos.rounding import WIDTH, ErrorMeter
 from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
 from eckart.engine.threads import one_blas_thread
 
-_UNIT = float(np.finfo(np.float64).eps)
 _BEYOND = 11
 """Number of Ritz pairs computed after the k-th: candidates for a proved gap."""
 _NARROW_BLOCK = 16
@@ -256,7 +255,7 @@ class _Run:
 
     def expected_error(self, basis: Basis) -> float:
         """Estimate of ||E||, good enough for decisions; `finish` measures it before any claim."""
-        own = 16.0 * _UNIT * basis.largest_entry
+        own = 16.0 * EPSILON * basis.largest_entry
         products = 1.5 * self.matrix.product_error if self.exact else 3.0 * basis.noise * basis.size**0.5
         return float(self.caution * np.sqrt(basis.count) * (own + products))
 

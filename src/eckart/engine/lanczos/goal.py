@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eckart.arrays import UNIT_ROUNDOFF
 from eckart.engine.lanczos.probe_bound import length_quantile
 from eckart.engine.lanczos.terms import PROBES, Assessment, NotWorthError
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
 
-_UNIT = 2.0**-53
 _NEARLY_KNOWN = 0.1
 """Relative residual at which a Ritz value is known to a hundredth."""
 _DOUBLE_PASSES = 20
@@ -23,7 +23,7 @@ def goal_of(run: _Run, last: float, largest: float) -> float:
     Values that rounding cannot distinguish from zero are bounded by what probes can prove for an empty complement.
     Iteration cannot improve the second term. The proved bound of rounding is larger and is added at the end.
     """
-    goal = 2.0 * run.tolerance * max(last, 0.0) + 64.0 * _UNIT * max(largest, 0.0)
+    goal = 2.0 * run.tolerance * max(last, 0.0) + 64.0 * UNIT_ROUNDOFF * max(largest, 0.0)
     empty = bound_of_nothing(run)
     return goal + empty if last < empty else goal
 

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import linalg, special
 
-from eckart.arrays import Floats
+from eckart.arrays import EPSILON, Floats
 from eckart.engine.certificate import coupling_factor
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.basis import Basis
 
-_UNIT = float(np.finfo(np.float64).eps)
 _TERMS = 16
 """Number of derivatives in `sharp_bound`: the remainder is below 4^-16 of its first factor."""
 _FARTHEST = 0.25
@@ -148,7 +147,7 @@ def monotone_bound(run: ProbeRun, probability: float) -> float:
     low = 1e-16 * scale
     if not possible(low):
         return top + low
-    while high > 1.001 * low and high - low > _UNIT * scale:
+    while high > 1.001 * low and high - low > EPSILON * scale:
         middle = float(np.sqrt(low * high))
         if possible(middle):
             low = middle
@@ -178,7 +177,7 @@ def _global_lanczos(run: ProbeRun) -> tuple[list[float], list[float], float]:
         length = float(np.sqrt(np.vdot(product, product) + max(outside, 0.0)))
         off_diagonal.append(length)
         # An invariant subspace: the next polynomial is unbounded, so no eigenvalue lies above t.
-        if length <= 64 * _UNIT * max(map(abs, diagonal)) or np.any(tail) or len(blocks) > len(product):
+        if length <= 64 * EPSILON * max(map(abs, diagonal)) or np.any(tail) or len(blocks) > len(product):
             return diagonal, off_diagonal, 1.0 / start
         blocks.append(product / length)
 
@@ -238,7 +237,7 @@ class _Exclusion:
         newest, rows = run.residual_gram.shape[0], run.coordinates.shape[0]
         coupling = coupling_factor(run.residual_gram) @ vectors[len(values) - newest :]
         # The computed eigenpairs are exact for a matrix this close to T, which adds to E.
-        rounding = 8.0 * len(values) * _UNIT * float(np.abs(values).max(initial=0.0))
+        rounding = 8.0 * len(values) * EPSILON * float(np.abs(values).max(initial=0.0))
         return cls(values, coupling, vectors[:rows].T @ run.coordinates, length, run.error + rounding)
 
     def step_below(self, value: float) -> float:
@@ -268,8 +267,8 @@ class _Exclusion:
         norms = np.sqrt(np.linalg.eigvalsh(np.swapaxes(products, 1, 2) @ products)[:, -1].clip(0.0))
         half = powers[_TERMS // 2]
         rest = np.linalg.norm(first * half) * np.linalg.norm(half[:, None] * self.coordinates)
-        rounding = _UNIT * len(inverse) * np.linalg.norm(first) * np.linalg.norm(self.coordinates)
-        return norms * (1.0 + _TERMS * _UNIT * len(inverse)) + rounding, float(rest)
+        rounding = EPSILON * len(inverse) * np.linalg.norm(first) * np.linalg.norm(self.coordinates)
+        return norms * (1.0 + _TERMS * EPSILON * len(inverse)) + rounding, float(rest)
 
 
 def best_probe_bound(run: ProbeRun, probability: float, enough: Callable[[float], bool]) -> float:

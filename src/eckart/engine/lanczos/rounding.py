@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import Array
+from eckart.arrays import EPSILON, Array
 from eckart.engine.backends.base import Backend
 from eckart.engine.lanczos.probe_bound import length_quantile
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 WIDTH = 16
 """r: columns of Z. With 16, c is 0.6 at p = 1e-10; with 8 it would be 0.1."""
 _CHUNK = 64
-_UNIT = float(np.finfo(np.float64).eps)
 
 
 @dataclass
@@ -103,7 +102,7 @@ class ErrorMeter:
             np.linalg.norm(factor[-newest:] if newest else 0.0)
         )
         terms = max(_CHUNK, *(part.shape[0] for part in self.factors)) + basis.count / _CHUNK + len(sizes) + 4
-        own = _UNIT * terms * (sum(sizes) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
+        own = EPSILON * terms * (sum(sizes) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
         products = self.inherited + self.columns**0.5 * self.product_error()
         along = residual_along_basis(self.backend, basis)
         return float((measured + own) / length_quantile(self.probability(), WIDTH) + products + along)
@@ -123,7 +122,7 @@ def measured_error(
         error = error - backend.times(basis.rest, factor[-newest:])
     terms = 2 * _CHUNK + basis.count / _CHUNK + 4
     size = float(np.linalg.norm(factor))
-    own = _UNIT * terms * (2.0 * basis.count**0.5 * float(np.linalg.norm(expected)) + size) + product_error * size
+    own = EPSILON * terms * (2.0 * basis.count**0.5 * float(np.linalg.norm(expected)) + size) + product_error * size
     measured = (_spectral_norm(backend, error) + own) / length_quantile(probability, WIDTH)
     return float(measured + residual_along_basis(backend, basis))
 
@@ -140,7 +139,7 @@ def measured_projected_error(
     seen = backend.to_host(backend.inner(basis.vectors, product))
     size, root = float(np.linalg.norm(factor)), basis.count**0.5
     terms = (basis.size + 2) * root * float(np.linalg.norm(lengths(backend, product)))
-    own = _UNIT * (terms + basis.count * root * float(np.linalg.norm(expected))) + product_error * size
+    own = EPSILON * (terms + basis.count * root * float(np.linalg.norm(expected))) + product_error * size
     return float((float(np.linalg.norm(seen - expected, 2)) + own) / length_quantile(probability, WIDTH))
 
 
@@ -150,7 +149,7 @@ def residual_along_basis(backend: Backend, basis: Basis) -> float:
     if newest == 0:
         return 0.0
     seen = float(np.linalg.norm(backend.to_host(backend.inner(basis.vectors, basis.rest))))
-    own = _UNIT * (basis.size + 2) * (basis.count * max(float(np.trace(basis.residual_gram)), 0.0)) ** 0.5
+    own = EPSILON * (basis.size + 2) * (basis.count * max(float(np.trace(basis.residual_gram)), 0.0)) ** 0.5
     return float(seen + own)
 
 
@@ -172,7 +171,7 @@ def orthogonality_loss(
     pieces = zip(parts, np.split(factor, edges[:-1]), strict=True)
     product = functools.reduce(operator.add, (backend.times(part, piece) for part, piece in pieces))
     seen = np.concatenate([backend.to_host(backend.inner(part, product)) for part in parts])
-    own = _UNIT * 4.0 * count**0.5 * float(np.linalg.norm(factor))
+    own = EPSILON * 4.0 * count**0.5 * float(np.linalg.norm(factor))
     return float((float(np.linalg.norm(seen - factor, 2)) + own) / length_quantile(probability, WIDTH))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from eckart.arrays import Array, namespace
+from eckart.arrays import EPSILON, Array, namespace
 from eckart.engine.backends.base import Backend
 from eckart.engine.backends.select import backend_of
 from eckart.engine.digest import begin_digest, generator
@@ -16,7 +16,6 @@ from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem
 
-_UNIT = float(np.finfo(np.float64).eps)
 _SMALLEST_TOLERANCE, _LOOSE = 1e-9, 1e-3
 
 
@@ -51,7 +50,7 @@ def solve_lanczos(
         if total == 0.0 and problem.total_error() == 0.0:
             raise _ZeroMatrixError
         trace = shift * size - total if request.smallest else total
-        return trace, problem.product_error() + 4.0 * _UNIT * shift
+        return trace, problem.product_error() + 4.0 * EPSILON * shift
 
     def exact(vectors: Array) -> Array:
         return shifted(vectors, problem.exact_product(vectors))

@@ -15,7 +15,9 @@ import math
 
 import numpy as np
 
-UNIT = 2.0**-53
+from eckart.arrays import UNIT_ROUNDOFF
+
+UNIT = UNIT_ROUNDOFF
 """Unit roundoff of float64."""
 ENTRY = 8
 """Roundings of the entries of diag(u) (A - 1 c^T - 1 r^T) diag(1/scale), and of factors and results, in a product."""

@@ -10,7 +10,7 @@ import math
 import struct
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -63,10 +63,6 @@ class Header:
 @dataclass(frozen=True)
 class ConvertingSource(OfMatrix):
     """A mapped matrix of other numbers, converted to doubles one block at a time."""
-
-    matrix: np.ndarray
-    metadata: Metadata = field(default_factory=Metadata)
-    sparse: bool = False
 
     @property
     def dtype(self) -> np.dtype:

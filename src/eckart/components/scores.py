@@ -15,10 +15,11 @@ from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
 from eckart.devices import place_of, refuse_other_device
 from eckart.engine.exponent import safe_exponents, times_power_of_two
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.matrix import Opened, open_matrix, stored
+from eckart.engine.matrix import Opened, stored
 from eckart.engine.projection import plain_rows, plain_scores
 from eckart.errors import InputError
 from eckart.formatting import counted
+from eckart.io.open_matrix import open_matrix
 from eckart.missing.fill import fill_as_fitted, imputation_of, unmasked
 from eckart.result import Decomposition
 

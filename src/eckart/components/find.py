@@ -25,7 +25,7 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
 from eckart.engine.lanczos.terms import NotWorthError
-from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device, stored, unprepared
+from eckart.engine.matrix import Opened, bytes_read_at_once, stored, unprepared
 from eckart.engine.settings import (
     Settings,
     check_settings,
@@ -42,6 +42,7 @@ from eckart.engine.svd_options import SVDKeywords, SVDOptions
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning
 from eckart.formatting import counted
+from eckart.io.open_matrix import open_matrix, open_on_device
 from eckart.log import logger
 from eckart.missing.fill import WAYS, fill, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes

@@ -48,7 +48,8 @@ def rating_lines(table: np.ndarray, metadata: Metadata | None) -> RatingLines | 
     values = lines.pop(rating)
     if len(numbers) > 1 and not _is_rated(lines, rating, values):
         return None
-    return _entries(*lines.values(), values)
+    who, what = lines.values()
+    return _entries(who, what, values)
 
 
 def _is_rated(others: dict[str, np.ndarray], rating: str, values: np.ndarray) -> bool:
@@ -57,7 +58,8 @@ def _is_rated(others: dict[str, np.ndarray], rating: str, values: np.ndarray) ->
         return False
     if _RATING.search(rating) and any(map(_IDENTIFIER.search, others)):
         return True
-    return _is_list(*others.values(), values)
+    who, what = others.values()
+    return _is_list(who, what, values)
 
 
 def _columns(table: np.ndarray, metadata: Metadata) -> dict[str, np.ndarray]:

@@ -95,7 +95,7 @@ class DeviceEntries(Entries):
             found = entry_rows(
                 self._classes_of(matrix, begin.shape[1]), matrix,
                 *(contiguous(array) for array in (other, begin, old, _sums(other))),
-                steps, extrapolation=pointer(extrapolation), score=score,
+                steps=steps, extrapolation=pointer(extrapolation), score=score,
             )  # fmt: skip
             return tuple(given_back(array, begin) for array in found)
 

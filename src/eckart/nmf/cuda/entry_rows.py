@@ -34,7 +34,7 @@ class EntrySteps:
 
 
 def entry_rows(
-    classes: list[Class], csr: Any, other: Array, begin: Array, old: Array, sums: Array, steps: EntrySteps, *,
+    classes: list[Class], csr: Any, other: Array, begin: Array, old: Array, sums: Array, *, steps: EntrySteps,
     extrapolation: object, score: bool,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """(new, ahead, [objective if `score`, projected gradients before the first step]) for all rows, as CuPy arrays.

@@ -77,8 +77,8 @@ LESSONS = (
             mark(
                 "For large matrices nobody expands determinants. Power iteration multiplies a start vector by "
                 "$M$ again and again and divides by the length. Every part of the vector grows with its own "
-                "eigenvalue, so the part of the dominant eigenvalue wins; the error shrinks by $|λ_2 / λ_1|$ per"
-                " step. The Rayleigh quotient $x^T M x$ estimates the eigenvalue."
+                "eigenvalue, so the part of the dominant eigenvalue wins; the error is multiplied by "
+                "$|λ_2 / λ_1|$ at each step. The Rayleigh quotient $x^T M x$ estimates the eigenvalue."
             ),
             mark(
                 "It fails if two eigenvalues share the largest modulus, or if the start has no part along the "

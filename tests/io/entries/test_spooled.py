@@ -26,7 +26,7 @@ def test_two_openings_have_one_fingerprint(tmp_path, monkeypatch):
     np.testing.assert_array_equal(there.read(0, 5).toarray(), first.read(0, 5).toarray())
     del there
     gc.collect()
-    assert Path(first.rows.state.path).exists()
+    assert Path(first.source.state.path).exists()
     del first, second
     gc.collect()
     assert not list((tmp_path / "spool").iterdir())

@@ -38,7 +38,7 @@ class SpooledRows(TemporaryRows[NpzRows]):
     originals: tuple[FileState, ...]
 
     def pointers(self) -> Iterator[np.ndarray]:
-        return self.rows.pointers()
+        return self.source.pointers()
 
     def fingerprint(self) -> JsonObject:
         """Fingerprint of the given files: the sorted copy differs in every run."""
@@ -47,8 +47,8 @@ class SpooledRows(TemporaryRows[NpzRows]):
     def for_workers(self) -> tuple[NpzRows, Spool | None]:
         """The sorted copy where the workers of a cluster can read it, and the folder to keep alive."""
         if stated_folder() is not None:
-            return self.rows, self.spool
-        copy, folder = Path(self.rows.state.path), Path(self.originals[0].path).parent
+            return self.source, self.spool
+        copy, folder = Path(self.source.state.path), Path(self.originals[0].path).parent
         try:
             spool = Spool(folder)
             target = spool.folder / copy.name
@@ -62,7 +62,7 @@ class SpooledRows(TemporaryRows[NpzRows]):
                 f"it, in {folder} ({error}). Set {VARIABLE} to a folder that all workers see under the same path, or "
                 f"convert the file once: eckart convert {self.metadata.name} {Path(self.metadata.name).stem}.npz"
             ) from error
-        rows = replace(self.rows, state=FileState.of(str(target)), _readers={})
+        rows = replace(self.source, state=FileState.of(str(target)), _readers={})
         return rows, spool
 
 

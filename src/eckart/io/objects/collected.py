@@ -32,7 +32,7 @@ class CollectedRows(TemporaryRows[NpyRows]):
 
     def fingerprint(self) -> JsonObject:
         """A digest of the numbers, because the file differs in every run."""
-        with Path(self.rows.state.path).open("rb") as stream:
+        with Path(self.source.state.path).open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         return {"content": {"shape": list(self.shape), "sha256": digest}, "state": ""}
 

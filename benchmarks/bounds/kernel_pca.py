@@ -100,9 +100,11 @@ def false_statements(given: Case) -> list[str] | None:
 def compared(matrix: np.ndarray, kernel: np.ndarray, d: Any, c: Any) -> list[str]:
     exact, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     exact, vectors = exact[::-1], vectors[:, ::-1]
-    k, total, largest = d.k, float(np.trace(matrix)), float(np.abs(exact).max(initial=0.0))
+    k, largest = d.k, float(np.abs(exact).max(initial=0.0))
     # What forming K from numbers that are not in long double costs: nothing but the last digit of each entry.
     unit = ALLOWED * largest + 1e-17 * float(np.abs(kernel).max()) * len(kernel)
+    # Shares are those of the positive eigenvalues: of the trace, if the others are zero.
+    total = float(exact[exact > 0].sum()) if exact[-1] < -unit else float(np.trace(matrix))
     wanted = np.maximum(exact[:k], 0.0)
     best = float(wanted.sum())
     left = np.asarray(d.left, np.float64)

@@ -36,6 +36,7 @@ from eckart.kernel_pca.factor_bounds import (
 from eckart.kernel_pca.kernel_functions import Kernel, chosen_rows
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.options import KernelSettings
+from eckart.kernel_pca.positive_part import PositivePart
 from eckart.kernel_pca.result import (
     as_info,
     assembled,
@@ -132,7 +133,7 @@ def _approximate(
         lower = ritz_bounds(gram, to_numpy(block), dual, made.trace, matrix.size, rounding)
     else:
         # Only a pass over all of K shows how much of it is negative.
-        found = found.indefinite(whole_error(matrix, made.factor, probes) + rounding)
+        found = found.indefinite(whole_error(matrix, made.factor, probes) + rounding, matrix.size)
         lower = np.maximum(components.values - found.excess, 0.0)
     vectors = scores * from_numpy(inverse_or_zero(np.sqrt(values)), scores)
     residuals = residuals_of(made.factor, components.mean, vectors, values) + found.apart
@@ -199,19 +200,20 @@ def certified(
     settings: KernelSettings,
     dtype: str,
 ) -> Certificate:
-    """Bounds of shares of the trace of H K H, which is between that of F - `slack` and + `found.missing`."""
+    """Bounds of shares of the positive part of H K H, for a given error of F."""
     total, k = found.total + made.error, len(solution.values)
-    certificate = certify(solution, total, settings, 1, settings.approximation_error, dtype)
+    part = PositivePart(total, total - found.slack, total + found.slack + found.negative)
+    certificate = certify(solution, part, settings, 1, settings.approximation_error, dtype)
     low, high = 0.0, float(total + found.missing > 0.0)
     if total > 0.0:
-        low = min(1.0, float(solution.lower[solution.values > 0].sum()) / (total + found.slack))
+        low = min(1.0, float(solution.lower[solution.values > 0].sum()) / part.high)
         held = float(components.values[:k].sum()) + k**0.5 * found.grams + found.gain(k)
-        high = min(1.0, held / (total - found.slack)) if total > found.slack else 1.0
+        high = min(1.0, held / part.low) if part.low > 0.0 else 1.0
     share = found.missing / made.trace if made.trace else 0.0
     decided = True
-    if settings.target_ratio is not None and total > found.slack and k:
+    if settings.target_ratio is not None and part.low > 0.0 and k:
         fewer = float(components.values[: k - 1].sum()) + (k - 1) ** 0.5 * found.grams + found.gain(k - 1)
-        decided = low >= settings.target_ratio > fewer / (total - found.slack)
+        decided = low >= settings.target_ratio > fewer / part.low
     sentence = summary_of(solution, low, high) if k else ""
     sentence += (
         f" The kernel is approximated at rank {len(made.pivots)}, with {percent(share, 3)} of its trace missing."

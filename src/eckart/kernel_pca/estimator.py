@@ -71,8 +71,8 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     Parameters
     ----------
     n_components : int, float or None, default None
-        Number of components, or a share such as 0.9 of the trace of the centred kernel. None keeps all components whose
-        eigenvalue is not zero.
+        Number of components, or a share such as 0.9 of the positive eigenvalues of the centred kernel. None keeps all
+        components whose eigenvalue is not zero.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine', 'laplacian', 'precomputed'} or callable, default 'linear'
         Kernel function. A callable takes two rows and returns a number. With 'precomputed', X contains the kernel of
         all pairs of rows. `transform` then takes the kernel of new rows with the fitted rows.

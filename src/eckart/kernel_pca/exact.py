@@ -20,10 +20,11 @@ from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.formatting import counted, percent
 from eckart.kernel_pca.approximate import approximate, rank_limit
-from eckart.kernel_pca.centered import Centred, solve_few, solve_whole
+from eckart.kernel_pca.centered import Centred, solve_whole
 from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.kernel_functions import Kernel, doubles
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
+from eckart.kernel_pca.leading import solve_few
 from eckart.kernel_pca.options import MEMORY, KernelSettings, free_bytes
 from eckart.kernel_pca.result import (
     as_info,
@@ -39,6 +40,8 @@ from eckart.result import Decomposition, Plan
 
 _SMALL = {True: 512, False: 2048}
 """Up to this size all eigenvalues are computed; larger for kernels that may have negative ones."""
+_INDEFINITE = 4096
+"""Up to this size all eigenvalues are computed if the kernel turns out to be indefinite."""
 _WORK = 5e11
 """Number of operations beyond which tiles are not recomputed at every pass."""
 _DEVICE_WORK = 5e13
@@ -186,7 +189,9 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
         found = solve_few(
             matrix, request, block=cast("int", plan.settings["block"]), capacity=_basis_size(k, matrix.size),
             rng=array_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
+            whole=_may_be_whole(matrix.size, settings),
         )  # fmt: skip
+        plan = _as_solved(plan, found)
     values, notes = settle(found, settings)
     vectors = found.solution.vectors[:, : len(values)]
     vectors = vectors * signs_of(vectors)
@@ -198,7 +203,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     details = kernel_details(
         kernel, rows, support_scores=vectors * from_numpy(roots, vectors), dual=dual,
         means=means, grand=float(xp.mean(means)), base=xp.ones_like(means) / matrix.size,
-        offset=means @ dual, lowered=used.lowered, negative_share=found.negative, smallest=found.smallest,
+        offset=means @ dual, lowered=used.lowered, negative_share=found.part.negative_share, smallest=found.smallest,
     )  # fmt: skip
     solution = cut(found.solution, values)
     # Rounding in the kernel may exceed the tolerance; the certificate states the proved width.
@@ -208,12 +213,27 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     tolerance = max(tolerance, known / 2.0)
     info = as_info(solution, matrix.passes, settings, plan)
     _say_unproved(solution)
+    if found.undecided:
+        _say_undecided(len(values))
+        solution = replace(solution, proved=False)
     certificate = certify(
-        solution, found.total, settings, matrix.passes, tolerance, dtype_name(rows), total_error=found.total_error,
-        norm=-found.smallest,
-    )  # fmt: skip
+        solution, found.part, settings, matrix.passes, tolerance, dtype_name(rows), norm=-found.smallest
+    )
     rank = numerical_rank(found.solution, 2 * matrix.size)
-    return assembled(rows, values, vectors, found.total, plan, certificate, info, details, notes, rank)
+    return assembled(rows, values, vectors, found.part.total, plan, certificate, info, details, notes, rank)
+
+
+def _may_be_whole(size: int, settings: KernelSettings) -> bool:
+    """Whether all eigenvalues may be computed where the choice was to compute only the leading ones."""
+    fits = settings.memory is None or 24 * size * size <= settings.memory
+    return settings.solver == "auto" and size <= _INDEFINITE and fits
+
+
+def _as_solved(plan: Plan, found: Centred) -> Plan:
+    if found.solution.solver == plan.solver:
+        return plan
+    why = "All eigenvalues of the centred kernel by LAPACK: shares need the sum of its positive eigenvalues."
+    return replace(plan, solver=found.solution.solver, passes=1, why=why)
 
 
 def _largest(diagonal: Array) -> float:
@@ -240,6 +260,16 @@ def _say_unproved(solution: Solution) -> None:
         )
 
 
+def _say_undecided(k: int) -> None:
+    warnings.warn(
+        "The kernel may be indefinite, and the sum of its positive eigenvalues is known only between bounds, so "
+        f"{counted(k, 'component')} may be too few or too many for the requested share. Use solver='direct', or give "
+        "k.",
+        AccuracyWarning,
+        stacklevel=5,
+    )
+
+
 def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[Note, ...]]:
     """Eigenvalues with rounding set to zero; raises if a wanted one is negative, with the share."""
     values = np.asarray(found.solution.values)
@@ -248,7 +278,7 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
     level = settings.significant * max(largest, -lowest)
     if -lowest > max(level, 1e-10) and (values.min() < -level or largest <= level or settings.everything):
         if found.solution.spectrum is not None:
-            share = f"{percent(found.negative, 2)} of the sum of all absolute values"
+            share = f"their sum is {percent(found.part.negative_share, 2)} of that of the positive ones"
         elif largest > 0:
             share = f"the lowest is {percent(-lowest / largest, 2)} of the largest"
         else:

@@ -75,6 +75,8 @@ class FactorError:
     """Bound of the effect of rounding on the trace of H K H, relative to `total` plus the missing part."""
     failure_probability: float
     positive: bool = True
+    negative: float = 0.0
+    """Bound of the sum of the negative eigenvalues of H K H, without sign."""
 
     @property
     def excess(self) -> float:
@@ -85,11 +87,16 @@ class FactorError:
         """Bound of the amount by which the sum of k eigenvalues exceeds that of F."""
         return self.missing if self.positive else k * self.apart
 
-    def indefinite(self, apart: float) -> FactorError:
-        """For a kernel that need not be positive: `apart` bounds ||K - F^T F||."""
+    def indefinite(self, apart: float, size: int) -> FactorError:
+        """For a kernel that need not be positive: `apart` bounds ||K - F^T F||_F.
+
+        F^T F has no negative eigenvalues, so those of K are at least those of K - F^T F: their sum is at most half of
+        its nuclear norm if its trace is not negative, and at most all of it otherwise.
+        """
         chance = self.failure_probability + FAILURE
         slack = self.slack + self.missing + apart
-        return replace(self, apart=apart, slack=slack, failure_probability=chance, positive=False)
+        negative = size**0.5 * apart
+        return replace(self, apart=apart, slack=slack, failure_probability=chance, positive=False, negative=negative)
 
 
 def seen(kernel: Array, factor: Array, mean: Array, normal: Array, probes: Array) -> Evidence:

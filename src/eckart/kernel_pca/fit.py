@@ -60,7 +60,7 @@ _DEVICE_ENTRIES = 2**27
 def decompose(data: object, **given: Unpack[KernelPCAKeywords]) -> Decomposition[KernelPCADetails]:
     """The leading components of a kernel, with a certificate for that kernel.
 
-    k, explain : number of components, or the share of the trace of the centred kernel to explain; all components that
+    k, explain : number of components, or the share of the positive eigenvalues to explain; all components that
         are not zero if neither is given.
     gamma : a number, "local" or "median" for a width derived from distances between rows (`median_gamma`), or None for
         1 / columns.

@@ -17,6 +17,7 @@ from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.formatting import counted, percent
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.options import KernelSettings
+from eckart.kernel_pca.positive_part import PositivePart
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
@@ -51,26 +52,31 @@ def overflow_message(name: str) -> str:
 
 
 def cut(solution: Solution, values: np.ndarray) -> Solution:
-    """The first pairs with these values, some of which were set to zero; their residuals grow accordingly."""
+    """The first pairs with these values, some of which were set to zero; their residuals grow accordingly.
+
+    A value that was set to zero explains nothing.
+    """
     k = len(values)
     return replace(
         solution, values=values, vectors=solution.vectors[:, :k],
-        lower=np.maximum(solution.lower, 0.0)[:k], upper=np.maximum(solution.upper, 0.0)[: k + 1],
+        lower=np.where(values > 0.0, np.maximum(solution.lower[:k], 0.0), 0.0),
+        upper=np.maximum(solution.upper, 0.0)[: k + 1],
         residuals=solution.residuals[:k] + np.abs(solution.values[:k] - values),
     )  # fmt: skip
 
 
 def certify(
-    solution: Solution, total: float, settings: Any, passes: int, tolerance: float, dtype: str, *,
-    total_error: float = 0.0, norm: float = 0.0,
+    solution: Solution, part: PositivePart, settings: Any, passes: int, tolerance: float, dtype: str, *,
+    norm: float = 0.0,
 ) -> Certificate:  # fmt: skip
-    """Bounds on the eigenvalues as shares of the trace, and as singular values of the points.
+    """Bounds on the eigenvalues as shares of the positive ones, and as singular values of the points.
 
     `dtype` is that of the returned values and vectors, `norm` the largest absolute eigenvalue of H K H if it exceeds
-    the largest eigenvalue, `total_error` the error of the trace.
+    the largest eigenvalue.
     """
     k, largest = len(solution.values), float(solution.values.max(initial=0.0))
-    low, high = explained(solution, total, total_error + 1e-14 * abs(total))
+    total, (middle, half) = part.total, part.interval
+    low, high = explained(solution, middle, half + 1e-14 * abs(middle))
     unit = float(np.finfo(dtype).eps)
     # Vectors are rounded by u, and so are values (roots of eigenvalues): (G - l) v moves by at most 4 u |G|.
     residuals = (solution.residuals + 2.0 * unit * max(norm, largest)) / largest if largest else np.zeros(k)

@@ -1,7 +1,7 @@
 """scan_kernels: compare kernels and widths on the same rows, with four measures of quality.
 
 separation       share of held-out rows that a linear discriminant of the scores puts into the right group
-kept             share of the trace of the centred kernel on the components (certified from below)
+kept             share of the positive eigenvalues of the centred kernel (certified from below)
 trustworthiness  whether neighbours in the scores are neighbours in the data (1 is best)
 preimage_error   mean squared distance between held-out rows and their pre-images, as a share of their variance
 
@@ -61,7 +61,7 @@ class KernelTrial:
         Share of held-out rows that a linear discriminant of the scores puts into the right connected group. NaN if
         the rows do not fall into separate groups.
     kept : float
-        Certified share of the trace of the centred kernel.
+        Certified share of the positive eigenvalues of the centred kernel.
     trustworthiness : float
         Whether neighbours in the scores are neighbours in the data; 1 is best.
     preimage_error : float
@@ -221,8 +221,8 @@ def scan_kernels(
     -----
     `separation` is the share of held-out rows that a linear discriminant of the scores puts into the right group.
     Groups are the connected parts of the graph of nearest neighbours, such as two nested rings. `kept` is the certified
-    share of the trace of the centred kernel. `trustworthiness` measures whether neighbours in the scores are neighbours
-    in the data; 1 is best. `preimage_error` is the mean squared distance between held-out rows and their pre-images,
+    share of the positive eigenvalues. `trustworthiness` measures whether neighbours in the scores are neighbours in the
+    data; 1 is best. `preimage_error` is the mean squared distance between held-out rows and their pre-images,
     divided by their variance. As many linear components as columns reconstruct every row, so the pre-images use at most
     one component less than there are columns.
 

@@ -247,7 +247,7 @@ class _Run:
         if self.kernel.positive:
             lower = ritz_bounds(scored.gram, proof.block, dual, made.trace, rows, proof.kernel_error)
         else:
-            found, lower = found.indefinite(np.inf), np.zeros(len(values))
+            found, lower = found.indefinite(np.inf, rows), np.zeros(len(values))
         # H F^T (F H H F^T u - l u) / sqrt(l)
         rest = (
             np.linalg.norm(components.gram @ components.directions - components.directions * components.values, axis=0)

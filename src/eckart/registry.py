@@ -86,6 +86,8 @@ class Method:
     missing_reason: str = "Missing values are imputed"
     default_k: int | None = 5
     """Number of components if none is requested on the command line; None for all components of small tables."""
+    more_than_columns: bool = False
+    """Whether there may be more components than columns."""
     label: str = "component "
     """Prefix of component names: "PC" gives PC1, PC2, ..."""
     orthogonal: bool = False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from eckart.displays import html_table
 from eckart.documentation import document
 from eckart.formatting import indices, number, percent, shorten, wrapped
+from eckart.short_names import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,7 +207,9 @@ class Table:
 
     def _fitted(self, width: int, limit: int, gap: int) -> tuple[list[list[str]], list[int]]:
         """The shown cells and the widths of as many columns as fit."""
-        body = [[shorten(row[0], _NAME_WIDTH), *row[1:]] for row in self.cells(limit)]
+        cells = self.cells(limit)
+        names = short_names((row[0] for row in cells), _NAME_WIDTH)
+        body = [[names[row[0]], *row[1:]] for row in cells]
         widths: list[int] = []
         for i, name in enumerate(self.columns):
             need = max([_wide(name), *(_wide(row[i]) for row in body)])

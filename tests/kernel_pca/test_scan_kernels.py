@@ -70,3 +70,30 @@ def test_wrong_arguments_are_refused():
         ek.scan_kernels(np.eye(20), kernels=("rfb",))
     with pytest.raises(InputError, match="too few"):
         ek.scan_kernels(np.eye(5))
+
+
+@pytest.mark.parametrize("factor", [0.3, 0.5])
+def test_the_default_number_of_components_separates_rings(factor):
+    """With two components no kernel separates rings of radius 0.5 and 1: their radius is the third one."""
+    rings, ring = make_circles(400, factor=factor, noise=0.05, random_state=0)
+    scan = ek.scan_kernels(rings)
+    assert (scan.by, scan.best.separation) == ("separation", 1.0)
+    assert scan.n_components == (2 if factor == 0.3 else 3)
+    scores = scan.estimator().fit_transform(rings)
+    assert LinearDiscriminantAnalysis().fit(scores, ring).score(scores, ring) == 1.0
+
+
+@pytest.mark.parametrize(("factor", "size"), [(0.3, 400), (0.5, 400), (0.5, 1000), (0.6, 400)])
+def test_the_default_width_of_decompose_separates_rings(factor, size):
+    rings, ring = make_circles(size, factor=factor, noise=0.05, random_state=0)
+    d = ek.decompose(rings, "kernel_pca", k=5, left=True)
+    scores = d.left * d.values
+    assert LinearDiscriminantAnalysis().fit(scores, ring).score(scores, ring) > 0.99
+    assert any(note.code == "separated_groups" for note in d.notes)
+
+
+def test_without_groups_the_default_width_is_the_local_one():
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    found, local = (ek.decompose(rows, "kernel_pca", k=2, gamma=gamma) for gamma in ("auto", "local"))
+    assert found.details.gamma == local.details.gamma
+    assert not any(note.code == "separated_groups" for note in found.notes)

@@ -17,8 +17,9 @@ import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, row_labels
 from eckart.analysis.measures import floats, row_scores
-from eckart.formatting import joined, shorten
+from eckart.formatting import joined
 from eckart.registry import method_of
+from eckart.short_names import short_names
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -195,5 +196,6 @@ def _marks(middle: Matrix, right: Matrix, columns: tuple[str, ...], scores: Matr
     error = spread / np.sqrt(size)
     strength = np.divide(shift, error, out=np.zeros_like(shift), where=error > 0)
     order = [j for j in np.argsort(-np.abs(strength), kind="stable").tolist() if abs(strength[j]) >= _COUNTS]
-    words = [f"{'higher' if shift[j] > 0 else 'lower'} {shorten(columns[j], 24)}" for j in order[:_MOST_COLUMNS]]
+    short = short_names(columns, 24)
+    words = [f"{'higher' if shift[j] > 0 else 'lower'} {short[columns[j]]}" for j in order[:_MOST_COLUMNS]]
     return ", ".join(words)

@@ -16,7 +16,8 @@ def default_number(source: DataSource, method: Method, counts: tuple[int | None,
 
     `counts` are other sizes that bound the number, such as the columns and rows that CUR keeps.
     """
-    most = min(int(size) for size in source.shape)
+    rows, columns = (int(size) for size in source.shape)
+    most = max(1, rows - 1) if method.more_than_columns else min(rows, columns)
     if method.default_k is not None:
         return min([most, method.default_k, *(count for count in counts if count)])
     if most <= ALL and method.name == "pca":

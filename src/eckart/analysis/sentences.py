@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from eckart.analysis.labels import component_labels, explained, method_name, top_loadings, total_name, treatment
+from eckart.analysis.labels import (
+    column_labels,
+    component_labels,
+    explained,
+    method_name,
+    top_loadings,
+    total_name,
+    treatment,
+)
 from eckart.analysis.measures import floats, nonzero_components, svd_details
 from eckart.analysis.report.method_section import total_ratio
-from eckart.formatting import certified_share, clean, interval, joined, percent, shorten
+from eckart.formatting import certified_share, clean, interval, joined, percent
 from eckart.notes import code_of, for_door
 from eckart.registry import method_of
+from eckart.short_names import short_names
 
 if TYPE_CHECKING:
     from eckart.result import Certificate, Decomposition
@@ -140,8 +149,8 @@ def makes(d: Decomposition, axis: int) -> str:
         return "no loadings"
     if not nonzero_components(d)[axis]:
         return "no variance"
-    found = top_loadings(d, axis)
-    return ", ".join(f"{shorten(name, 24)} {value:+.2f}" for name, value in found) or "no column dominates"
+    found, short = top_loadings(d, axis), short_names(column_labels(d), 24)
+    return ", ".join(f"{short[name]} {value:+.2f}" for name, value in found) or "no column dominates"
 
 
 def scree_finding(d: Decomposition) -> str:
@@ -166,14 +175,15 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
     nonzero = nonzero_components(d)
     for component, name in list(enumerate(component_labels(d)))[:components]:
         if nonzero[component]:
-            parts.append(f"{name} {_led_by(top_loadings(d, component, most=4))}")
+            found = top_loadings(d, component, most=4)
+            parts.append(f"{name} {_led_by(found, short_names(column_labels(d), 24))}")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
 
 
-def _led_by(found: Sequence[tuple[str, float]]) -> str:
+def _led_by(found: Sequence[tuple[str, float]], short: Mapping[str, str]) -> str:
     """The columns of one sign and those of the other, or all of them."""
-    sides = [[shorten(column, 24) for column, value in found if (value > 0) == positive] for positive in (True, False)]
+    sides = [[short[column] for column, value in found if (value > 0) == positive] for positive in (True, False)]
     if all(sides):
         return f"contrasts {joined(sides[0])} with {joined(sides[1])}"
     return f"is dominated by {joined(sides[0] or sides[1])}"

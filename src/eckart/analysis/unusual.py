@@ -16,7 +16,8 @@ from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.tables.outliers import Distances, distances, outlier_columns
 from eckart.arrays import Matrix
 from eckart.errors import ParameterError
-from eckart.formatting import counted, joined, shorten
+from eckart.formatting import counted, joined
+from eckart.short_names import short_names
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -95,4 +96,5 @@ def _makers(d: Decomposition, row: int, data: Matrix, k: int) -> str:
         values = some(data, np.array([row]))[0]
         values = values if np.isfinite(values).all() else None
     made = outlier_columns(d, row, values=values, k=k)
-    return joined([shorten(str(line[0]), 24) for line in made.rows[:3] if line[2] or line[3]])
+    short = short_names((str(line[0]) for line in made.rows), 24)
+    return joined([short[str(line[0])] for line in made.rows[:3] if line[2] or line[3]])

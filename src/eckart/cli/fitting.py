@@ -173,23 +173,25 @@ def fitted(console: Console, job: Job, *, left: bool) -> Fitted:
 
 def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keywords) -> list[Note]:
     """Put the best kernel and width into `special`, and report them."""
-    from eckart.analysis.default_number import default_number
     from eckart.cli.app import Refused
     from eckart.kernel_pca.scan_kernels import scan_kernels
 
     if not hasattr(source, "matrix"):
         raise Refused("--scan needs the table in memory, but this one is read in blocks. Name a --kernel instead.")
-    k = wanted.k or default_number(source, get_method(wanted.method))
     kernels: Keywords = {"kernels": (special["kernel"],)} if "kernel" in special else {}
     with console.status("Trying kernels"), console.warnings():
-        scan = scan_kernels(source.matrix, n_components=k, **kernels)
+        scan = scan_kernels(source.matrix, n_components=wanted.k, **kernels)
     best = scan.best
     special["kernel"] = best.kernel
+    if all(given is None for given in (wanted.k, wanted.explain, wanted.error)):
+        special["k"] = scan.n_components
     if best.gamma is not None:
         special["gamma"] = best.gamma
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
-    why = "separates the connected groups of rows" if scan.by == "separation" else "reconstructs held-out rows"
-    return [Note("best_kernel", f"Of the kernels tried, {best.kernel}{width} {why} best.")]
+    why = "reconstructs held-out rows best"
+    if scan.by == "separation":
+        why = f"separates the connected groups of rows best, on the first {scan.n_components} components"
+    return [Note("best_kernel", f"Of the kernels tried, {best.kernel}{width} {why}.")]
 
 
 def _arguments(wanted: FitOptions) -> Keywords:

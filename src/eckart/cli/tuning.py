@@ -97,14 +97,14 @@ def _refuse_meaningless(names: list[str], method: str) -> None:
 
 def _width(given: object) -> float | str:
     text = str(given).strip()
-    if text in ("median", "local"):
+    if text in ("auto", "median", "local"):
         return text
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0.0 <= value < float("inf"):
-        raise click.BadParameter(f"{text!r} is not a width: give a number of at least 0, 'local' or 'median'.")
+        raise click.BadParameter(f"{text!r} is not a width: give a number of at least 0, 'auto', 'local' or 'median'.")
     return value
 
 
@@ -115,8 +115,8 @@ def tuning(f: Command) -> Command:
         option("--weights", metavar="COLUMN", help="pca, svd: column with the weight of each row."),
         option("--solver", metavar="NAME", help="Solver.  [default: see 'eckart plan']"),
         option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel function.  [default: rbf]"),
-        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width, as a number, 'local' or 'median'. "
-        " [default: local]"),
+        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width, as a number, 'auto', "
+        "'local' or 'median'.  [default: auto]"),
         option("--degree", type=float, metavar="N", help="kernel-pca: degree of --kernel poly.  [default: 3]"),
         option("--scan", is_flag=True, default=None, help="kernel-pca: try kernels and widths, and use the best."),
         option("--neighbors", type=whole, metavar="N", help="isomap: number of neighbours of each row.  [default: 5]"),

@@ -51,7 +51,7 @@ class FittedKernelPCA(InvertibleEstimator):
     decomposition_: Decomposition[KernelPCADetails]
     eigenvalues_: Array
     eigenvectors_: Array | None
-    gamma_: float | Literal["median", "local"] | None
+    gamma_: float | Literal["auto", "median", "local"] | None
     approximation_error_: float
     correlations_: Array
     dual_coef_: Array
@@ -76,9 +76,10 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine', 'laplacian', 'precomputed'} or callable, default 'linear'
         Kernel function. A callable takes two rows and returns a number. With 'precomputed', X contains the kernel of
         all pairs of rows. `transform` then takes the kernel of new rows with the fitted rows.
-    gamma : float, 'median', 'local' or None, default None
+    gamma : float, 'auto', 'median', 'local' or None, default None
         Width of rbf, laplacian, poly and sigmoid. None is 1 / n_features. 'median' and 'local' derive it from the
-        median and the 10 % quantile of the distances between rows; 'local' separates nested groups such as rings.
+        median and the 10 % quantile of the distances between rows. 'auto' is the width with which rbf separates groups
+        of rows, such as nested rings, with the fewest components; without groups it is 'local'.
     degree : float, default 3
         Degree of the polynomial kernel.
     coef0 : float, default 1
@@ -175,7 +176,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [allowed.COUNT, allowed.SHARE, None],
         "kernel": [StrOptions(_KERNELS), callable],
-        "gamma": [allowed.NOT_NEGATIVE, StrOptions({"median", "local"}), None],
+        "gamma": [allowed.NOT_NEGATIVE, StrOptions({"auto", "median", "local"}), None],
         "degree": [allowed.NOT_NEGATIVE],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "kernel_params": [dict, None],
@@ -200,7 +201,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     n_components: float | None = None
     _: KW_ONLY
     kernel: str | Callable[..., float] = "linear"
-    gamma: float | Literal["median", "local"] | None = None
+    gamma: float | Literal["auto", "median", "local"] | None = None
     degree: float = 3
     coef0: float = 1
     kernel_params: dict[str, object] | None = None

@@ -44,6 +44,7 @@ from eckart.kernel_pca.options import KernelPCAKeywords, KernelPCAOptions, check
 from eckart.kernel_pca.preimage import Expansion, preimages
 from eckart.kernel_pca.result import warn_if_unconverged
 from eckart.kernel_pca.streamed import median_rows, solve_blocks
+from eckart.kernel_pca.widths import NAMED, named_gamma
 from eckart.notes import Note
 from eckart.options import memory_bytes
 from eckart.result import Decomposition, details_of
@@ -62,8 +63,8 @@ def decompose(data: object, **given: Unpack[KernelPCAKeywords]) -> Decomposition
 
     k, explain : number of components, or the share of the positive eigenvalues to explain; all components that
         are not zero if neither is given.
-    gamma : a number, "local" or "median" for a width derived from distances between rows (`median_gamma`), or None for
-        1 / columns.
+    gamma : a number, "auto", "local" or "median" for a width derived from distances between rows (`named_gamma`), or
+        None for 1 / columns.
     solver : "auto", "direct", "lanczos" or "cholesky". The last approximates K by randomly pivoted Cholesky until at
         most `approximation_error` of its trace is missing, or `max_rank` rows are used. "auto" does so for data too
         large to keep or recompute tiles.
@@ -79,23 +80,30 @@ def decompose(data: object, **given: Unpack[KernelPCAKeywords]) -> Decomposition
     settings = check_kernel(opened.matrix.shape, options)
     if not opened.matrix.resident:
         opened.matrix.reading.callback = options.callback
-        some = median_rows(opened) if options.gamma in WIDTHS else _Columns(opened.matrix.shape)
-        result = solve_blocks(opened, _kernel_of(some, options), settings)
+        some = median_rows(opened) if options.gamma in NAMED else _Columns(opened.matrix.shape)
+        chosen, width = _kernel_of(some, options)
+        result = solve_blocks(opened, chosen, settings)
+        result = replace(result, notes=(*result.notes, *width))
         warn_if_unconverged(result, settings)
         return result
     rows, notes = _at_hand(opened, options.kernel)
-    chosen = _kernel_of(rows, options)
+    chosen, width = _kernel_of(rows, options)
     if chosen.name in ("linear", "cosine"):
         result = linear_components(opened, rows, chosen, settings)
     else:
         result = solve(opened, rows, chosen, settings)
-    result = _with_correlations(replace(result, notes=(*result.notes, *notes)), rows, chosen)
+    result = _with_correlations(replace(result, notes=(*result.notes, *notes, *width)), rows, chosen)
     warn_if_unconverged(result, settings)
     return result if options.left else replace(result, left=None)
 
 
-def _kernel_of(rows: Matrix | _Columns, options: KernelPCAOptions) -> Kernel:
-    return make_kernel(options.kernel, rows, options.gamma, options.degree, options.coef0, options.kernel_params)
+def _kernel_of(rows: Matrix | _Columns, options: KernelPCAOptions) -> tuple[Kernel, tuple[Note, ...]]:
+    """The kernel, with a width derived from the rows if it is named, and a note on that width."""
+    kernel, gamma = options.kernel, options.gamma
+    notes: tuple[Note, ...] = ()
+    if isinstance(gamma, str) and gamma in NAMED and isinstance(kernel, str):
+        gamma, notes = named_gamma(rows, kernel, gamma)
+    return make_kernel(kernel, rows, gamma, options.degree, options.coef0, options.kernel_params), notes
 
 
 def _at_hand(opened: Opened, kernel: object) -> tuple[Matrix, tuple[Note, ...]]:
@@ -129,14 +137,6 @@ def _opened(data: object, memory: str | int | None, stream: bool | None) -> Open
     return open_matrix(data, memory=memory_bytes(memory), stream=stream)
 
 
-WIDTHS = {"median": 0.5, "local": 0.1}
-"""gamma by name -> the quantile of the distances between rows that determines it."""
-
-
-_WITH_WIDTH = ("rbf", "laplacian", "poly", "sigmoid")
-"""Kernels that have a gamma."""
-
-
 def make_kernel(
     kernel: str | Callable[..., float],
     rows: Matrix,
@@ -145,52 +145,16 @@ def make_kernel(
     coef0: float = 1,
     kernel_params: Keywords | None = None,
 ) -> Kernel:
-    """A kernel with parameters derived from the data."""
+    """A kernel; None for `gamma` is 1 / columns."""
     if callable(kernel):
         return Kernel("function", 0.0, 0.0, 0.0, kernel, dict(kernel_params or {}))
     if gamma is None:
         gamma = 1.0 / rows.shape[1]
-    elif gamma in WIDTHS:
-        gamma = median_gamma(rows, kernel, WIDTHS[gamma]) if kernel in _WITH_WIDTH else 1.0
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
-        raise ParameterError(f"gamma={gamma!r} is not a width: give a non-negative number, 'local', 'median' or None.")
-    return Kernel(kernel, float(gamma), float(degree), float(coef0))
-
-
-def median_gamma(rows: Array, kernel: str = "rbf", quantile: float = 0.5) -> float:
-    """1 / (2 m^2), where m is a quantile of the distances between at most 500 rows; 1 if they coincide.
-
-    The median suits compact groups. The 10 % quantile separates nested groups, such as rings, which a kernel as wide as
-    the median does not. With many columns, both quantiles are close to each other.
-
-    For the laplacian 1 / m with sums of absolute differences; for poly and sigmoid 1 / mean squared length of a row.
-    """
-    sample = rows[:: -(-rows.shape[0] // 500)]
-    sample = np.asarray(sample.toarray() if is_sparse(sample) else to_numpy(sample), np.float64)
-    exponent = int(np.frexp(np.abs(sample).max(initial=0.0))[1])
-    size = _typical_size(np.ldexp(sample, -exponent), kernel, quantile)
-    if size == 0.0:
-        return 1.0
-    with np.errstate(over="ignore", under="ignore"):
-        gamma = float(np.ldexp((0.5 if kernel == "rbf" else 1.0) / size, -exponent * (1 + (kernel != "laplacian"))))
-    if not np.finfo(np.float64).tiny <= gamma < np.inf:
-        raise InputError(
-            f"The rows are of size {float(np.ldexp(1.0, exponent - 1)):.1g}, so the gamma derived from them is outside "
-            "the range of float64. Multiply the data by a constant first, or give gamma.",
-            argument="gamma",
+        raise ParameterError(
+            f"gamma={gamma!r} is not a width: give a non-negative number, 'auto', 'local', 'median' or None."
         )
-    return gamma
-
-
-def _typical_size(sample: np.ndarray, kernel: str, quantile: float) -> float:
-    """The inverse of gamma, up to a factor: a quantile of distances, or the mean squared length of a row."""
-    if kernel in ("poly", "sigmoid"):
-        return float(np.mean(np.einsum("ij,ij->i", sample, sample)))
-    from scipy.spatial.distance import pdist
-
-    apart = pdist(sample, "cityblock" if kernel == "laplacian" else "sqeuclidean")
-    median = float(np.quantile(apart, quantile)) if apart.size else 0.0
-    return median or (float(np.median(apart)) if apart.size else 0.0)
+    return Kernel(kernel, float(gamma), float(degree), float(coef0))
 
 
 def project(decomposition: Decomposition[KernelPCADetails], data: object) -> Array:

@@ -116,12 +116,23 @@ def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:
     level = (2e-7 if single else 1e-12) ** 0.5 * values.max(initial=0.0)
     kept = int(np.sum(values > level))
     values = _on_device_of(np.where(values > level, values, 0.0), d)
+    certificate = None if d.certificate is None else _without(d.certificate, kept, float(d.norm))
     if not settings.everything:
-        return replace(d, values=values)
-    certificate = None if d.certificate is None else _first(d.certificate, kept)
+        return replace(d, values=values, certificate=certificate)
+    certificate = None if certificate is None else _first(certificate, kept)
     return replace(
         d, values=values[:kept], right=d.right[:, :kept], left=d.left[:, :kept], certificate=certificate  # type: ignore[index]
     )  # fmt: skip
+
+
+def _without(certificate: Certificate, kept: int, norm: float) -> Certificate:
+    """The certificate if values after the first `kept` count as zero: they explain nothing."""
+    if kept == len(certificate.lower) or norm <= 0.0:
+        return certificate
+    low, high = certificate.explained
+    lost = float(np.sum((certificate.upper[kept:] / norm) ** 2)) * (1.0 + 1e-6)
+    lower = np.append(certificate.lower[:kept], np.zeros(len(certificate.lower) - kept))
+    return replace(certificate, explained=(max(low - lost, 0.0), high), lower=lower)
 
 
 def _on_device_of(array: np.ndarray, d: Decomposition) -> Array:

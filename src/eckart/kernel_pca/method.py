@@ -28,6 +28,7 @@ METHODS = (
         streams=frozenset({"stream", "callback"}),
         label="PC",
         additive=True,
+        more_than_columns=True,
         device="whole",
         rank="decomposition",
         section=ReportSection(

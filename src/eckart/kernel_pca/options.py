@@ -41,7 +41,7 @@ class KernelPCAOptions:
     k: int | None = None
     explain: float | None = None
     kernel: str | Callable[..., float] = "rbf"
-    gamma: float | Literal["median", "local"] | None = "local"
+    gamma: float | Literal["auto", "median", "local"] | None = "auto"
     degree: float = 3
     coef0: float = 1
     kernel_params: Keywords | None = None
@@ -63,7 +63,7 @@ class KernelPCAKeywords(FitKeywords, total=False):
     k: int | None
     explain: float | None
     kernel: str | Callable[..., float]
-    gamma: float | Literal["median", "local"] | None
+    gamma: float | Literal["auto", "median", "local"] | None
     degree: float
     coef0: float
     kernel_params: Keywords | None

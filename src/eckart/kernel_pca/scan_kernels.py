@@ -11,17 +11,15 @@ every row, whatever the data. The pre-images therefore use fewer components than
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import trustworthiness
-from sklearn.neighbors import kneighbors_graph
 
 from eckart.aliases import Keywords
 from eckart.arrays import Matrix, is_sparse
@@ -31,8 +29,9 @@ from eckart.errors import EckartWarning, InputError, require
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
 from eckart.kernel_pca.estimator import KernelPCA
-from eckart.kernel_pca.fit import median_gamma
+from eckart.kernel_pca.groups import MOST, components_needed, groups_of, separation
 from eckart.kernel_pca.options import numbers
+from eckart.kernel_pca.widths import WITH_WIDTH, median_gamma
 from eckart.options import check_choice, check_count
 
 if TYPE_CHECKING:
@@ -40,10 +39,9 @@ if TYPE_CHECKING:
 
 MEASURES = {"separation": -1, "preimage_error": 1, "trustworthiness": -1, "kept": -1}
 """Measure -> 1 where less is better, -1 where more is."""
-_SMALLEST_GROUP = 0.05
-"""Connected parts with a smaller share of the rows are not groups."""
 FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)
-_WIDE = ("rbf", "laplacian", "poly", "sigmoid")
+_SHOWN = 2
+"""Number of components if the rows form no groups."""
 
 
 @document
@@ -174,7 +172,7 @@ def scan_kernels(
     *,
     kernels: Sequence[str] = ("linear", "cosine", "poly", "rbf", "laplacian"),
     gammas: Sequence[float] | None = None,
-    n_components: int = 2,
+    n_components: int | None = None,
     by: str = "auto",
     n_neighbors: int = 5,
     max_rows: int = 1000,
@@ -193,8 +191,9 @@ def scan_kernels(
         Widths to try for every kernel that has one. None tries 0.1, 0.3, 1, 3 and 10 times the width that the data
         suggest: 1 / (2 median^2) of the distances for rbf, 1 / median for laplacian, 1 / mean squared length for the
         others.
-    n_components : int, default 2
-        Number of components.
+    n_components : int, default None
+        Number of components. None is the smallest number from 2 to 6 with which a kernel separates the groups, and 2
+        if there are no groups or no kernel separates them.
     by : {'auto', 'separation', 'preimage_error', 'trustworthiness', 'kept'}, default 'auto'
         Measure that sorts the trials. 'auto' is 'separation' if the rows fall into separate groups, otherwise
         'preimage_error'. Ties are sorted by the pre-image error. `kept` cannot compare the widths of one kernel,
@@ -236,15 +235,14 @@ def scan_kernels(
     (6, 'separation', 'rbf')
     """
     check_choice("by", by, ("auto", *MEASURES))
-    check_count("n_components", n_components, None)
+    if n_components is not None:
+        check_count("n_components", n_components, None)
     for kernel in kernels:
-        check_choice("kernels", kernel, ("linear", "cosine", *_WIDE))
+        check_choice("kernels", kernel, ("linear", "cosine", *WITH_WIDTH))
     split = _drawn(X, check_count("max_rows", max_rows, None), random_state, n_neighbors)
-    trials = [
-        _trial(split, kernel, gamma, n_components, n_neighbors, options)
-        for kernel in kernels
-        for gamma in _widths(kernel, gammas, split.rows)
-    ]
+    tried = [(kernel, gamma) for kernel in kernels for gamma in _widths(kernel, gammas, split.rows)]
+    n_components = _needed(split, tried, options) if n_components is None else n_components
+    trials = [_trial(split, kernel, gamma, n_components, n_neighbors, options) for kernel, gamma in tried]
     measure = ("preimage_error" if split.groups is None else "separation") if by == "auto" else by
 
     def rank(trial: KernelTrial) -> tuple[float, float]:
@@ -272,31 +270,33 @@ def _drawn(X: object, most: int, random_state: object, neighbors: int) -> _Split
         raise InputError(f"{len(order)} rows are too few to compare kernels on held-out rows; at least 10 are needed.")
     cut = max(2, len(order) // 5)
     order = np.concatenate([np.sort(order[cut:]), np.sort(order[:cut])])
-    groups = _groups(rows[order], neighbors)
+    groups = groups_of(rows[order], neighbors)
     held = len(order) - cut
     both = None if groups is None else (groups[:held], groups[held:])
     return _Split(rows[order[:held]], rows[order[held:]], order, both)
 
 
-def _groups(rows: Matrix, neighbors: int) -> np.ndarray | None:
-    """The connected part of each row in the graph of nearest neighbours, -1 in small parts; None if only one is large.
-
-    A sample of one group stays connected with high probability from about log n neighbours on.
-    """
-    near = min(max(neighbors, int(np.ceil(np.log2(rows.shape[0])))), rows.shape[0] - 1)
-    _, parts = connected_components(kneighbors_graph(rows, near), directed=False)
-    counts = np.bincount(parts)
-    large = counts >= max(near + 1, _SMALLEST_GROUP * rows.shape[0])
-    return np.where(large[parts], parts, -1) if np.count_nonzero(large) > 1 else None
-
-
 def _widths(kernel: str, gammas: Sequence[float] | None, rows: object) -> list[float | None]:
-    if kernel not in _WIDE:
+    if kernel not in WITH_WIDTH:
         return [None]
     if gammas is not None:
         return [float(gamma) for gamma in gammas]
     middle = median_gamma(rows, kernel)
     return [factor * middle for factor in FACTORS]
+
+
+def _needed(split: _Split, tried: Sequence[tuple[str, float | None]], options: Keywords) -> int:
+    """The smallest number of components with which one of the kernels separates the groups."""
+    if split.groups is None:
+        return _SHOWN
+    most = min(MOST, split.rows.shape[0] - 1)
+    found = []
+    for kernel, gamma in tried:
+        with warnings.catch_warnings(), contextlib.suppress(InputError):
+            warnings.simplefilter("ignore", EckartWarning)
+            scores = np.asarray(KernelPCA(most, kernel=kernel, gamma=gamma, **options).fit_transform(split.rows))
+            found.append(components_needed(scores, split.groups[0], _SHOWN))
+    return min((count for count in found if count is not None), default=_SHOWN)
 
 
 def _trial(split: _Split, kernel: str, gamma: float | None, k: int, neighbors: int, options: Keywords) -> KernelTrial:
@@ -318,7 +318,9 @@ def _trial(split: _Split, kernel: str, gamma: float | None, k: int, neighbors: i
     return KernelTrial(
         kernel,
         gamma,
-        separation=_separation(scores, held_out, split.groups),
+        separation=float("nan")
+        if split.groups is None
+        else separation(scores, split.groups[0], held_out, split.groups[1]),
         kept=float("nan") if certificate is None else certificate.explained[0],
         trustworthiness=float(trustworthiness(rows, scores, n_neighbors=near)),
         preimage_error=float(np.mean((wanted - back) ** 2)) / spread,
@@ -327,16 +329,3 @@ def _trial(split: _Split, kernel: str, gamma: float | None, k: int, neighbors: i
 
 def _dense(rows: Matrix) -> np.ndarray:
     return np.asarray(rows.toarray() if is_sparse(rows) else rows, np.float64)
-
-
-def _separation(scores: np.ndarray, held_out: np.ndarray, groups: tuple[np.ndarray, np.ndarray] | None) -> float:
-    """Share of held-out rows that a linear discriminant of the scores puts into the right group."""
-    if groups is None:
-        return float("nan")
-    known, wanted = groups[0] >= 0, groups[1] >= 0
-    if not wanted.any() or len(np.unique(groups[0][known])) < 2:
-        return float("nan")
-    size = np.abs(scores).max(axis=0)
-    scores, held_out = scores / np.where(size > 0, size, 1.0), held_out / np.where(size > 0, size, 1.0)
-    discriminant = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=1e-9)
-    return float(discriminant.fit(scores[known], groups[0][known]).score(held_out[wanted], groups[1][wanted]))

@@ -13,7 +13,7 @@ from eckart.analysis.plots.drawing import BLUE, GREY, VERMILLION, along, arrows,
 from eckart.analysis.tables.loadings import correlation_matrix
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
-from eckart.formatting import shorten
+from eckart.short_names import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     ax = ax or new_axes(2.5 + 0.6 * matrix.shape[1], 1.2 + 0.3 * len(order))
     largest = float(np.abs(matrix).max(initial=0.0)) or 1.0
     image = ax.imshow(matrix[order], cmap="RdBu_r", vmin=-largest, vmax=largest, aspect="auto")
-    ax.set_yticks(range(len(order)), [shorten(names[j], 24) for j in order], parse_math=False)
+    ax.set_yticks(range(len(order)), [short_names(names, 24)[names[j]] for j in order], parse_math=False)
     ax.set_xticks(
         range(matrix.shape[1]), component_labels(d)[:_MOST_COMPONENTS], rotation=90 if matrix.shape[1] > 8 else 0
     )
@@ -165,7 +165,7 @@ def contributions(
         bar.set_edgecolor("white")
     even = 100 / max(len(parts), 1)
     ax.axvline(even, color=GREY, linestyle="--", linewidth=1)
-    ax.set_yticks(range(len(order)), [shorten(names[j], 24) for j in order], parse_math=False)
+    ax.set_yticks(range(len(order)), [short_names(names, 24)[names[j]] for j in order], parse_math=False)
     ax.invert_yaxis()
     title = f"{component_labels(d)[component]}: contributions of {of}"
     rest = f" ({len(parts) - len(order):,} smaller ones not shown)" if len(order) < len(parts) else ""

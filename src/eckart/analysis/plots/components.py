@@ -14,6 +14,7 @@ from eckart.analysis.tables.outliers import place_of, whole_row
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted, joined, shorten
+from eckart.short_names import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,7 +211,8 @@ def _largest(row: Matrix) -> NDArray[np.intp]:
 def _name_columns(ax: Axes, d: Decomposition, shown: NDArray[np.intp]) -> None:
     names = column_labels(d)
     turned = 90 if len(shown) > 8 else 0
-    words = [shorten(names[j], 20) for j in shown]
+    short = short_names(names, 20)
+    words = [short[names[j]] for j in shown]
     ax.set_xticks(np.arange(len(shown)), words, rotation=turned, parse_math=False)
 
 

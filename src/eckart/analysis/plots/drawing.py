@@ -11,7 +11,7 @@ from eckart.analysis.labels import component_labels
 from eckart.analysis.plots import geometry
 from eckart.documentation import document
 from eckart.errors import ParameterError, require
-from eckart.formatting import shorten
+from eckart.short_names import short_names
 
 if TYPE_CHECKING:
     import os
@@ -175,7 +175,8 @@ def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, 
     and set the limits first.
     """
     figure: Any = ax.get_figure(root=True)
-    texts = [_text(ax, *item) for item in zip(names, at, colors, strict=True)]
+    short = short_names(names, 20)
+    texts = [_text(ax, *item) for item in zip((short[name] for name in names), at, colors, strict=True)]
     figure.draw_without_rendering()
     choices = [_indices(ax, text, point) for text, point in zip(texts, at, strict=True)]
     obstacles = _around(ax, avoid, _MARKER * figure.dpi / 72)
@@ -206,7 +207,7 @@ def _indices(ax: Axes, text: Any, point: Matrix) -> list[geometry.Box]:
 
 def _text(ax: Axes, name: str, point: Matrix, color: str) -> Any:
     text = ax.annotate(
-        shorten(name, 20), (point[0], point[1]), xytext=(0, 0), textcoords="offset points", ha="left", va="bottom",
+        name, (point[0], point[1]), xytext=(0, 0), textcoords="offset points", ha="left", va="bottom",
         color=color, fontsize=8, parse_math=False,
     )  # fmt: skip
     text.set_in_layout(False)  # it must not move the axes after its position was found

@@ -16,8 +16,9 @@ from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.unusual import drawn as unusual_rows
 from eckart.arrays import Matrix
 from eckart.errors import ParameterError
-from eckart.formatting import percent, shorten
+from eckart.formatting import percent
 from eckart.registry import method_of
+from eckart.short_names import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,12 @@ _MOST_CHOICES = 200
 _FEW = 2000
 _EXACT = 100_000
 """Tables up to this size are stored with full precision, larger ones quantised."""
+
+
+def shortened(names: list[str]) -> list[str]:
+    """Names as they are drawn."""
+    short = short_names(names, 60)
+    return [short[name] for name in names]
 
 
 def numbers(found: Analysis) -> JsonObject:
@@ -112,7 +119,7 @@ def _rows(d: Decomposition, scores: NDArray[np.float64] | None, drawn: NDArray[n
     distances = None if scores is None else row_distances(d)
     return {
         "count": d.rows, "drawn": len(drawn), "numbered": d.row_names is None,
-        "names": [shorten(names[i], 60) for i in drawn.tolist()],
+        "names": shortened([names[i] for i in drawn.tolist()]),
         "scores": None if scores is None else packed(scores[drawn]),
         "weights": packed(row_weights(d)[drawn]) if svd_details(d).row_weights is not None else None,
         "distances": None if distances is None else _small(distances[drawn][:, None]),
@@ -135,7 +142,7 @@ def _columns(d: Decomposition, k: int, columns: NDArray[np.intp]) -> JsonObject:
     right = floats(d.right)[columns, :k]
     spread = _spread(d, columns)
     return {
-        "count": d.columns, "names": [shorten(names[j], 60) for j in columns.tolist()],
+        "count": d.columns, "names": shortened([names[j] for j in columns.tolist()]),
         "right": packed(right) if right.shape[1] else None,
         "mean": None if d.mean is None else packed(floats(d.mean)[columns]),
         "scale": None if d.scale is None else packed(floats(d.scale)[columns]),

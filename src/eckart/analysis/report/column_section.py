@@ -9,7 +9,7 @@ import numpy as np
 from eckart.aliases import JsonObject
 from eckart.analysis.labels import column_labels
 from eckart.analysis.report.given_rows import some
-from eckart.formatting import shorten
+from eckart.short_names import short_names
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def column_statistics(found: Analysis) -> dict[str, Table]:
     sample = sampled(found)
     if sample is None:
         return {}
-    names = [shorten(name, 40) for name in column_labels(found.decomposition)[: sample.shape[1]]]
+    full = column_labels(found.decomposition)[: sample.shape[1]]
+    names = [short_names(full, 40)[name] for name in full]
     tables = {"distributions": _distributions(names, sample)}
     if len(names) > 1 and len(sample) >= _FEWEST_ROWS:
         matrix = correlation_matrix(sample)
@@ -76,7 +77,7 @@ def histograms(found: Analysis) -> list[JsonObject]:
     if sample is None:
         return []
     names = column_labels(found.decomposition)
-    made = []
+    made, short = [], short_names(names, 60)
     for j in range(sample.shape[1]):
         values = sample[np.isfinite(sample[:, j]), j]
         if not len(values):
@@ -86,7 +87,7 @@ def histograms(found: Analysis) -> list[JsonObject]:
             continue
         counts = np.histogram(values, _BINS, (low, high if high > low else low + 1.0))[0]
         heights = (counts / counts.max()).round(3).tolist()
-        made.append({"name": shorten(names[j], 60), "low": low, "high": high, "heights": heights, "count": len(values)})
+        made.append({"name": short[names[j]], "low": low, "high": high, "heights": heights, "count": len(values)})
     return made
 
 

@@ -31,7 +31,38 @@ const percent = (x, places = 1) => { // less than everything is never rounded up
   const f = 100 * 10 ** places, up = 1 - 0.5 / f <= x && x < 1 - 1e-9;
   return `${up ? (Math.floor(f * x) / 10 ** places).toFixed(places) : (100 * x).toFixed(places)}\u00a0%`;
 };
-const cut = (text, length) => (text.length > length ? text.slice(0, length - 1) + "…" : text);
+// A long name is cut in the middle. Names with the same beginning keep the part in which they differ (short_names.py).
+const middle = (text, length) => {
+  if (text.length <= length) return text;
+  const tail = Math.floor((length - 1) / 3);
+  return text.slice(0, length - 1 - tail) + "…" + text.slice(text.length - tail);
+};
+const common = (texts) => { let at = 0; while (at < texts[0].length && texts.every((text) => text[at] === texts[0][at])) at++; return at; };
+const reversed = (text) => [...text].reverse().join("");
+const differing = (text, start, end, length) => {
+  start = text.slice(0, start).lastIndexOf(" ") + 1;
+  const stop = end ? text.indexOf(" ", text.length - end) : -1;
+  const part = text.slice(start, stop >= 0 ? stop : text.length), head = Math.min(start, Math.max(Math.floor(length / 4) - 1, 0));
+  return start ? text.slice(0, head).trimEnd() + "…" + middle(part, length - head - 1) : middle(part, length);
+};
+const shortNames = (names, length) => {
+  const short = new Map(names.map((name) => [name, middle(name, length)])), groups = new Map();
+  for (const name of short.keys()) {
+    const start = name.slice(0, length >> 1);
+    if (name.length > length) groups.set(start, [...(groups.get(start) || []), name]);
+  }
+  for (const group of groups.values()) {
+    if (group.length === 1) continue;
+    const start = common(group), end = Math.min(common(group.map(reversed)), Math.min(...group.map((name) => name.length)) - start);
+    for (const name of group) short.set(name, differing(name, start, end, length));
+  }
+  return short;
+};
+const cutter = (names) => {
+  const made = {};
+  return (name, length) => (name.length <= length ? name : (made[length] ??= shortNames(names, length)).get(name) ?? middle(name, length));
+};
+const cutRow = cutter(rowNames), cutColumn = cutter(columnNames);
 
 const make = (kind, attributes = {}, ...children) => {
   const node = document.createElement(kind);

@@ -76,7 +76,7 @@ if (weights) figure("loadings", {
     return {
       grid: { left, right: Math.max(4, width - left - 92 * weights.axes.length), top: 26, bottom: 4 },
       xAxis: axis({ type: "category", position: "top", data: weights.axes, splitLine: { show: false }, axisLabel: { color: colour("ink"), fontWeight: 600, interval: 0 } }),
-      yAxis: axis({ type: "category", inverse: true, data: weights.rows.map((row) => row[0]), splitLine: { show: false }, axisLabel: { color: colour("ink"), interval: 0, hideOverlap: false, formatter: (name) => cut(name, Math.max(6, Math.floor(left / 7.2) - 2)) } }),
+      yAxis: axis({ type: "category", inverse: true, data: weights.rows.map((row) => row[0]), splitLine: { show: false }, axisLabel: { color: colour("ink"), interval: 0, hideOverlap: false, formatter: (name) => cutColumn(name, Math.max(6, Math.floor(left / 7.2) - 2)) } }),
       series: [{ type: "custom", renderItem: weightCell, data: weights.cells }],
     };
   },
@@ -133,7 +133,7 @@ if (outliers) figure("outliers", {
       series: [
         dots("blue", "circle", both.filter(([t, q]) => t <= 1 && q <= 1), large ? 0.4 : 0.7), dots("red", "triangle", far, 0.9),
         { type: "line", silent: true, symbol: "none", lineStyle: style, data: [[1, 0], [1, y]] }, { type: "line", silent: true, symbol: "none", lineStyle: style, data: [[0, 1], [x, 1]] },
-        { type: "scatter", silent: true, symbolSize: 0.1, labelLayout: { hideOverlap: true }, data: names.map(([t, q, i]) => ({ value: [t, q], label: { show: true, position: t > 0.7 * x ? "left" : "right", color: colour("ink"), fontSize: 11, formatter: () => cut(rowNames[i], 22) } })) },
+        { type: "scatter", silent: true, symbolSize: 0.1, labelLayout: { hideOverlap: true }, data: names.map(([t, q, i]) => ({ value: [t, q], label: { show: true, position: t > 0.7 * x ? "left" : "right", color: colour("ink"), fontSize: 11, formatter: () => cutRow(rowNames[i], 22) } })) },
       ],
     };
   },

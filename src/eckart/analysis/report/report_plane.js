@@ -99,8 +99,7 @@ const label = () => {
   const inside = (x, y) => x > 60 && x < width - 16 && y > 12 && y < height - 48;
   const taken = [], words = [];
   const free = ([l, t, r, b]) => l >= 62 && r <= width - 4 && !taken.some((o) => l < o[2] && r > o[0] && t < o[3] && b > o[1]);
-  const write = (name, x, y, xy, style) => {
-    const text = cut(name, 22);
+  const write = (text, x, y, xy, style) => {
     pen.font = `${style.fontWeight} ${style.fontSize}px ${FONT}`;
     const w = pen.measureText(text).width, boxes = [[x + 6, y - 8, x + 8 + w, y + 8], [x - 8 - w, y - 8, x - 6, y + 8]];
     const side = boxes.findIndex(free);
@@ -108,13 +107,13 @@ const label = () => {
     taken.push(boxes[side]);
     words.push({ value: xy, label: { show: true, position: side ? "left" : "right", distance: 6, formatter: () => text, textBorderColor: colour("paper"), textBorderWidth: 3, ...style } });
   };
-  for (const { at: xy, name } of seen.middles) { const [x, y] = at(xy); if (inside(x, y)) write(name, x, y, xy, { color: colour("ink"), fontSize: 12.5, fontWeight: 700 }); }
-  for (const { j, at: xy } of seen.tips) { const [x, y] = at(xy); if (inside(x, y)) write(columnNames[j], x, y, xy, { color: colour("arrow-ink"), fontSize: 12, fontWeight: 600 }); }
+  for (const { at: xy, name } of seen.middles) { const [x, y] = at(xy); if (inside(x, y)) write(middle(name, 22), x, y, xy, { color: colour("ink"), fontSize: 12.5, fontWeight: 700 }); }
+  for (const { j, at: xy } of seen.tips) { const [x, y] = at(xy); if (inside(x, y)) write(cutColumn(columnNames[j], 22), x, y, xy, { color: colour("arrow-ink"), fontSize: 12, fontWeight: 600 }); }
   const order = Array.from({ length: pixels.length / 2 }, (_, i) => i).filter((i) => inside(pixels[2 * i], pixels[2 * i + 1]));
   const far = (i) => Math.hypot(pixels[2 * i] - origin[0], pixels[2 * i + 1] - origin[1]);
   if (order.length < 3000) for (const i of order) taken.push([pixels[2 * i] - 3, pixels[2 * i + 1] - 3, pixels[2 * i] + 3, pixels[2 * i + 1] + 3]);
   const outer = order.map((i) => [far(i), i]).sort((a, b) => b[0] - a[0]).slice(0, MOST_LABELS);
-  if (!data.rows.numbered) for (const [, i] of outer) write(rowNames[i], pixels[2 * i], pixels[2 * i + 1], point(i), { color: colour("soft"), fontSize: 11, fontWeight: 400 });
+  if (!data.rows.numbered) for (const [, i] of outer) write(cutRow(rowNames[i], 22), pixels[2 * i], pixels[2 * i + 1], point(i), { color: colour("soft"), fontSize: 11, fontWeight: 400 });
   figures.plane.chart.setOption({ series: [{ id: "words", data: words }] });
 };
 

@@ -31,7 +31,7 @@ const rowFigure = right && n ? figure("row", {
     return {
       grid: { left, right: 18, top: 8, bottom: 46 },
       xAxis: axis({ type: "value", scale: false, name: data.unit, nameLocation: "middle", nameGap: 28, axisLabel: { formatter: (x) => digits(x, 4) } }),
-      yAxis: axis({ type: "category", inverse: true, data: names, splitLine: { show: false }, axisLabel: { color: colour("ink"), interval: 0, hideOverlap: false, formatter: (name) => cut(name, Math.max(6, Math.floor(left / 7) - 2)) } }),
+      yAxis: axis({ type: "category", inverse: true, data: names, splitLine: { show: false }, axisLabel: { color: colour("ink"), interval: 0, hideOverlap: false, formatter: (name) => cutColumn(name, Math.max(6, Math.floor(left / 7) - 2)) } }),
       series: [
         ...(observed ? [{ type: "custom", silent: true, renderItem: gap, data: rowLines.map(({ was, now }, i) => [was, now, i]).filter(([was]) => Number.isFinite(was)), encode: { x: [0, 1], y: 2 } },
           { type: "scatter", symbol: "circle", symbolSize: 11, itemStyle: { color: "transparent", borderColor: colour("ink"), borderWidth: 2 }, data: rowLines.map(({ was }, i) => [was, i]), z: 3 }] : []),
@@ -44,7 +44,7 @@ const rowFigure = right && n ? figure("row", {
 // The coordinate is the sum of the cells times their weights: the largest of these parts.
 const made = (i, a) => {
   const parts = Array.from({ length: p }, (_, j) => [columnNames[j], (observed && Number.isFinite(treated(i, j)) ? treated(i, j) : rebuilt(i, j, k)) * right[j * k + a]]);
-  return parts.sort((x, y) => Math.abs(y[1]) - Math.abs(x[1])).slice(0, 3).map(([name, x]) => `${cut(name, 20)} ${x > 0 ? "+" : ""}${digits(x, 3)}`).join(", ");
+  return parts.sort((x, y) => Math.abs(y[1]) - Math.abs(x[1])).slice(0, 3).map(([name, x]) => `${cutColumn(name, 20)} ${x > 0 ? "+" : ""}${digits(x, 3)}`).join(", ");
 };
 
 const nearest = (i, count = 5) => {
@@ -115,7 +115,7 @@ if (find) {
   const take = (hit) => { close(); find.value = hit.name; if (hit.row >= 0) chooseRow(hit.row); else chooseColumn(hit.column); };
   const show = () => {
     hits.replaceChildren(...list.map((hit, i) => {
-      const item = make("li", { role: "option", id: `hit-${i}`, "aria-selected": String(i === current), dir: "auto" }, cut(hit.name, 60), make("small", {}, hit.row >= 0 ? " row" : " column"));
+      const item = make("li", { role: "option", id: `hit-${i}`, "aria-selected": String(i === current), dir: "auto" }, hit.row >= 0 ? cutRow(hit.name, 60) : cutColumn(hit.name, 60), make("small", {}, hit.row >= 0 ? " row" : " column"));
       item.addEventListener("pointerdown", (event) => { event.preventDefault(); take(hit); });
       return item;
     }));

@@ -10,7 +10,8 @@ from eckart.analysis.labels import column_labels, component_labels, row_labels, 
 from eckart.analysis.measures import check_component, floats, row_scores
 from eckart.analysis.tables.loadings import correlation_matrix
 from eckart.fitted import takes_fitted
-from eckart.formatting import joined, percent, shorten
+from eckart.formatting import joined, percent
+from eckart.short_names import short_names
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
@@ -145,7 +146,8 @@ def _sides(d: Decomposition, component: int) -> tuple[list[str], list[str]]:
     """The columns that dominate the component, with their weights: positive ones and negative ones."""
     if floats(d.right).shape[1] != d.k:
         return [], []
-    found = [(f"{shorten(name, 24)} ({weight:+.2f})", weight) for name, weight in top_loadings(d, component)]
+    short = short_names(column_labels(d), 24)
+    found = [(f"{short[name]} ({weight:+.2f})", weight) for name, weight in top_loadings(d, component)]
     return [word for word, weight in found if weight > 0], [word for word, weight in found if weight < 0]
 
 
@@ -157,5 +159,6 @@ def _ends(d: Decomposition, component: int) -> tuple[list[str], list[str]]:
     names = row_labels(d)
     count = min(_ROWS, d.rows // 2)
     order = np.argsort(scores, kind="stable")
-    high = [shorten(names[i], 24) for i in order[::-1][:count].tolist() if scores[i] > 0]
-    return high, [shorten(names[i], 24) for i in order[:count].tolist() if scores[i] < 0]
+    short = short_names(names, 24)
+    high = [short[names[i]] for i in order[::-1][:count].tolist() if scores[i] > 0]
+    return high, [short[names[i]] for i in order[:count].tolist() if scores[i] < 0]

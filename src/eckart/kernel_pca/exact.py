@@ -11,7 +11,6 @@ import numpy as np
 from eckart.arrays import Array, Matrix, dtype_name, from_numpy, is_sparse, namespace
 from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.blocks.reading import in_memory
-from eckart.engine.certify import numerical_rank
 from eckart.engine.choose import block_width
 from eckart.engine.digest import array_generator
 from eckart.engine.matrix import Opened
@@ -219,8 +218,16 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     certificate = certify(
         solution, found.part, settings, matrix.passes, tolerance, dtype_name(rows), norm=-found.smallest
     )
-    rank = numerical_rank(found.solution, 2 * matrix.size)
+    rank = _rank(found.solution.spectrum)
     return assembled(rows, values, vectors, found.part.total, plan, certificate, info, details, notes, rank)
+
+
+def _rank(spectrum: np.ndarray | None) -> int | None:
+    """Number of eigenvalues beyond n units of rounding of the largest, as in numpy.linalg.matrix_rank."""
+    if spectrum is None:
+        return None
+    size = np.abs(spectrum)
+    return int(np.sum(size > size.max(initial=0.0) * len(size) * np.finfo(np.float64).eps))
 
 
 def _may_be_whole(size: int, settings: KernelSettings) -> bool:

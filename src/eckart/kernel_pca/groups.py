@@ -1,8 +1,7 @@
 """Groups of rows that a kernel may separate: connected parts of the graph of nearest neighbours, such as nested rings.
 
-A sample of one group stays connected with high probability from about log n neighbours on. Small samples of groups that
-are close to each other fall apart only with fewer neighbours. So fewer are tried, down to three; parts must be larger
-then, because three neighbours also split samples of one group.
+A sample of one group stays connected with high probability from about log n neighbours on. With fewer, samples of a
+curve fall apart.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ import numpy as np
 
 from eckart.arrays import Matrix
 
-_FEWEST = 3
-_SMALLEST = {True: 0.25, False: 0.05}
-"""Connected parts with a smaller share of the rows are not groups: with the fewest neighbours, and otherwise."""
+_SMALLEST = 0.05
+"""Connected parts with a smaller share of the rows are not groups."""
 MOST = 6
 """Number of components within which groups should be separated."""
 _SEPARATED = 0.99
@@ -22,21 +20,13 @@ _SEPARATED = 0.99
 
 def groups_of(rows: Matrix, neighbors: int = 5) -> np.ndarray | None:
     """The connected part of each row, -1 in small parts; None if only one is large."""
-    near = min(max(neighbors, int(np.ceil(np.log2(rows.shape[0])))), rows.shape[0] - 1)
-    for count in range(near, min(_FEWEST, near) - 1, -1):
-        found = _parts(rows, count)
-        if found is not None:
-            return found
-    return None
-
-
-def _parts(rows: Matrix, near: int) -> np.ndarray | None:
     from scipy.sparse.csgraph import connected_components
     from sklearn.neighbors import kneighbors_graph
 
+    near = min(max(neighbors, int(np.ceil(np.log2(rows.shape[0])))), rows.shape[0] - 1)
     _, parts = connected_components(kneighbors_graph(rows, near), directed=False)
     counts = np.bincount(parts)
-    large = counts >= max(near + 1, _SMALLEST[near <= _FEWEST] * rows.shape[0])
+    large = counts >= max(near + 1, _SMALLEST * rows.shape[0])
     return np.where(large[parts], parts, -1) if np.count_nonzero(large) > 1 else None
 
 

@@ -146,8 +146,8 @@ def _label_notes(labels: list[Text]) -> list[Note]:
         notes.append(
             Note(
                 "amounts_set_aside",
-                f"Numbers with a currency sign or a unit, used as labels: {listed(amounts)}. "
-                "Write plain numbers to analyse them.",
+                f"Numbers with different signs or units, used as labels: {listed(amounts)}. "
+                "Write all cells with the same sign, or without any, to analyse them.",
             )
         )
     if texts:
@@ -228,6 +228,6 @@ def refuse_empty(rows: int, columns: int, name: str) -> None:
         raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
     if columns == 0:
         raise FileError(
-            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal sign, or use "
-            f"another file."
+            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal sign. If its columns "
+            "are categories, write each category as a column of 0 and 1 (pandas: get_dummies)."
         )

@@ -29,8 +29,11 @@ The pattern is valid in Python's and in Arrow's regular expressions."""
 GROUPED = r"^[+-]?(\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
 """Digits in groups of three (1,234 or 1'234.5), with a comma (1,5), or with Fortran's exponent (1.5D3)."""
 
-AMOUNT = r"^[+-]?([$€£] ?\d[\d.,]*|\d[\d.,]* ?[%$€£])$"
-"""A number with a currency or a percent sign."""
+AMOUNT = r"^\(?[+-]?([$€£¥] ?[+-]?\d[\d.,]*|\d[\d.,]* ?[%$€£¥])\)?$"
+"""A number with a currency or a percent sign; in parentheses if it is negative."""
+
+DATE = r"^\d{1,2}[./]\d{1,2}[./]\d{2}(\d{2})?([ T]\d{1,2}:\d{2}(:\d{2})?)?$"
+"""A date that is not in ISO format: 31.12.2024 or 12/31/24, perhaps with a time."""
 
 _GROUPED = re.compile(GROUPED.replace(r"\x{00a0}\x{202f}", "\u00a0\u202f"))
 _THOUSANDS = re.compile(r"^[+-]?\d{1,3}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?$")

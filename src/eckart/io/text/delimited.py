@@ -16,8 +16,10 @@ from eckart.errors import FileError
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
+from eckart.io.text.amounts import amounts, sign_notes, sign_of, signed_role
 from eckart.io.text.cells import (
     AMOUNT,
+    DATE,
     MISSING,
     advice,
     is_missing,
@@ -54,9 +56,11 @@ class Page:
     unnamed_first: bool
     columns: list[str]
     notes: list[Note]
+    signs: dict[str, str]
+    """Columns of numbers with a currency or percent sign, and the sign."""
 
     def __init__(self, name: str, layout: Layout) -> None:
-        self.name, self.layout = name, layout
+        self.name, self.layout, self.signs = name, layout, {}
         cells = len(layout.sample[0]) if layout.sample else len(layout.header or [])
         self.named_rows = _short_header(layout)
         header = layout.header or [f"column {position}" for position in range(1, cells + 1)]
@@ -184,6 +188,8 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     matrix = matrix_of(numbers, table.num_rows, page.name)
     notes = number_notes(names, numbers, matrix)
     column_roles = truth_roles(names, numbers) | dict.fromkeys(empty, EMPTY)
+    column_roles |= {name: signed_role(sign) for name, sign in page.signs.items()}
+    notes += sign_notes(page.signs)
     if empty:
         notes.append(Note("empty_columns", f"Columns without any value, left out: {listed(empty)}."))
     texts.sort(key=lambda text: text.name not in naming)
@@ -238,8 +244,14 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[pa.Chunked
         return trimmed, "empty"
     if numbers == known:
         return to_numbers(trimmed, page.layout.decimal), "number"
+    sign = sign_of(trimmed)
+    if sign is not None and (plain := amounts(trimmed, sign, page.layout.decimal)) is not None:
+        page.signs[name] = sign
+        return plain, "number"
     if 2 * meant_as_numbers(trimmed) > known:
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
         page.refuse_cell(row, name, cells[row].as_py())
-    amounts = pc.sum(pc.match_substring_regex(trimmed, AMOUNT)).as_py() or 0
-    return trimmed, "amount" if 2 * amounts > known else "text"
+    signed, dates = (pc.sum(pc.match_substring_regex(trimmed, form)).as_py() or 0 for form in (AMOUNT, DATE))
+    if dates == known:
+        return trimmed, "date"
+    return trimmed, "amount" if 2 * signed > known else "text"

@@ -96,3 +96,13 @@ def _recoded(data: bytes, encoding: str, name: str) -> bytes:
             f"{name}, line {line}: the bytes are not {encoding}. Give the right encoding=..., or convert it to UTF-8."
         ) from error
     return text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+
+
+def is_utf8(text: bytes) -> bool:
+    if b"\0" in text:  # valid UTF-8, but typical of UTF-16
+        return False
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

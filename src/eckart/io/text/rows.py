@@ -11,7 +11,7 @@ import gzip
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,9 +28,10 @@ from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
 from eckart.io.roles import quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows, PiecedRows
+from eckart.io.text.amounts import amounts, signs_in
 from eckart.io.text.cells import MISSING, looks_numeric, meant_as_numbers, to_numbers
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited, refuse_stray_quote
-from eckart.io.text.encoding import plain_lines
+from eckart.io.text.encoding import is_utf8, plain_lines
 from eckart.io.text.layout import Layout, TextOptions, first_record, sample_records, sniff
 from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
 from eckart.io.text.wide import wide_block
@@ -68,6 +69,8 @@ class DelimitedRows(PiecedRows):
     decimal: str
     truths: frozenset[str] = frozenset()
     """Columns of true and false."""
+    signs: Mapping[str, str] = field(default_factory=dict)
+    """Columns of numbers with a currency or percent sign, and the sign."""
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
 
@@ -97,7 +100,7 @@ class DelimitedRows(PiecedRows):
     @cached_property
     def _positions(self) -> list[int]:
         """Positions of the numeric columns in a record, if there are so many that Arrow's cost per column matters."""
-        if len(self.columns) < _MANY_COLUMNS or self.truths:
+        if len(self.columns) < _MANY_COLUMNS or self.truths or self.signs:
             return []
         where = {name: position for position, name in enumerate(self.columns)}
         return [where[name] for name in self.numbers]
@@ -134,14 +137,18 @@ class DelimitedRows(PiecedRows):
         import pyarrow as pa
 
         types = {name: pa.bool_() if name in self.truths else pa.float64() for name in self.numbers}
+        types |= dict.fromkeys(self.signs, pa.string())
         try:
             table = self._table(text, types)
         except pa.ArrowInvalid:
             # Numbers padded with blanks other than spaces and tabs count as numbers in a text that is read whole.
             cells = self._table(text, types | {name: pa.string() for name in self.numbers if name not in self.truths})
-            columns = [self._numbers(column) for column in cells.columns]
-            return matrix_of(columns, cells.num_rows, self.metadata.name)
-        return matrix_of(table.columns, table.num_rows, self.metadata.name)
+            return self._matrix(cells)
+        return self._matrix(table)
+
+    def _matrix(self, table: pa.Table) -> np.ndarray:
+        columns = [self._numbers(name, column) for name, column in zip(table.column_names, table.columns, strict=True)]
+        return matrix_of(columns, table.num_rows, self.metadata.name)
 
     def _table(self, text: bytes, types: dict[str, Any]) -> pa.Table:
         import pyarrow as pa
@@ -157,7 +164,7 @@ class DelimitedRows(PiecedRows):
         read = csv.ReadOptions(column_names=list(self.columns), block_size=min(len(text) + 1, (1 << 31) - 1))
         return csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
 
-    def _numbers(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    def _numbers(self, name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
         """Cells of text as numbers, by the rule for texts read whole."""
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -165,6 +172,11 @@ class DelimitedRows(PiecedRows):
         if not pa.types.is_string(cells.type):
             return cells
         trimmed, numeric = looks_numeric(cells, self.decimal)
+        if name in self.signs:
+            found = amounts(trimmed, self.signs[name], self.decimal)
+            if found is None:
+                raise ValueError(f"a cell of {quoted(name)} is not a number with {self.signs[name]!r}")
+            return found
         wrong = pc.index(pc.fill_null(numeric, True), False).as_py()
         if wrong >= 0:
             raise ValueError(f"{quoted(cells[wrong].as_py())} is not a number")
@@ -172,7 +184,7 @@ class DelimitedRows(PiecedRows):
 
     def fingerprint(self) -> JsonObject:
         # Includes the layout: the same bytes mean other numbers with another delimiter or decimal sign.
-        layout = [self.delimiter, self.decimal, list(self.columns), list(self.numbers)]
+        layout = [self.delimiter, self.decimal, list(self.columns), list(self.numbers), *sorted(self.signs.items())]
         return fingerprint([self.state], shape=list(self.shape), layout=layout)
 
 
@@ -196,7 +208,7 @@ def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
 
 def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
     """The layout of a text read in blocks."""
-    if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
+    if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not is_utf8(head):
         _refuse_encoding(name, "at its beginning")
     layout = sniff(head, options, name)
     if layout.data != head:
@@ -229,6 +241,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     numbers = tuple(begun.metadata.column_names or ())
     empty = [column for column, fate in begun.metadata.column_roles.items() if fate == EMPTY]
     truths = frozenset(column for column, fate in begun.metadata.column_roles.items() if fate == TRUTHS)
+    signs = signs_in(begun.metadata.column_roles)
     texts = sorted(set(page.columns) - {*numbers, *empty, *naming_columns(page, options)})
     index = _Index(name, layout, tuple(page.columns), empty, texts)
     body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
@@ -238,7 +251,18 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     metadata = Metadata(name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
     columns, delimiter = tuple(page.columns), layout.delimiter
     return DelimitedRows(
-        state, opened.packed, edges, indices, lines, columns, numbers, delimiter, layout.decimal, truths, metadata
+        state,
+        opened.packed,
+        edges,
+        indices,
+        lines,
+        columns,
+        numbers,
+        delimiter,
+        layout.decimal,
+        truths,
+        signs,
+        metadata,
     )
 
 
@@ -276,16 +300,6 @@ def _refuse_encoding(name: str, where: str) -> NoReturn:
         f"{name} is not UTF-8 {where}, but text files of this size must be UTF-8, because they are read in blocks. "
         "Convert it: iconv -t UTF-8."
     )
-
-
-def _is_utf8(text: bytes) -> bool:
-    if b"\0" in text:  # valid UTF-8, but typical of UTF-16
-        return False
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -351,7 +365,7 @@ class _Index:
         if b"\0" in piece:
             where = line + piece.count(b"\n", 0, piece.find(b"\0"))
             raise FileError(f"{self.name}, line {where}: there is a NUL byte, so this is not a plain text file.")
-        if not piece.isascii() and not _is_utf8(piece):
+        if not piece.isascii() and not is_utf8(piece):
             _refuse_encoding(self.name, f"from line {line:,} on")
 
     def _count_left_out(self, piece: bytes, line: int, known: Counter[str], numbers: Counter[str]) -> None:

@@ -1,0 +1,70 @@
+"""Columns of numbers that all have the same currency or percent sign: "$1,234.50", "1.234,50 €", "12 %", "($5.00)".
+
+A column with more than one sign stays text: its numbers are not comparable. "12 %" is read as 12.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eckart.io.roles import quoted
+from eckart.io.text.cells import looks_numeric, to_numbers
+from eckart.notes import Note
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SIGNS = "$€£¥%"
+_BLANK = "[ \u00a0\u202f]"
+_GROUPS = {
+    ".": r"^([+-]?\d{1,3}(,\d{3})+(\.\d+)?)$",
+    ",": r"^([+-]?\d{1,3}(\.\d{3})+(,\d+)?)$",
+}
+"""Digits in groups of three, by the decimal sign."""
+_SIGNED = "analysed, without its sign "
+
+
+def sign_of(trimmed: pa.ChunkedArray) -> str | None:
+    """The sign that all cells have which are not missing; None if there is no such sign."""
+    import pyarrow.compute as pc
+
+    known = len(trimmed) - trimmed.null_count
+    for sign in SIGNS:
+        if known and pc.sum(pc.match_substring(trimmed, sign)).as_py() == known:
+            return sign
+    return None
+
+
+def amounts(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> pa.ChunkedArray | None:
+    """The cells as numbers without their sign; None if one of them is not a number with this sign."""
+    import pyarrow.compute as pc
+
+    if pc.all(pc.match_substring(trimmed, sign)).as_py() is False:
+        return None
+    point = decimal[0]
+    plain = pc.replace_substring_regex(trimmed, r"^\((.*)\)$", r"-\1")
+    plain = pc.replace_substring_regex(
+        plain, f"^([+-]?)[{sign}]{_BLANK}?|{_BLANK}?[{sign}]$", r"\1", max_replacements=1
+    )
+    grouped = pc.match_substring_regex(plain, _GROUPS[point])
+    plain = pc.if_else(grouped, pc.replace_substring(plain, "," if point == "." else ".", ""), plain)
+    cells, numeric = looks_numeric(plain, point)
+    changed = cells.null_count != trimmed.null_count or pc.all(numeric).as_py() is False
+    return None if changed else to_numbers(cells, point)
+
+
+def signed_role(sign: str) -> str:
+    """Treatment of a column, in words."""
+    return _SIGNED + sign
+
+
+def signs_in(column_roles: dict[str, str]) -> dict[str, str]:
+    """Column -> its sign, from the treatment of the columns."""
+    return {name: role.removeprefix(_SIGNED) for name, role in column_roles.items() if role.startswith(_SIGNED)}
+
+
+def sign_notes(signs: dict[str, str]) -> list[Note]:
+    """A note on the columns that were read without their sign."""
+    shown = [f"{quoted(name)} ({sign})" for name, sign in list(signs.items())[:8]]
+    more = f" and {len(signs) - 8} more" if len(signs) > 8 else ""
+    return [Note("signs_removed", f"Read as numbers, without their sign: {', '.join(shown)}{more}.")] if signs else []

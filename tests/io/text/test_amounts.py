@@ -1,0 +1,60 @@
+"""Numbers with one currency or percent sign per column are numbers, in texts read whole and in blocks."""
+
+import numpy as np
+import pytest
+
+import eckart as ek
+from eckart.errors import FileError
+from tests.io.text.test_rows import shrink
+
+SALES = """id,sales,profit,discount,date
+a,"$1,234.50",($5.00),12%,01/31/2024
+b,$20,$7.25,3.5 %,02/29/2024
+c,,-$1,0%,12/01/2024
+d,$ 3,+$2.50,100%,11/11/2024
+"""
+WANTED = np.array([[1234.5, -5, 12], [20, 7.25, 3.5], [np.nan, -1, 0], [3, 2.5, 100]])
+
+
+def test_amounts_are_numbers_with_a_note(tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text(SALES)
+    found = ek.open_data(path)
+    assert found.metadata.column_names == ("sales", "profit", "discount")
+    np.testing.assert_array_equal(found.matrix, WANTED)
+    notes = {note.code: str(note) for note in found.metadata.notes}
+    assert notes["signs_removed"].endswith("without their sign: 'sales' ($), 'profit' ($), 'discount' (%).")
+    assert "'date'" in notes["dates_set_aside"]
+    assert found.metadata.row_names == tuple("abcd")
+
+
+def test_decimal_commas(tmp_path):
+    path = tmp_path / "umsatz.csv"
+    path.write_text("Umsatz;Rabatt;Menge\n1.234,50 €;12,5 %;1,5\n-20,00\u00a0€;3 %;2,5\n0,10 €;0 %;3,5\n")
+    found = ek.open_data(path)
+    np.testing.assert_array_equal(found.matrix, [[1234.5, 12.5, 1.5], [-20, 3, 2.5], [0.1, 0, 3.5]])
+
+
+def test_different_signs_stay_labels(tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_text("price,x\n$5,1\n€6,2\n$7,3\n")
+    found = ek.open_data(path)
+    assert found.metadata.column_names == ("x",)
+    assert any(note.code == "amounts_set_aside" for note in found.metadata.notes)
+
+
+@pytest.mark.parametrize("tail", ["", "e,5,$1,1%,01/01/2024\n", "e,€5,$1,1%,01/01/2024\n", "e,$x,$1,1%,01/01/2024\n"])
+def test_blocks_have_the_same_numbers_and_refuse_other_signs(tmp_path, monkeypatch, tail):
+    shrink(monkeypatch, 300)
+    path = tmp_path / "many.csv"
+    header, _, body = SALES.partition("\n")
+    path.write_text(header + "\n" + body * 20 + tail)
+    found = ek.open_data(path, stream=True)
+    assert not hasattr(found, "matrix")
+    assert found.metadata.column_names == ("sales", "profit", "discount")
+    np.testing.assert_array_equal(found.read(0, 60), np.tile(WANTED, (15, 1)))
+    if tail:
+        with pytest.raises(FileError, match=r"not a number with '\$'"):
+            found.read(60, 81)
+    else:
+        np.testing.assert_array_equal(found.read(60, 80), np.tile(WANTED, (5, 1)))

@@ -24,7 +24,7 @@ from eckart.engine.direct import solve_direct
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
-from eckart.engine.lanczos.terms import NotWorthError
+from eckart.engine.lanczos.terms import HiddenByRoundingError, NotWorthError
 from eckart.engine.matrix import Opened, bytes_read_at_once, stored, unprepared
 from eckart.engine.settings import (
     Settings,
@@ -232,19 +232,28 @@ def _lanczos_or_gram(
             problem, request, block=choice.block, capacity=choice.capacity, probes=choice.probes, most=choice.most,
             rng=rng, worth=worth,
         )  # fmt: skip
+    except HiddenByRoundingError:
+        return _gram_after_trial(problem, request, opened, single=False)
     except NotWorthError:
         return _gram_after_trial(problem, request, opened)
 
 
-def _gram_after_trial(problem: Problem, request: Request, opened: Opened) -> tuple[Problem, Solution]:
-    """The solution by the Gram matrix; dense NumPy rows without scaling and weights need no preparation."""
+def _gram_after_trial(
+    problem: Problem, request: Request, opened: Opened, *, single: bool = True
+) -> tuple[Problem, Solution]:
+    """The solution by the Gram matrix; dense NumPy rows without scaling and weights need no preparation.
+
+    Without `single`, float32 products are known to be too inaccurate.
+    """
     rows = opened.matrix
     if isinstance(problem, Tall) and not problem.scale and problem.weights is None and is_resident(opened):
-        measured = rows.precision == "float32" and worth_measuring(rows.shape, request)
+        measured = single and rows.precision == "float32" and worth_measuring(rows.shape, request)
         if not measured and rows.matrix.dtype.char in "fd":
             resident = ResidentTall(rows, center=problem.center)
             with suppress(OutOfRangeError):
                 return resident, solve_gram(resident, request)
+    if not single:
+        problem.sharpen()
     return problem, solve_gram(problem, request)
 
 

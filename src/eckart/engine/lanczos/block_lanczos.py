@@ -28,7 +28,12 @@ from eckart.engine.lanczos.convergence import (
     stop_if_not_worth,
 )
 from eckart.engine.lanczos.finish import Evidence
-from eckart.engine.lanczos.goal import goal_of, is_hidden_by_rounding
+from eckart.engine.lanczos.goal import (
+    goal_of,
+    is_below_rounding,
+    is_hidden_by_rounding,
+    stop_if_float64_not_worth,
+)
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead, product_of
 from eckart.engine.lanczos.next_block import extended, probes_fit
 from eckart.engine.lanczos.outcome import Outcome, conclude
@@ -197,8 +202,12 @@ class _Run:
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
         self.schedule.plan(self.steps, worst, self._next_residual(float(values[k - 1]), beyond))
         stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond, converged=converged)
-        state = self._bounded(Assessment(k, values, coefficients, residuals, goal, converged))
-        if not state.done and self.proofs.due(self, state):
+        state = Assessment(k, values, coefficients, residuals, goal, converged)
+        below = is_below_rounding(self, state)
+        if below:
+            stop_if_float64_not_worth(self, state)
+        state = self._bounded(state)
+        if not state.done and not below and self.proofs.due(self, state):
             self.proofs.prove(self, state)
             state = self._bounded(state)
         self._record(state)

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 from eckart.arrays import UNIT_ROUNDOFF
 from eckart.engine.lanczos.probe_bound import length_quantile
-from eckart.engine.lanczos.terms import PROBES, Assessment, NotWorthError
+from eckart.engine.lanczos.terms import PROBES, Assessment, HiddenByRoundingError
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
 
 _NEARLY_KNOWN = 0.1
 """Relative residual at which a Ritz value is known to a hundredth."""
-_DOUBLE_PASSES = 20
-"""Cost of a float64 run after a float32 run, in passes of the latter."""
+_DOUBLE_PASSES = (10, 20)
+"""Cost of a float64 run after a float32 run, in passes of the latter, if that has nearly converged, and otherwise."""
+_FAST = 1.0
+"""Logarithm of the factor by which residuals fall in a step if a run is about to converge."""
 
 
 def goal_of(run: _Run, last: float, largest: float) -> float:
@@ -34,16 +36,31 @@ def bound_of_nothing(run: _Run) -> float:
     return float(8.0 * run.expected_error(run.basis) * run.basis.size**0.5 / quantile)
 
 
-def is_hidden_by_rounding(run: _Run, state: Assessment) -> bool:
-    """Whether the last value, nearly known by now, is below what float32 products can bound.
+def is_below_rounding(run: _Run, state: Assessment) -> bool:
+    """Whether a run on trial will find its last value below what float32 products can bound.
 
-    A run on trial then ends, and continues in float64 if its passes are worthwhile.
+    The value is known to its own size and moves by about its residual. No proof is possible before float64.
     """
-    last = float(state.values[state.k - 1])
-    if run.exact or run.target.worth is None or last >= bound_of_nothing(run):
+    if run.exact or run.target.worth is None:
         return False
-    if float(state.residuals[: state.k].max()) > _NEARLY_KNOWN * last:
-        return False
-    if not run.target.worth(run.passes, _DOUBLE_PASSES):
-        raise NotWorthError
-    return True
+    last, residual = float(state.values[state.k - 1]), float(state.residuals[: state.k].max())
+    return residual <= last and last + residual < bound_of_nothing(run)
+
+
+def is_hidden_by_rounding(run: _Run, state: Assessment) -> bool:
+    """Whether a value below rounding is nearly known, so that the run ends, and continues in float64."""
+    nearly = float(state.residuals[: state.k].max()) <= _NEARLY_KNOWN * float(state.values[state.k - 1])
+    return nearly and is_below_rounding(run, state)
+
+
+def stop_if_float64_not_worth(run: _Run, state: Assessment) -> None:
+    """Raise HiddenByRoundingError if a run whose last value is below rounding is not worth its float64 passes."""
+    worth = run.target.worth
+    if worth is None or is_hidden_by_rounding(run, state):
+        passes = _DOUBLE_PASSES[0]
+    elif not run.schedule.rates or run.schedule.rates[-1] > _FAST:
+        return
+    else:
+        passes = _DOUBLE_PASSES[1]
+    if worth is not None and not worth(run.passes, passes):
+        raise HiddenByRoundingError

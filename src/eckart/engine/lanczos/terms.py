@@ -41,6 +41,10 @@ class NotWorthError(Exception):
     """The expected remaining passes cost more than the alternative."""
 
 
+class HiddenByRoundingError(NotWorthError):
+    """Float32 products hide a wanted value, and continuing in float64 costs more than the alternative."""
+
+
 @dataclass(frozen=True)
 class Matrix:
     """A symmetric G: its size, G Q, its trace, and the rounding of its products."""

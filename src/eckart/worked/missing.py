@@ -134,7 +134,6 @@ def _check(table: sp.Matrix, holes: list[tuple[int, int]], k: int, iterations: i
     if not holes:
         raise InputError(tr('No entry is missing. Write ? where one is, such as "1 2; 2 ?; 3 6".'))
     whole("iterations", iterations, 1, 10_000)
-    whole("k", k, 1, min(table.rows - 1, table.cols))
     for j in range(table.cols):
         if sum(column == j for _, column in holes) == table.rows:
             raise InputError(
@@ -145,6 +144,7 @@ def _check(table: sp.Matrix, holes: list[tuple[int, int]], k: int, iterations: i
             raise InputError(
                 tr("Row {number} has no known entry, so nothing is known about it. Leave it out.", number=i + 1)
             )
+    whole("k", k, 1, min(table.rows - 1, table.cols))
 
 
 def _known_means(table: sp.Matrix, holes: list[tuple[int, int]]) -> list[Value]:

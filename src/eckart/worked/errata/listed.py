@@ -24,8 +24,8 @@ _ROWS = (
         mark("power iteration"),
         mark("Stop when two successive vectors are close."),
         mark(
-            "With a negative dominant eigenvalue they never are; with ties in modulus nothing "
-            "converges; the start must not be orthogonal to the answer."
+            "With a negative dominant eigenvalue they never are; with different eigenvalues of "
+            "equal modulus it does not converge; the start must not be orthogonal to the answer."
         ),
         a.stopping,
     ),

@@ -23,12 +23,13 @@ _WORDS = (
 CARDINAL = rf"(?:[1-9]|{'|'.join(_WORDS)})"
 _PART = r"(?:and a |e |y )?(?:hal(?:f|ves)|thirds?|quarters?|fifths?|mezz[oi]|terz[oi]|quart[oi]|medi[oa]s?|tercios?)"
 _WORD = re.compile(rf"(?i)(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-]|\s+{_PART}\b)")
+_JOINED = re.compile(rf"(?i)(?<=\w)\s+(?:and|ed?|y|и)\s+(?={CARDINAL}(?![\w-]))")  # rows one and three
 _CLAUSE = re.compile(r"(?:[^,;:=≈.()\[\]{}\n]|(?<=\d)[.,](?=\d))+")
 _SHARE = r"\d+(?:[.,]\d+)?\s*%"
 
 
 def with_figures(text: str) -> str:
-    """Number words as figures, in clauses with one of them and no figure but a share in per cent.
+    """Number words as figures, in clauses with one of them, or a list, and no figure but a share in per cent.
 
     >>> with_figures("one is enough, sigma = 3, 1"), with_figures("k = due")
     ('1 is enough, sigma = 3, 1', 'k = 2')
@@ -39,7 +40,8 @@ def with_figures(text: str) -> str:
 
 
 def _figure(clause: str) -> str:
-    alone = len(_WORD.findall(clause)) == 1 and not re.search(r"\d|sqrt|cbrt", re.sub(_SHARE, "", clause))
+    separate = len(_WORD.findall(clause)) - len(_JOINED.findall(clause))
+    alone = separate == 1 and not re.search(r"\d|sqrt|cbrt", re.sub(_SHARE, "", clause))
     return _WORD.sub(lambda word: str(number_of(word[0])), clause) if alone else clause
 
 

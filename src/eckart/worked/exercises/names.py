@@ -139,9 +139,10 @@ def _indexed(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     match = re.fullmatch(r"(.*[^\W\d])_?\s?\(?([1-9]\d?)\)?[yY]?", name)  # r_1y is that of x_1 and y
     if match:
         for i, target in enumerate(targets):
-            if _place(target) and _normal(match[1]) in _names(target.names):
+            base, names = _normal(match[1]), _names(target.names)
+            if _place(target) and base in names:
                 return (i, 0) if match[2] == _place(target) else None
-            if _normal(match[1]) in _names(target.names) and int(match[2]) <= _count(target):
+            if (base in names or any(_alike(base, one) for one in names)) and int(match[2]) <= _count(target):
                 return i, int(match[2])
     return None
 

@@ -20,7 +20,9 @@ _NOUN = "|".join(sorted((word for words in SIDES.values() for word in words), ke
 _LIST = re.compile(
     rf"(?i)(?<![\w-])({_ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ORDINAL})*)\s+({_NOUN})(?=\s*(?:[,;.()\n]|$|->))"
 )
-_FIRST = re.compile(rf"(?i)(?<![\w-])(?:{_WORDS[0]})\s+({CARDINAL})\s+({_NOUN})(?!\w)")
+_FIRST = re.compile(
+    rf"(?i)(?<![\w-])(?:(?:{_WORDS[0]})\s+({CARDINAL})|({CARDINAL})\s+(?:{_WORDS[0]}))\s+({_NOUN})(?!\w)"
+)
 _RANGE = re.compile(rf"(?i)(?<![\w-])({_NOUN})\s+([1-9])\s?(?:-|to|through|al?|до)\s?([1-9])(?![\w.,]|\s*[-+*/^])")
 
 
@@ -29,12 +31,12 @@ def with_numbers(text: str) -> str:
 
     >>> with_numbers("the first and third columns, r = 0.5"), with_numbers("terza colonna")
     ('the columns 1, 3, r = 0.5', 'colonna 3')
-    >>> with_numbers("the first three rows; rows 1-3"), with_numbers("le prime due colonne")
-    ('the rows 1, 2, 3; rows 1, 2, 3', 'le colonne 1, 2')
+    >>> with_numbers("the first three rows; rows 1-3"), with_numbers("las dos primeras columnas")
+    ('the rows 1, 2, 3; rows 1, 2, 3', 'las columnas 1, 2')
     >>> with_numbers("2-й столбец"), with_numbers("first column of V: (1, 2)")
     ('столбец 2', 'first column of V: (1, 2)')
     """
-    text = _FIRST.sub(lambda found: f"{found[2]} {_listed(1, number_of(found[1]))}", text)
+    text = _FIRST.sub(lambda found: f"{found[3]} {_listed(1, number_of(found[1] or found[2]))}", text)
     text = _RANGE.sub(lambda found: f"{found[1]} {_listed(int(found[2]), int(found[3]))}", text)
     return _LIST.sub(
         lambda found: f"{found[2]} {', '.join(map(_number, re.findall(_ORDINAL, found[1], re.IGNORECASE)))}", text

@@ -17,7 +17,7 @@ _NEUTRAL = """
     entry entries component components number numbers unit first second third point points user users item items score
     scores exactly exact about approximately approx ca circa roughly plus equals equal gives obtain find found here
     where edge edges pair pairs ans sol res final i.e col cols vec vecs val vals rounded
-    just only becomes become
+    just only becomes become diventa diventano становится
     keep choose pick take tengo teniamo scelgo scegliamo elijo elegimos выбираем оставляем берём
     need needed suffice suffices enough required sono ne bastano basta servono bastan basta hacen falta se necesitan
     нужно достаточно требуется хватает
@@ -55,7 +55,10 @@ _ARTICLES = """
     a an the of for is are in on to il lo la i gli le l un uno una di del della dei delle degli dell per el los las de
     al en для из в на это
 """
-_UNITS = "singular singolare singolari singulares сингулярное сингулярных сингулярные principal principali principales"
+_UNITS = """
+    singular singolare singolari singulares сингулярное сингулярных сингулярные principal principali principales
+    frobenius norm norma фробениуса норме
+"""
 _ENOUGH = "enough suffice suffices basta bastano bastan хватает достаточно"
 _CHANGING = """
     not no never none neither nor without except unlike wrong false different isn aren doesn don cannot more
@@ -76,7 +79,18 @@ METHOD = r"\s+(?:by|using|via|mediante|tramite|usando|con|with|методом|с
 """Words that introduce how something was found, not what it is."""
 SIDES = {
     "rows": {"row", "rows", "riga", "righe", "fila", "filas", "строка", "строки", "строк"},
-    "columns": {"column", "columns", "colonna", "colonne", "columna", "columnas", "столбец", "столбцы", "столбцов"},
+    "columns": {
+        "column",
+        "columns",
+        "colonna",
+        "colonne",
+        "columna",
+        "columnas",
+        "столбец",
+        "столбца",
+        "столбцы",
+        "столбцов",
+    },
 }
 _EXTREMES = {
     "largest": {"max", "maximum", "maximal", "largest", "greatest", "biggest", "dominant", "leading", "dom", "massimo",

@@ -32,7 +32,7 @@ const percent = (x, places = 1) => { // less than everything is never rounded up
   return `${up ? (Math.floor(f * x) / 10 ** places).toFixed(places) : (100 * x).toFixed(places)}\u00a0%`;
 };
 // A long name is cut in the middle. Names with the same beginning keep the part in which they differ (short_names.py).
-const middle = (text, length) => {
+const inMiddle = (text, length) => {
   if (text.length <= length) return text;
   const tail = Math.floor((length - 1) / 3);
   return text.slice(0, length - 1 - tail) + "…" + text.slice(text.length - tail);
@@ -43,10 +43,10 @@ const differing = (text, start, end, length) => {
   start = text.slice(0, start).lastIndexOf(" ") + 1;
   const stop = end ? text.indexOf(" ", text.length - end) : -1;
   const part = text.slice(start, stop >= 0 ? stop : text.length), head = Math.min(start, Math.max(Math.floor(length / 4) - 1, 0));
-  return start ? text.slice(0, head).trimEnd() + "…" + middle(part, length - head - 1) : middle(part, length);
+  return start ? text.slice(0, head).trimEnd() + "…" + inMiddle(part, length - head - 1) : inMiddle(part, length);
 };
 const shortNames = (names, length) => {
-  const short = new Map(names.map((name) => [name, middle(name, length)])), groups = new Map();
+  const short = new Map(names.map((name) => [name, inMiddle(name, length)])), groups = new Map();
   for (const name of short.keys()) {
     const start = name.slice(0, length >> 1);
     if (name.length > length) groups.set(start, [...(groups.get(start) || []), name]);
@@ -60,7 +60,7 @@ const shortNames = (names, length) => {
 };
 const cutter = (names) => {
   const made = {};
-  return (name, length) => (name.length <= length ? name : (made[length] ??= shortNames(names, length)).get(name) ?? middle(name, length));
+  return (name, length) => (name.length <= length ? name : (made[length] ??= shortNames(names, length)).get(name) ?? inMiddle(name, length));
 };
 const cutRow = cutter(rowNames), cutColumn = cutter(columnNames);
 

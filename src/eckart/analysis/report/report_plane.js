@@ -107,7 +107,7 @@ const label = () => {
     taken.push(boxes[side]);
     words.push({ value: xy, label: { show: true, position: side ? "left" : "right", distance: 6, formatter: () => text, textBorderColor: colour("paper"), textBorderWidth: 3, ...style } });
   };
-  for (const { at: xy, name } of seen.middles) { const [x, y] = at(xy); if (inside(x, y)) write(middle(name, 22), x, y, xy, { color: colour("ink"), fontSize: 12.5, fontWeight: 700 }); }
+  for (const { at: xy, name } of seen.middles) { const [x, y] = at(xy); if (inside(x, y)) write(inMiddle(name, 22), x, y, xy, { color: colour("ink"), fontSize: 12.5, fontWeight: 700 }); }
   for (const { j, at: xy } of seen.tips) { const [x, y] = at(xy); if (inside(x, y)) write(cutColumn(columnNames[j], 22), x, y, xy, { color: colour("arrow-ink"), fontSize: 12, fontWeight: 600 }); }
   const order = Array.from({ length: pixels.length / 2 }, (_, i) => i).filter((i) => inside(pixels[2 * i], pixels[2 * i + 1]));
   const far = (i) => Math.hypot(pixels[2 * i] - origin[0], pixels[2 * i + 1] - origin[1]);

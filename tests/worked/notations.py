@@ -126,7 +126,8 @@ def write(target: Target, notation: Notation, rng: Random) -> str:
         body = notation.numbers(value)
         body = notation.vector.replace("{}", body) if rng.random() < 0.3 and notation.between != "; " else body
     elif target.form in {"directions", "scores"} and rng.random() < 0.5 and value.rows > 1:
-        body = notation.columns(value)
+        # The columns, or the scores of each row. One score in parentheses, (9,487), could be two numbers.
+        body = notation.columns(value.T if target.by_row and value.cols > 1 else value)
     else:
         body = notation.grid(value)
     name = target.names[int(rng.integers(len(target.names)))]

@@ -61,11 +61,30 @@ class one_blas_thread:
 @lru_cache(maxsize=1)
 def _libraries() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
     """(get, set) the number of threads of each BLAS library of this process."""
+    return [_calls(library) for library in _controllers()]
+
+
+@lru_cache(maxsize=1)
+def largest_unpacked_product() -> int:
+    """Largest m n k for which BLAS multiplies m x k and k x n matrices without copying them first; 0 if it always does.
+
+    OpenBLAS decides by this number where it has AVX-512 kernels (kernel/x86_64/*gemm_small_kernel_permit_skylakex.c).
+    """
+    return _UNPACKED if any(getattr(b, "architecture", None) in _AVX512 for b in _controllers()) else 0
+
+
+_UNPACKED = 1_000_000
+_AVX512 = ("SkylakeX", "Cooperlake", "SapphireRapids")
+
+
+@lru_cache(maxsize=1)
+def _controllers() -> list[Any]:
+    """threadpoolctl's handle of each BLAS library of this process."""
     # Created after NumPy and SciPy have loaded their BLAS; finding libraries takes milliseconds, hence the cache.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return [_calls(library) for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
 def _calls(library: Any) -> tuple[Callable[[], int], Callable[[int], None]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from eckart.arrays import Array, astype, empty_rows, is_numpy, namespace
+from eckart.engine.backends.normal import Factor, factor_for
 from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.parallel import each, fold
 
@@ -203,25 +204,19 @@ class DenseProducts:
         count = max(1, min(_SEGMENTS, rows // 64, _ACCUMULATOR_BYTES // (8 * columns * (columns + 2))))
         return min(rows, max(-(-rows // count) + 1, -(-_SERIAL_WORK // columns)))
 
-    def _product(self, block: Array, factor: Array | None, *, gram: bool) -> Array | None:
+    def _product(self, block: Array, factor: Array | Factor | None, *, gram: bool) -> Array | None:
         if gram:
             return self._cross(block)
         return None if factor is None else self._normal(block, factor)
 
-    def _normal_operand(self, right: Array) -> Array:
-        """Q, or Q^T row by row, in the precision of the products."""
+    def _normal_operand(self, right: Array) -> Array | Factor:
+        """Q in the precision of the products and, for NumPy rows, in the layout that they need."""
         factor = self._operand(right)
-        return np.ascontiguousarray(factor.T) if self.by_rows else factor
+        return factor_for(factor) if self.by_rows else factor
 
-    def _normal(self, block: Array, factor: Array) -> Array:
-        """A^T (A Q), or its transpose where Q is given by rows."""
-        if not self.by_rows:
-            return self._down(block, block @ factor)
-        if block.dtype == np.float64:
-            return (factor @ block.T) @ block
-        # In float32 BLAS is fastest where the sum over the rows of a block is not over the longer stride.
-        image = block @ factor.T
-        return image.T @ block if block.strides[0] >= block.strides[1] else self._down(block, image).T
+    def _normal(self, block: Array, factor: Array | Factor) -> Array:
+        """A^T (A Q), or its transpose for NumPy rows."""
+        return factor.normal(block) if self.by_rows else self._down(block, block @ factor)
 
     # Sums over the rows of a block. `additions` counts their roundings.
 
@@ -242,7 +237,7 @@ class DenseProducts:
 
     @property
     def by_rows(self) -> bool:
-        """Whether (A^T A Q)^T is formed, from Q^T: BLAS is a sixth faster if all operands have the same layout."""
+        """Whether (A^T A Q)^T is formed: BLAS is a sixth faster if all operands have the same layout."""
         return is_numpy(self.rows.prototype)
 
     def _sum(

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 import eckart as ek
 from eckart.engine.certificate import coupling_factor
-from eckart.engine.lanczos.finish import Errors, Known, Statement, with_rounding
+from eckart.engine.lanczos import outcome
+from eckart.engine.lanczos.finish import Errors, Known, Statement, measure, with_rounding
 
 
 def ruled(seed: int, rule: str) -> tuple[np.ndarray, int]:
@@ -157,3 +158,26 @@ def test_bounds_of_the_whole_basis_need_no_eigenvectors_of_it() -> None:
     leading = Known(values[:5], factor @ vectors[:, :5], [statement], basis)
     wanted = with_rounding(every, statement, errors, 5)
     np.testing.assert_allclose(with_rounding(leading, statement, errors, 5), wanted, rtol=1e-13)
+
+
+def test_rounding_is_measured_with_as_few_columns_as_the_tolerance_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    widths, refined = [], []
+
+    def spied(*arguments: object) -> tuple[Errors, object]:
+        found = measure(*arguments)
+        widths.append(arguments[5])
+        refined.append(found[1] is not None)
+        return found
+
+    monkeypatch.setattr(outcome, "measure", spied)
+    rng = np.random.default_rng(9)
+    data = (rng.standard_normal((1500, 800)) * 0.95 ** np.arange(800)).astype(np.float32)
+    truth = np.linalg.svd(data.astype(np.float64), compute_uv=False)
+    for tolerance in (1e-3, 1e-5, 5e-6, 1e-8):
+        bounds = ek.decompose(data, "svd", k=5, solver="lanczos", tol=tolerance).certificate
+        assert bounds.proved
+        assert np.all(bounds.lower <= truth[:5] * (1 + 1e-13))
+        assert np.all(bounds.upper >= truth[:5] * (1 - 1e-13))
+    assert widths[0] == 8
+    assert max(widths) > 8
+    assert (refined[0], refined[-1]) == (False, True)

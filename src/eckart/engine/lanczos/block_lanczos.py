@@ -37,10 +37,10 @@ from eckart.engine.lanczos.goal import (
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead, product_of
 from eckart.engine.lanczos.next_block import extended, probes_fit
 from eckart.engine.lanczos.outcome import Outcome, conclude
-from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound
+from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import kept_vectors, retained_bound
-from eckart.engine.lanczos.rounding import WIDTH, ErrorMeter
+from eckart.engine.lanczos.rounding import ErrorMeter
 from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
 from eckart.engine.threads import one_blas_thread
 
@@ -268,11 +268,14 @@ class _Run:
         products = 1.5 * self.matrix.product_error if self.exact else 3.0 * basis.noise * basis.size**0.5
         return float(self.caution * np.sqrt(basis.count) * (own + products))
 
-    @property
-    def expected_projected_error(self) -> float:
-        """Estimate of ||T* - T|| from the rounding of an entry of T; WIDTH random combinations measure it."""
-        count = self.basis.count
-        return float(1.5 * self.caution * self.basis.noise * (count + (WIDTH * count) ** 0.5))
+    def expected_measurement(self, width: int) -> tuple[float, float]:
+        """Estimates of what `width` random combinations show for ||E|| and ||T* - T||, from the rounding of T.
+
+        For an E of independent entries e, ||E Z|| is about e sqrt(D) (sqrt(n) + sqrt(r)), and ||M^T E Z|| likewise.
+        """
+        quantile = length_quantile(self.budget.total / 64, width)
+        entry = self.caution * self.basis.noise * self.basis.count**0.5 / quantile
+        return entry * (self.basis.size**0.5 + width**0.5), entry * (self.basis.count**0.5 + width**0.5)
 
     # Upper bounds
 

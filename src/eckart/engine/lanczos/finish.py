@@ -13,7 +13,7 @@ With t_i, the upper bound from T, sqrt(1 + a) R and s, and d = t_i - s > 0, the 
 
 A loss of orthogonality d = ||I - M^T M|| adds 4 d theta_1.
 
-Products in float64: ||E|| is measured during the run. Products in float32: one float64 pass over M Z (16 random
+Products in float64: ||E|| is measured during the run. Products in float32: one float64 pass over M Z (8 to 16 random
 combinations) measures all of them. If the bounds are then wider than requested, the same pass also multiplies the
 wanted Ritz vectors, whose values, residuals and bounds are then those of float64 (Rayleigh-Ritz).
 """
@@ -88,11 +88,16 @@ def _metered(basis: Basis) -> float:
 
 
 def measure(
-    evidence: Evidence, matrix: Matrix, rng: np.random.Generator, budget: FailureBudget, ritz: np.ndarray | None = None
+    evidence: Evidence,
+    matrix: Matrix,
+    rng: np.random.Generator,
+    budget: FailureBudget,
+    ritz: np.ndarray | None = None,
+    width: int = WIDTH,
 ) -> tuple[Errors, Refined | None]:
     """Measure the errors of the run.
 
-    Float32 products need one float64 pass, which also refines the Ritz vectors M `ritz`.
+    Float32 products need one float64 pass with `width` random columns, which also refines the Ritz vectors M `ritz`.
     """
     basis, phase = evidence.basis, evidence.phase
     main_loss = basis.orthogonality_loss(rng, budget.spend("rounding"))
@@ -102,11 +107,11 @@ def measure(
         errors = Errors(main, main, main_loss, matrix.product_error, probe, probe_loss)
         return _sharpened(errors, evidence, matrix), None
     backend, product_error = matrix.backend, matrix.product_error
-    factor = rng.standard_normal((basis.count, WIDTH))
+    factor = rng.standard_normal((basis.count, width))
     pieces = [backend.times(basis.vectors, factor)]
     second = None
     if phase is not None:
-        second = rng.standard_normal((phase.basis.count, WIDTH))
+        second = rng.standard_normal((phase.basis.count, width))
         pieces.append(backend.times(phase.basis.vectors, second))
     vectors = None
     if ritz is not None:
@@ -114,12 +119,12 @@ def measure(
         pieces.append(vectors)
     xp = namespace(pieces[0])
     product = matrix.exact(xp.concat(pieces, axis=1) if len(pieces) > 1 else pieces[0])
-    seen = product[:, :WIDTH]
+    seen = product[:, :width]
     main = measured_error(backend, basis, factor, seen, product_error, budget.spend("rounding"))
     projected = measured_projected_error(backend, basis, factor, seen, product_error, budget.spend("rounding"))
     probe = 0.0
     if phase is not None and second is not None:
-        seen = product[:, WIDTH : 2 * WIDTH]
+        seen = product[:, width : 2 * width]
         seen = backend.subtract(seen + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, seen))
         probe = measured_error(backend, phase.basis, second, seen, product_error, budget.spend("rounding"))
     refined = None

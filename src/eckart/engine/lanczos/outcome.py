@@ -20,7 +20,7 @@ from eckart.engine.lanczos.finish import (
     measure,
     refine,
 )
-from eckart.engine.lanczos.rounding import lengths
+from eckart.engine.lanczos.rounding import WIDTH, WIDTHS, lengths
 from eckart.engine.lanczos.terms import Assessment, Pairs
 from eckart.engine.solution import is_accurate, is_undecided
 
@@ -81,10 +81,8 @@ class _Bounded:
 def _bounded(run: _Run, state: Assessment) -> _Bounded:
     """Measure rounding errors and evaluate the bounds with them."""
     evidence, k = run.evidence(), state.k
-    # Kernels that multiply tiles of columns are so fast that converting the rows to float64 takes most of this pass.
-    refining = not run.exact and (run.matrix.tile > 1 or _float32_is_too_coarse(run, state))
-    wanted = _leading(run, state) if refining else None
-    errors, refined = measure(evidence, run.matrix, run.rng, run.budget, wanted)
+    wanted, width = (None, WIDTH) if run.exact else _columns_to_verify(run, state, evidence)
+    errors, refined = measure(evidence, run.matrix, run.rng, run.budget, wanted, width)
     run.passes += 0 if run.exact else 1
     lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     if refined is None and run.may_continue and _refining_pays(run, state, lower, upper, errors):
@@ -190,13 +188,51 @@ def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.nd
     return refined <= allowed or run.passes >= _MANY or not _proved(run, state, lower, upper)
 
 
-def _float32_is_too_coarse(run: _Run, state: Assessment) -> bool:
-    """Whether float32 errors are expected to make bounds wider than the tolerance: eta_T on both sides."""
+def _columns_to_verify(run: _Run, state: Assessment, evidence: Evidence) -> tuple[np.ndarray | None, int]:
+    """(coefficients of the Ritz vectors to refine, or None; random columns): as few columns as the goal allows.
+
+    Fewer random columns show a larger error, by which the bounds grow, but cost less. If even the most columns leave
+    bounds wider than the tolerance, the Ritz vectors are refined, and the errors matter only for the complement.
+    """
+    # Kernels that multiply tiles of columns are so fast that converting the rows to float64 takes most of this pass.
+    if run.matrix.tile > 1:
+        return _leading(run, state), WIDTH
+    for width in WIDTHS:
+        if _enough_columns(run, state, evidence, width):
+            return None, width
+    wanted = _leading(run, state)
+    held, last = wanted.shape[1], float(state.values[state.k - 1])
+    if held == len(state.values):
+        return wanted, WIDTH
+    error = 2.0 * run.expected_measurement(WIDTHS[0])[0]
+    beyond = max(float(state.values[held]), _complement_with(evidence, error)) + error
+    separated = last - beyond >= 0.5 * (last - float(state.values[held])) > 0.0
+    return wanted, WIDTHS[0] if separated else WIDTH
+
+
+def _enough_columns(run: _Run, state: Assessment, evidence: Evidence, width: int) -> bool:
+    """Whether bounds are expected to be within the tolerance with what `width` random columns show of float32 errors.
+
+    ||T* - T|| counts on both sides. ||E|| raises the bound s of the complement, and values by ||E||^2 / (theta_k - s).
+    """
     if state.upper is None:
-        return True
+        return False
     k, last = state.k, max(float(state.values[state.k - 1]), 0.0)
+    error, projected = run.expected_measurement(width)
     not_converged = float(np.max(state.upper[:k] - state.values[:k]))
-    return not_converged + 2.0 * run.expected_projected_error > 2.0 * run.tolerance * last
+    if width < WIDTH:
+        gap = last - _complement_with(evidence, error)
+        if gap <= 0.0:
+            return False
+        not_converged += (float(np.sum(state.residuals[:k] ** 2)) + error**2) / gap
+    return not_converged + 2.0 * projected <= 2.0 * run.tolerance * last
+
+
+def _complement_with(evidence: Evidence, error: float) -> float:
+    """The bound of the complement with another error; infinite if anything but joined probes bounds it."""
+    if evidence.ride_along is None or evidence.phase is not None:
+        return float(np.inf)
+    return evidence.ride_along.bound_with(error, sharp=False)
 
 
 def _leading(run: _Run, state: Assessment) -> np.ndarray:

@@ -1,0 +1,66 @@
+"""Products with tiles of blocks are those of whole blocks, for every layout, and bounds are true with both."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import eckart as ek
+from eckart.engine import threads
+from eckart.engine.backends import normal
+from eckart.engine.backends.normal import Tiled, Whole, factor_for
+
+
+def laid_out(data: np.ndarray, layout: str) -> np.ndarray:
+    if layout == "strided":
+        wider = np.zeros((2 * data.shape[0], 3 * data.shape[1]), data.dtype)
+        wider[::2, ::3] = data
+        return wider[::2, ::3]
+    return np.asarray(data, order="F" if layout == "columns" else "C")
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("rows", "columns", "width"), [(1, 1, 1), (1, 700, 8), (37, 5, 3), (128, 512, 32), (300, 1025, 16), (129, 1537, 24)]
+)
+def test_tiles_sum_to_the_product(rows: int, columns: int, width: int, dtype: type, layout: str) -> None:
+    rng = np.random.default_rng(rows + columns)
+    data = rng.standard_normal((rows, columns)).astype(dtype)
+    right = rng.standard_normal((columns, width)).astype(dtype)
+    truth = (data.astype(float).T @ (data.astype(float) @ right.astype(float))).T
+    block, size = laid_out(data, layout), np.linalg.norm(data.astype(float)) ** 2 * np.linalg.norm(right)
+    for factor in (Tiled.of(right, 1_000_000), Tiled.of(right, 40_000), Tiled.of(right, 1), Whole(right)):
+        assert np.abs(factor.normal(block) - truth).max() <= 4.0 * np.finfo(dtype).eps * size
+
+
+@pytest.mark.parametrize(
+    ("libraries", "product"),
+    [(["SkylakeX", "SkylakeX"], 1_000_000), (["Cooperlake"], 1_000_000), (["Haswell"], 0), ([None], 0), ([], 0)],
+)
+def test_blas_decides(monkeypatch: pytest.MonkeyPatch, libraries: list[str | None], product: int) -> None:
+    controllers = [SimpleNamespace(architecture=name) if name else SimpleNamespace() for name in libraries]
+    monkeypatch.setattr(threads, "_controllers", lambda: controllers)
+    threads.largest_unpacked_product.cache_clear()
+    try:
+        assert threads.largest_unpacked_product() == product
+        assert isinstance(factor_for(np.ones((900, 16))), Tiled if product else Whole)
+        assert isinstance(factor_for(np.ones((900, 64))), Whole)
+    finally:
+        threads.largest_unpacked_product.cache_clear()
+
+
+@pytest.mark.parametrize("product", [0, 1_000_000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bounds_hold_with_and_without_tiles(monkeypatch: pytest.MonkeyPatch, product: int, dtype: type) -> None:
+    monkeypatch.setattr(normal, "largest_unpacked_product", lambda: product)
+    rng = np.random.default_rng(5)
+    data = (rng.standard_normal((1400, 700)) * np.geomspace(1, 0.01, 700)).astype(dtype)
+    truth = np.linalg.svd(data.astype(float), compute_uv=False)
+    for given in (data, np.ascontiguousarray(data.T)):
+        found = ek.decompose(given, "svd", k=6, solver="lanczos").certificate
+        assert found.proved
+        assert np.all(found.lower <= truth[:6] * (1 + 1e-13))
+        assert np.all(found.upper >= truth[:6] * (1 - 1e-13))

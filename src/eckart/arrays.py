@@ -97,7 +97,10 @@ def to_numpy(array: Array) -> np.ndarray:
         return np.asarray(array.detach().cpu().numpy())
     if hasattr(array, "get"):
         return np.asarray(array.get())
-    return np.from_dlpack(array)
+    try:
+        return np.from_dlpack(array)
+    except BufferError:  # NumPy 2.0 exports no array that is read-only
+        return np.asarray(array)
 
 
 def from_numpy(array: np.ndarray, prototype: Array) -> Array:

@@ -27,12 +27,14 @@ def with_footer_changed(path: Path, before: bytes, after: bytes) -> Path:
 # Thrift's compact protocol: a field is a byte (distance to the last field, type), numbers are zigzag varints.
 OPTIONAL, REQUIRED = b"\x25\x02", b"\x25\x00"
 ROWS_20, ROWS_12 = b"\x16\x28", b"\x16\x18"
+HISTOGRAM = "histogram" if int(pa.__version__.partition(".")[0]) >= 19 else "Unexpected end of stream"
+"""Older versions of PyArrow write no histograms of levels, and see that the levels are missing."""
 
 
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        (OPTIONAL, REQUIRED, "histogram"),  # PyArrow ends the process when it is asked for the metadata of the column
+        (OPTIONAL, REQUIRED, HISTOGRAM),  # PyArrow ends the process when it is asked for the metadata of the column
         (ROWS_20, ROWS_12, "the row groups have 20 rows, but the file declares 12"),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import eckart as ek
@@ -28,7 +29,7 @@ def warehouse(tmp_path_factory):
     secret = path.with_name("secret.csv")
     secret.write_text("x\n1\n2\n")
     with duckdb.connect(str(path)) as connection:
-        connection.register("frame", FRAME)
+        connection.register("frame", pa.Table.from_pandas(FRAME, preserve_index=False))
         connection.execute("create table readings as select * from frame")
         connection.execute("create view half as select a, b from readings where kind = 'u'")
         connection.execute(f"create view outside as select * from read_csv('{secret}')")
@@ -133,7 +134,6 @@ def server(tmp_path_factory):
 
 
 def test_postgresql_by_adbc(server):
-    import pyarrow as pa
     from adbc_driver_postgresql import dbapi
 
     with dbapi.connect(server) as connection:

@@ -261,11 +261,13 @@ def test_a_symmetric_market_file(tmp_path):
 def test_converted_once(tmp_path, kind):
     write, truth = FILES[kind]
     goal = tmp_path / ("out.npz" if sp.issparse(truth) else "out.npy")
-    said = convert(write(tmp_path), goal)
-    assert "500 rows" in said
+    source = write(tmp_path)
+    assert "500 rows" in convert(source, goal)
     found = sp.load_npz(goal).toarray() if sp.issparse(truth) else np.load(goal)
     np.testing.assert_array_equal(found, truth.toarray() if sp.issparse(truth) else truth)
     with pytest.raises(FileError, match="already exists"):
+        convert(source, goal)
+    with pytest.raises(ParameterError, match="which is an input"):
         convert(goal, goal)
 
 

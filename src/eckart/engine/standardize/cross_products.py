@@ -16,7 +16,7 @@ from eckart.engine.parallel import fold
 Edges = tuple[tuple[int, int], ...]
 Sums = list[np.ndarray]
 
-_BLOCK_ROWS, _BLOCK_ENTRIES, _CACHED = (520, 2000), 2**16, 400
+_BLOCK_ROWS, _BLOCK_ENTRIES, _CACHED = (520, 2500), 2**16, 400
 """Minimum and maximum rows of a block, minimum entries, and maximum columns for which a sum of products stays in cache.
 
 Each product has as many roundings as the block has rows, so the error bound is proportional to them. With 2000 rows

@@ -216,6 +216,32 @@ def test_a_signal_at_any_moment_leaves_no_folder(tmp_path):
         assert not list(place.iterdir())
 
 
+INTERRUPTED = textwrap.dedent("""
+    import sys
+    import eckart.spool as spool
+
+    removed = spool._empty
+
+    def interrupted(folder):
+        spool._empty = removed
+        raise KeyboardInterrupt
+
+    try:
+        with spool.Spool(sys.argv[1]) as folder:
+            (folder / "data").write_text("data")
+            spool._empty = interrupted
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        assert folder.exists()
+""")
+
+
+def test_a_second_interrupt_during_the_removal_leaves_no_folder(tmp_path):
+    """Two Ctrl-C within a moment: the second one strikes in the block that removes the folder."""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", INTERRUPTED, str(tmp_path)], check=True, timeout=120)
+    assert not list(tmp_path.iterdir())
+
+
 def test_no_temporary_folder_at_all(monkeypatch):
     """Python looks for one by writing to each; the data are not to blame."""
 

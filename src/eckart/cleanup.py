@@ -1,11 +1,13 @@
 """Remove temporary files when a signal ends the process: SIGTERM and SIGHUP do not run `finally` blocks.
 
 The handler is installed only while there is something to remove, on the main thread, and only if nothing else handles
-the signal. Afterwards the signal ends the process as usual.
+the signal. Afterwards the signal ends the process as usual. What remains at exit is removed as well: a second Ctrl-C
+can interrupt a `finally` block.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import itertools
 import os
@@ -52,10 +54,16 @@ def removed_on_signal(remove: Callable[[], object]) -> Iterator[None]:
         discard(number)
 
 
-def _remove_and_end(number: int, _frame: FrameType | None) -> None:
+@atexit.register
+def remove_all() -> None:
+    """Call every function that was added by this process and not discarded."""
     for process, remove in list(_removers.values()):
         if process == os.getpid():
             with contextlib.suppress(Exception):
                 remove()
+
+
+def _remove_and_end(number: int, _frame: FrameType | None) -> None:
+    remove_all()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

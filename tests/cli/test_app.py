@@ -412,3 +412,38 @@ def test_standard_input_that_is_closed(command: str) -> None:
     )
     assert ended.returncode == 2
     assert "Standard input is closed" in ended.stderr
+
+
+LOST = """
+import os, signal, sys, time, weakref
+from eckart.cli import main
+from eckart.cli.app import Application
+from eckart.spool import Spool
+
+class Thing: pass
+
+def terminate(_):
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _ in range(1000): pass
+
+def run(self, console, *args, **extra):
+    spool, thing = Spool(sys.argv[1]), Thing()
+    reference = weakref.ref(thing, terminate)
+    del thing
+    time.sleep(float(sys.argv[2]))
+    return 0
+
+Application._run = run
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+@pytest.mark.parametrize("seconds", [60.0, 0.0])
+def test_termination_is_not_lost_in_a_callback(tmp_path, seconds):
+    """Python prints and drops exceptions in callbacks; commands then ran to their end and returned 0."""
+    command = [sys.executable, "-W", "ignore", "-c", LOST, str(tmp_path), str(seconds)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+    assert "Exception ignored" in ended.stderr
+    assert ended.returncode == 143
+    assert not list(tmp_path.iterdir())

@@ -17,9 +17,13 @@ from typing import Any, TextIO
 import click
 from click.exceptions import Abort, Exit
 
+from eckart import cleanup
 from eckart.cli.console import Console, one_line
 
 FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+_TERMINATION = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGALRM") if hasattr(signal, name))
+_GRACE = 3.0
+"""Seconds in which a terminated command may remove its files in order."""
 _TEACHING = {"worked", "exercise", "course", "errata"}
 """Commands whose messages are in the language of the user."""
 
@@ -45,20 +49,37 @@ def standard_input() -> TextIO:
 
 @contextlib.contextmanager
 def _terminated_in_order() -> Iterator[None]:
-    """End the command on SIGTERM as on any other error, so that drafts and temporary folders are removed."""
+    """End the command on SIGTERM as on any other error, so that drafts and temporary folders are removed.
+
+    Python loses an exception that is raised in a callback (of a weak reference, or of a library). So the command ends
+    immediately on a second signal, or if it still runs after some seconds.
+    """
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
+    handlers = {number: signal.getsignal(number) for number in _TERMINATION}
+
+    def end_now(_number: int, _frame: object) -> None:
+        cleanup.remove_all()
+        os._exit(TERMINATED)
 
     def end(_number: int, _frame: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second signal ends it immediately
+        for number in _TERMINATION:
+            signal.signal(number, end_now)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, _GRACE)
         raise SystemExit(TERMINATED)
 
     signal.signal(signal.SIGTERM, end)
     try:
         yield
+        if signal.getsignal(signal.SIGTERM) is end_now:
+            raise SystemExit(TERMINATED)
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if hasattr(signal, "setitimer") and signal.getsignal(signal.SIGTERM) is end_now:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number, handler in handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)
 
 
 class Application(click.Group):

@@ -28,19 +28,24 @@ _Source = TypeVar("_Source")
 
 @dataclass(frozen=True)
 class FileState:
-    """State of a file when it was opened; a change while it is being read is an error."""
+    """State of a file when it was opened; a change while it is being read is an error.
+
+    `status` is the time of the last change of content or attributes. Programs can reset the time of modification
+    (`cp -p`, `rsync -t`), but not this one.
+    """
 
     path: str
     """Absolute, because the working directory may change and workers have their own."""
     size: int
     changed: int
     inode: int = 0
+    status: int = 0
 
     @staticmethod
     def of(path: str) -> FileState:
         place = os.path.abspath(path)  # noqa: PTH100 - symbolic links stay as they were given
         found = Path(place).stat()
-        return FileState(place, found.st_size, found.st_mtime_ns, found.st_ino)
+        return FileState(place, found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
 
     def check(self, name: str, start: int, stop: int) -> None:
         """Refuse a file that has changed; `start` and `stop` are the rows about to be read."""
@@ -52,9 +57,12 @@ class FileState:
             ) from error
         if now != self:
             grown = "shrank" if now.size < self.size else "changed"
+            seen = f"{self.size:,} bytes before, {now.size:,} now"
+            if dataclasses.replace(now, status=self.status) == self:
+                seen = "same size and time of modification, but written again or with other permissions or links"
             raise FileError(
-                f"{name} {grown} while it was being read (rows {start + 1:,} to {stop:,}; {self.size:,} bytes before, "
-                f"{now.size:,} now). Wait until it is written completely, then start again."
+                f"{name} {grown} while it was being read (rows {start + 1:,} to {stop:,}; {seen}). Wait until it is "
+                "written completely, then start again."
             )
 
 

@@ -11,8 +11,12 @@ import sys
 import textwrap
 from pathlib import Path
 
+import h5py
 import numpy as np
+import pyarrow as pa
 import pytest
+import zarr
+from pyarrow import feather
 
 import eckart as ek
 from eckart.cli import main
@@ -154,6 +158,32 @@ class TestFilesThatChange:
 
         with pytest.raises(FileError, match=r"table.npy changed while it was being read"):
             ek.decompose(table, k=3, stream=True, callback=after(5, rewrite))
+
+    @pytest.mark.parametrize("kind", ["npy", "h5", "zarr", "arrow"])
+    def test_written_again_with_the_old_time(self, table, tmp_path, kind):
+        """As by `rsync --inplace -t`: same size and time of modification. The passes saw different numbers."""
+        numbers, path = np.load(table), tmp_path / f"other.{kind}"
+        if kind == "npy":
+            shutil.copy(table, path)
+        elif kind == "h5":
+            with h5py.File(path, "w") as file:
+                file["x"] = numbers
+        elif kind == "zarr":
+            zarr.create_array(str(path), data=numbers, chunks=(500, numbers.shape[1]), compressors=None)
+        else:
+            columns = {f"c{j}": np.ascontiguousarray(numbers[:, j]) for j in range(numbers.shape[1])}
+            feather.write_feather(pa.table(columns), path, compression="uncompressed", chunksize=500)
+
+        def rewrite():
+            file = path if path.is_file() else path / "c" / "1" / "0"
+            before, content = file.stat(), bytearray(file.read_bytes())
+            content[len(content) // 2] ^= 1
+            with file.open("r+b") as opened:
+                opened.write(content)
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+        with pytest.raises(FileError, match=r"changed while"):
+            ek.decompose(path, k=3, solver="lanczos", stream=True, memory="2MB", callback=after(2, rewrite))
 
     def test_removed(self, table):
         with pytest.raises(FileError, match=r"table.npy can no longer be read"):

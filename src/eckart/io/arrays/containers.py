@@ -259,7 +259,7 @@ def _stamp(file: Path) -> int:
         return 0
     if not stat.S_ISREG(found.st_mode):
         return 0
-    return hash((found.st_mtime_ns, found.st_size, found.st_ino)) & 0x7FFFFFFFFFFFFFFF | 1
+    return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)) & 0x7FFFFFFFFFFFFFFF | 1
 
 
 def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, unit: str) -> None:

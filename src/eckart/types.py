@@ -10,7 +10,8 @@ from eckart.kernel_pca.preimage import Preimages
 from eckart.kernel_pca.scan_kernels import KernelScan, KernelTrial
 from eckart.missing.fill import Filled
 from eckart.nmf.plsa import Plsa
-from eckart.rank.verdict import RankChoice, Verdict
+from eckart.rank.answer import Verdict
+from eckart.rank.verdict import RankChoice
 from eckart.result import SolveInfo
 from eckart.text import Table
 

@@ -12,7 +12,7 @@ from eckart.analysis.measures import complete, floats, nonzero_components
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
 from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
-from eckart.rank.verdict import ANY_NOISE, DECORRELATED, EQUALISED, RELATED, SPECTRAL_TESTS, TESTS
+from eckart.rank.verdict import ANY_NOISE, DECORRELATED, DROP, EQUALISED, RELATED, SPECTRAL_TESTS, TESTS
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -104,10 +104,9 @@ def _reason(choice: RankChoice, rule: str) -> str:
         return choice.summary
     if rule == "decorrelated":
         return f"Rule: {DECORRELATED} ({choice.neighbours:.2f}).{_range(choice)}"
-    if rule == "equalised":
-        return f"Rule: {EQUALISED}.{_range(choice)}"
-    if rule == "horn":
-        return f"Rule: {RELATED}.{_range(choice)}"
+    changed = {"equalised": EQUALISED, "horn": RELATED, "drop": DROP}
+    if rule in changed:
+        return f"Rule: {changed[rule]}.{_range(choice)}"
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
     because = ", because neighbouring columns are correlated" if choice.correlated and rule in ANY_NOISE else ""
     return f"Rule: {title}{because}.{_range(choice)}"

@@ -125,12 +125,15 @@ def _correlated(choice: RankChoice, e: Evidence) -> bool:
 def _related(choice: RankChoice, e: Evidence) -> bool:
     """Whether the tests and `gap` differ, and the residual is not independent noise.
 
-    There is no residual that could be noise if the tests find no end and `gap` finds it among the last directions.
+    There is no residual that could be noise if the tests find no end and `gap` finds it among the last directions, or
+    if the tests count most directions and `gap` even more.
     """
     if choice.apart is None or choice.k is None or not _checked(choice, e):
         return False
     if not choice.tested:
         return choice.apart > min(3 * e.short // 4, e.short - 2)
+    if e.short >= ENOUGH and choice.apart > choice.k > e.short // 2:
+        return True
     return choice.apart != choice.k and spectrum_is_wide(e.remainder(_most(choice)), e.rng(8))
 
 

@@ -29,10 +29,10 @@ import numpy as np
 
 from eckart.formatting import counted, percent
 from eckart.rank.evidence import Evidence
-from eckart.rank.noise import break_of_spectrum, spectrum_excess
+from eckart.rank.noise import break_of_spectrum, spectrum_may_be_wide
 from eckart.rank.smooth_noise import CORRELATION, above_smooth_noise, smooth_ratio
 from eckart.rank.verdict import ANY_NOISE, ENOUGH, TESTS, RankChoice
-from eckart.rank.white import white_spectra
+from eckart.rank.white import white_shares
 
 _FEWEST = 3
 """Minimum number of components for a test."""
@@ -40,17 +40,12 @@ _ROUNDING = 1e-12
 """Residuals up to this share of the variance count as zero."""
 _SMALL = 200_000
 """Entries up to which the whole spectrum is compared with that of independent noise."""
-_WIDE = 2.0
-"""Number of standard deviations beyond which the spread of the eigenvalues makes the number uncertain
-(`noise.spectrum_excess`).
-"""
 _STRONG = 1.4**2
 """Eigenvalue of a strong component, as a multiple of the largest of the noise."""
 _ONE_COLUMN = 0.8
 """Share of squared loadings from which a component counts as a single column."""
 _STRONGEST = 0.95
 """Maximum correlation of neighbouring columns of the noise that components are compared with."""
-_DRAWS = 199
 _WIDEST = 200
 """Maximum number of directions for which the whole spectrum is compared."""
 
@@ -208,9 +203,7 @@ def _undetected(e: Evidence, answers: _Answers) -> Certainty | None:
     k = answers.k
     if e.short - k < 2 or float(e.ratios[k:].sum()) <= _ROUNDING:
         return None
-    values = white_spectra(e.free_rows - k, e.columns - k, _DRAWS, e.rng(19))
-    shares = values[:, 0] / values.sum(axis=1)
-    usual, limit = float(np.median(shares)), float(np.quantile(shares, e.options.level))
+    usual, limit = white_shares(e.free_rows - k, e.columns - k, e.options.level)
     # Share of the largest noise eigenvalue times c, with the others unchanged: c u / (1 + (c - 1) u).
     if _STRONG * usual / (1.0 + (_STRONG - 1.0) * usual) > limit:
         return None
@@ -233,7 +226,9 @@ def _wide_spectrum(choice: RankChoice, e: Evidence, answers: _Answers) -> Certai
     """Components that do not stand apart, in noise that may be correlated."""
     k, gap = answers.k, answers.gap
     small = e.rows * e.columns <= _SMALL and e.has_table
-    if gap is None or gap >= k or choice.correlated or not small or spectrum_excess(e.remainder(k), e.rng(8)) <= _WIDE:
+    if gap is None or gap >= k or choice.correlated or not small:
+        return None
+    if not spectrum_may_be_wide(e.remainder(k), e.rng(8)):
         return None
     apart = f"Only {gap} component{'s' * (gap != 1)} clearly stand{'s' * (gap == 1)} apart"
     reason = (f"{apart}, and the eigenvalues of the residual spread wider "

@@ -18,12 +18,14 @@ from eckart.io.open_matrix import open_matrix
 from eckart.missing.fill import WAYS, How, fill, imputation_of, unmasked, with_matrix
 from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
+from eckart.rank.answer import Verdict
 from eckart.rank.assumptions import SMALL, with_assumptions
 from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
 from eckart.rank.certainty import certainty
 from eckart.rank.deterministic import by_edge
+from eckart.rank.drop import largest_drop
 from eckart.rank.edge_gap import by_gap
 from eckart.rank.elbow import by_elbow
 from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, of_kernel
@@ -35,7 +37,7 @@ from eckart.rank.redundant import without_redundant
 from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
 from eckart.rank.variance import by_energy, by_linear_energy, by_variance
-from eckart.rank.verdict import RankChoice, Verdict
+from eckart.rank.verdict import RankChoice
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
 
@@ -336,7 +338,8 @@ def _answers(
     if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
         return choice  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
-    return replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
+    choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
+    return replace(choice, drop=largest_drop(choice, tested or described))
 
 
 def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:

@@ -32,9 +32,10 @@ def _last_above(e: Evidence, edges: np.ndarray, columns: list[np.ndarray], quant
     while above and e.has_table:
         k = above[-1]
         # Rows without component k + 1 itself, which would make them unequal and hide it, and without the entries left
-        # out.
+        # out. But a component with a large part in one row may be the noise of that row.
         noise = columns[max(k, outliers)]
-        profile = row_profile(e.remainder(max(k, outliers) + 1))
+        removed = outliers + 1 if outliers > k else k + (not _is_one_row(e, k))
+        profile = row_profile(e.remainder(removed))
         edges[k] = upper_edge(noise, e.free_rows - k, quantile, taken=k, profile=profile)
         if _is_one_entry(e, k):
             outliers = max(outliers, min(k + 1, count - 1))
@@ -65,6 +66,11 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         return None, f"{more} components of similar size mask each other: they dominate the variances of the columns."
     reached = f"a component of pure noise can reach {percent(edges[k])}"
     return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {reached}."
+
+
+def _is_one_row(e: Evidence, place: int) -> bool:
+    """Whether one row has more of a component than any of n normal scores usually has: 3 log(n) / n."""
+    return e.largest_row(place) > 3.0 * float(np.log(e.rows)) / e.rows
 
 
 def _is_one_entry(e: Evidence, place: int) -> bool:

@@ -19,6 +19,8 @@ from eckart.rank.remainder import Remainder
 
 _GROUPS = 64
 _LARGEST = 16
+_LARGE = 5.0
+"""Multiple of the median of a row up to which entries count: 3.4 standard deviations of a normal distribution."""
 _CLEAR = 3.0
 """Standard errors by which the spread of row variances must exceed that of equal rows."""
 
@@ -100,14 +102,14 @@ def _grouped(profile: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def row_profile(remainder: Remainder) -> np.ndarray | None:
     """Variances of the rows of noise, up to a factor, or None if they may be equal.
 
-    They are the squared means of |e_ij| / b_j, which a single large entry changes little; b_j are the same means of the
-    columns. In rows of equal variance they vary by 4 (pi / 2 - 1) / columns. The excess over that is kept, and the rest
-    is shrunk.
+    They are the squared means of |e_ij| / b_j, each at most 5 times the median of its row, so that a single large entry
+    changes little; b_j are the same means of the columns, tiny if a column is nearly constant. In rows of equal
+    variance they vary by 4 (pi / 2 - 1) / columns. The excess over that is kept, and the rest is shrunk.
     """
     sizes = np.abs(remainder.noise)
     columns = sizes.mean(axis=0)
     used = columns > 0.0
-    rough = (sizes[:, used] / columns[used]).mean(axis=1) ** 2 if used.any() else np.zeros(1)
+    rough = _typical(sizes[:, used] / columns[used]) ** 2 if used.any() else np.zeros(1)
     mean = float(rough.mean())
     if not mean > 0.0:
         return None
@@ -119,3 +121,9 @@ def row_profile(remainder: Remainder) -> np.ndarray | None:
         return None
     true = (spread - chance) / (1.0 + chance)
     return np.asarray(np.maximum(1.0 + np.sqrt(true / spread) * (rough / mean - 1.0), 1e-6))
+
+
+def _typical(sizes: np.ndarray) -> np.ndarray:
+    """The mean of each row, with entries limited to a multiple of its median."""
+    limits = _LARGE * np.median(sizes, axis=1, keepdims=True)
+    return np.asarray(np.minimum(sizes, np.where(limits > 0.0, limits, np.inf)).mean(axis=1))

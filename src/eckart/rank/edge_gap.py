@@ -19,13 +19,10 @@ import numpy as np
 from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 from eckart.rank.smooth_noise import above_smooth_noise
-from eckart.rank.white import white_spectra
+from eckart.rank.white import white_ratio
 
 _RATIO = 2.2
 _RANGE, _FACTOR = 9.0, 1.5
-_DRAWS = 199
-_LARGE = 60
-"""With this many eigenvalues, the ratios of white noise are almost surely smaller."""
 _FEWEST = 4
 
 
@@ -36,10 +33,9 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
         return None, f"Needs at least {_FEWEST} components to compare neighbours; {known} are known."
     most = e.options.most or e.short
     ratios = e.ratios[:-1] / np.maximum(e.ratios[1:], 1e-300)
-    rng = e.rng(9)
     for k in e.falls(_RATIO)[::-1].tolist():
         smooth = _FACTOR * _RANGE ** (1.0 / max(e.short - k, 1))
-        limit = max(_RATIO, smooth, white_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level, rng))
+        limit = max(_RATIO, smooth, white_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level))
         if k > most:
             return None, f"Component {k} of at most {most} is clearly larger than the next; there may be more."
         if ratios[k - 1] > limit:
@@ -52,11 +48,3 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
         )
     largest = float(ratios[: max(3 * e.short // 4, 1)].max())
     return 0, f"No component explains more than {largest:.3g} times as much as the next."
-
-
-def white_ratio(rows: int, columns: int, level: float, rng: np.random.Generator) -> float:
-    """Upper limit of the ratio l_1 / l_2 of white noise at this level; 1 for large tables, where it is near 1."""
-    if not 2 <= min(rows, columns) <= _LARGE:
-        return 1.0
-    values = white_spectra(rows, columns, _DRAWS, rng)
-    return float(np.quantile(values[:, 0] / values[:, 1], level))

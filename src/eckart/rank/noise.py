@@ -12,11 +12,11 @@ import numpy as np
 
 from eckart.engine.backends.symmetric import leading_values
 from eckart.rank.destroy import flipped, permuted
+from eckart.rank.draws import Clear, excess_is_clear, rank_is_clear, until_clear
 from eckart.rank.remainder import Remainder, cross_products
 
-_DRAWS = 39
-_FAR = 3.2
-"""Number of standard deviations beyond which the spread of the eigenvalues indicates correlated noise."""
+_FAR, _WIDE = 3.2, 2.0
+"""Number of standard deviations beyond which the spread of the eigenvalues indicates correlated noise, or may."""
 _NEIGHBOURS = 16.0
 """The same for the sum of squares of two standardised correlations of neighbours."""
 _DOUBTFUL = 10.0
@@ -26,7 +26,7 @@ _ROUNDING = 1e-12
 _BREAK = 4.0
 _BEYOND = 1.25
 """Number of standard deviations beyond which eigenvalues are far from the others, and the factor relative to noise."""
-_EQUAL = 0.2
+_EQUAL, _EXCHANGEABLE = 0.2, 0.05
 
 Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
@@ -37,16 +37,26 @@ def is_white(remainder: Remainder, rng: np.random.Generator) -> bool:
     def white(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.standard_normal(table.shape)
 
-    observed, drawn = _compared(remainder, _inequality, white, rng)
-    mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
-    excess = [float(np.sum(np.maximum((part - mean) / deviation, 0.0) ** 2)) for part in (observed, *drawn)]
-    return bool(1 + np.sum(np.asarray(excess[1:]) >= excess[0]) > _EQUAL * (len(drawn) + 1))
+    def excess(observed: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+        mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
+        return np.asarray(np.sum(np.maximum((np.vstack([observed, drawn]) - mean) / deviation, 0.0) ** 2, axis=1))
+
+    def clear(observed: np.ndarray, drawn: np.ndarray) -> bool:
+        found = excess(observed, drawn)
+        return rank_is_clear(float(found[0]), found[1:], _EQUAL)
+
+    found = excess(*_compared(remainder, _inequality, white, rng, clear))
+    return bool(1 + np.sum(found[1:] >= found[0]) > _EQUAL * len(found))
 
 
 def rows_are_exchangeable(remainder: Remainder, rng: np.random.Generator) -> bool:
     """Whether rows differ no more in variance than they do with shuffled columns, at a level of 5 %."""
-    observed, drawn = _compared(remainder, _inequality, permuted, rng)
-    return bool(1 + np.sum(drawn[:, 0] >= observed[0]) > 0.05 * (len(drawn) + 1))
+
+    def clear(observed: np.ndarray, drawn: np.ndarray) -> bool:
+        return rank_is_clear(float(observed[0]), drawn[:, 0], _EXCHANGEABLE)
+
+    observed, drawn = _compared(remainder, _inequality, permuted, rng, clear)
+    return bool(1 + np.sum(drawn[:, 0] >= observed[0]) > _EXCHANGEABLE * (len(drawn) + 1))
 
 
 def neighbours_are_correlated(found: Remainder, apart: Remainder, rng: np.random.Generator) -> bool:
@@ -62,14 +72,25 @@ def neighbours_are_correlated(found: Remainder, apart: Remainder, rng: np.random
 
 def _neighbour_excess(remainder: Remainder, rng: np.random.Generator) -> float:
     """Sum of squares of the two standardised correlations: about chi-squared with 2 degrees."""
-    observed, drawn = _compared(remainder, _neighbours, flipped, rng)
-    squares = ((observed - drawn.mean(axis=0)) / np.maximum(drawn.std(axis=0, ddof=1), 1e-300)) ** 2
-    return float(squares.sum())
+
+    def excess(observed: np.ndarray, drawn: np.ndarray) -> float:
+        squares = ((observed - drawn.mean(axis=0)) / np.maximum(drawn.std(axis=0, ddof=1), 1e-300)) ** 2
+        return float(squares.sum())
+
+    def clear(observed: np.ndarray, drawn: np.ndarray) -> bool:
+        return excess_is_clear(excess(observed, drawn) ** 0.5, len(drawn), _DOUBTFUL**0.5, _NEIGHBOURS**0.5)
+
+    return excess(*_compared(remainder, _neighbours, flipped, rng, clear))
 
 
 def spectrum_is_wide(remainder: Remainder, rng: np.random.Generator) -> bool:
     """Whether the eigenvalues spread wider than those of independent noise, away from the largest ones."""
     return spectrum_excess(remainder, rng) > _FAR
+
+
+def spectrum_may_be_wide(remainder: Remainder, rng: np.random.Generator) -> bool:
+    """Whether the eigenvalues spread wider than those of most independent noise."""
+    return spectrum_excess(remainder, rng) > _WIDE
 
 
 def spectrum_excess(remainder: Remainder, rng: np.random.Generator) -> float:
@@ -87,8 +108,13 @@ def spectrum_excess(remainder: Remainder, rng: np.random.Generator) -> float:
         values = np.maximum(leading_values(cross_products(table), remainder.free), 1e-300)[largest:]
         return np.asarray(np.log(np.mean(values**2) / np.mean(values) ** 2))
 
-    observed, drawn = _compared(remainder, spread, flipped, rng)
-    return float((observed - drawn.mean()) / max(float(drawn.std(ddof=1)), 1e-300))
+    def excess(observed: np.ndarray, drawn: np.ndarray) -> float:
+        return float((observed - drawn.mean()) / max(float(drawn.std(ddof=1)), 1e-300))
+
+    def clear(observed: np.ndarray, drawn: np.ndarray) -> bool:
+        return excess_is_clear(excess(observed, drawn), len(drawn), _FAR, _WIDE)
+
+    return excess(*_compared(remainder, spread, flipped, rng, clear))
 
 
 def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
@@ -108,7 +134,8 @@ def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
         means = sums[:-1] / counts, (sums[-1] - sums[:-1]) / (len(values) - counts)
         return np.asarray(np.log([values[:-1] / values[1:], means[0] / np.maximum(means[1], 1e-300)]))
 
-    observed, drawn = _compared(remainder, contrasts, flipped, rng)
+    # The largest of the draws is a limit, so their number is fixed.
+    observed, drawn = _compared(remainder, contrasts, flipped, rng, lambda *_: True)
     mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
     far = ((observed - mean) / deviation).max(axis=0)
     # The largest of many positions is more extreme by chance: the references show how much.
@@ -117,11 +144,19 @@ def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
 
 
 def _compared(
-    remainder: Remainder, statistic: Callable[[np.ndarray, Remainder], np.ndarray], draw: Draw, rng: np.random.Generator
+    remainder: Remainder,
+    statistic: Callable[[np.ndarray, Remainder], np.ndarray],
+    draw: Draw,
+    rng: np.random.Generator,
+    clear: Clear,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The statistic of the residual, and of simulated tables."""
-    drawn = [statistic(remainder.projected(draw(remainder.noise, rng)), remainder) for _ in range(_DRAWS)]
-    return statistic(remainder.table, remainder), np.asarray(drawn)
+    """The statistic of the residual, and of simulated tables: more of them until the result is clear."""
+
+    def simulated() -> np.ndarray:
+        return statistic(remainder.projected(draw(remainder.noise, rng)), remainder)
+
+    observed = statistic(remainder.table, remainder)
+    return observed, until_clear(observed, simulated, remainder.table.size, clear)
 
 
 def _inequality(table: np.ndarray, remainder: Remainder) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.rank.destroy import flipped, permuted
+from eckart.rank.draws import rank_is_clear, until_clear
 from eckart.rank.evidence import LARGEST_DENSE, Evidence
 from eckart.rank.leading import leading_squares
 from eckart.rank.sequential import sequential
@@ -18,7 +19,7 @@ from eckart.rank.tracy_widom import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.verdict import percent
 
 _HORN, _USUAL = 99, 0.95
-"""Number of shuffled tables in Horn's analysis, and its level."""
+"""Minimum number of shuffled tables in Horn's analysis, and its level."""
 
 
 def by_permutation(e: Evidence) -> tuple[int | None, str]:
@@ -48,10 +49,21 @@ def above_shuffled(e: Evidence) -> int:
     same number in 95 % of tables with unrelated columns (Glorfeld, 1995).
     """
     rng, table = e.rng(20), e.centred.astype(np.float64, copy=False)
-    drawn = [leading_squares(permuted(table, rng), e.most, center=e.center) for _ in range(_HORN)]
-    limits = np.quantile(drawn, _USUAL, axis=0) / max(float(np.sum(table**2)), 1e-300)
-    above = e.ratios[: e.most] > limits[: len(e.ratios)]
-    return e.most if above.all() else int(np.argmin(above))
+    observed = e.ratios[: e.most] * max(float(np.sum(table**2)), 1e-300)
+
+    def count(drawn: np.ndarray) -> int:
+        above = observed > np.quantile(drawn[:, : len(observed)], _USUAL, axis=0)
+        return e.most if above.all() else int(np.argmin(above))
+
+    def clear(_: np.ndarray, drawn: np.ndarray) -> bool:
+        """Whether the last component that counts and the next one are far from their limits."""
+        k = count(drawn)
+        return all(rank_is_clear(float(observed[i]), drawn[:, i], 1.0 - _USUAL) for i in (k - 1, k) if 0 <= i < e.most)
+
+    def shuffled() -> np.ndarray:
+        return leading_squares(permuted(table, rng), e.most, center=e.center)
+
+    return count(until_clear(observed, shuffled, table.size, clear, first=_HORN))
 
 
 def _without_deflation(e: Evidence) -> tuple[int | None, str]:

@@ -13,8 +13,9 @@ the residual of all f.
 
 A test rejects if the statistic is among the largest 1 - level of itself and N draws, which is exact for any noise whose
 law the destruction does not change (Dwass, 1957). It stops as soon as too many draws are larger (Besag and Clifford,
-1991). Large tables have too few draws for that. Their limit is the mean of the draws plus a number of standard
-deviations from the Tracy-Widom law, which the largest eigenvalue of noise follows.
+1991), or if none of many is and the statistic is clearly above the limit that they suggest. Otherwise there are enough
+draws that the seed hardly matters. Large tables have too few draws for that. Their limit is the mean of the draws plus
+a number of standard deviations from the Tracy-Widom law, which the largest eigenvalue of noise follows.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ _FIRST = 8
 """Number of draws for a clear case."""
 _CLEAR = 4.0
 """A case is clear if the statistic is this many times as far from the mean of the first draws as the limit."""
-_DRAWS = (20, 199)
+_DRAWS = (20, 1599)
 """Minimum and maximum number of draws for an unclear case."""
+_MANY, _ERRORS = 199, 4.0
+"""Number of draws after which the limit is known well enough, and by how many standard errors a case must exceed it."""
 _FALL = 2.2
 """Eigenvalues that fall by this factor may be the last of components that hide each other."""
 _ENOUGH = 4
@@ -131,9 +134,16 @@ class _Test:
             distance = self.units * float(np.std(drawn, ddof=1)) if len(drawn) > 1 else 0.0
             if len(drawn) <= _FIRST and not mean - distance / 2 < ratio < mean + _CLEAR * distance:
                 break
-            if allowed and np.sum(np.asarray(drawn) >= ratio) >= allowed:
+            larger = int(np.sum(np.asarray(drawn) >= ratio))
+            if allowed and larger >= allowed:
                 return float(np.sort(drawn)[-allowed])
+            if len(drawn) >= _MANY and not larger and ratio > mean + distance + _ERRORS * self._error(drawn):
+                break
         return float(np.sort(drawn)[-allowed]) if allowed and len(drawn) == self.draws else mean + distance
+
+    def _error(self, drawn: list[float]) -> float:
+        """Standard error of the mean plus `units` standard deviations."""
+        return float(np.std(drawn, ddof=1) * np.sqrt((1.0 + self.units**2 / 2.0) / len(drawn)))
 
 
 def _first_share(table: np.ndarray) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from eckart.displays import html_table
 from eckart.documentation import document
 from eckart.formatting import wrapped
+from eckart.rank.answer import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,47 +18,6 @@ if TYPE_CHECKING:
 def percent(share: float) -> str:
     """12.34 %, with three digits below one percent."""
     return f"{100.0 * share:.2f} %" if share >= 0.01 else f"{100.0 * share:.3g} %"
-
-
-@document
-@dataclass(frozen=True)
-class Verdict:
-    """Answer of one rule for the number of components.
-
-    Attributes
-    ----------
-    rule : str
-        Name of the rule.
-    title : str
-        Name of the rule in plain words.
-    k : int or None
-        Number of components; None if the rule abstains.
-    reason : str
-        Why the rule gives this number.
-    assumes : str
-        What the rule assumes about the data.
-    counts : bool
-        Whether the rule separates signal from noise. Other rules ask how many components describe enough.
-    votes : bool
-        Whether the rule has a vote if the sequential tests abstain.
-
-    {See Also: RankChoice}
-
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> ek.choose_rank(arrests.values, "kaiser", scale=True)["kaiser"].k
-    1
-    """
-
-    rule: str
-    title: str
-    k: int | None
-    reason: str
-    assumes: str
-    counts: bool = True
-    votes: bool = True
 
 
 def _span(numbers: list[int]) -> str:
@@ -84,6 +44,8 @@ RELATED = "Parallel analysis (Horn)"
 """The rule that decides if columns are related in more ways than components and independent noise describe."""
 EQUALISED = "Parallel analysis (sign flips), with the noise scaled to equal variance"
 """The rule that decides if the noise has unequal variances."""
+DROP = "The largest drop of the eigenvalues in the range"
+"""The rule that decides if a small table leaves a range of numbers, and one of them has a clearly larger drop."""
 ENOUGH = 12
 """Number of remaining directions that is enough to show the covariance of the noise."""
 _MANY_ROWS = 6
@@ -123,6 +85,10 @@ class RankChoice:
     horn : int or None
         Number of components by Horn's parallel analysis, each compared with the same component of shuffled tables. None
         unless the columns of the residual are related, but not as neighbours.
+    drop : int or None
+        Number of components in the range `lowest` to `highest` after which the eigenvalues fall most. None unless the
+        table has few directions, the number is uncertain and this drop is clearly larger than that after the number
+        that the tests give.
     trusted : tuple of str
         Sequential tests whose assumptions hold, the preferred one first. If 'permutation' and 'sign_flip' differ and
         the rows have unequal variance, 'permutation' is not among them.
@@ -143,8 +109,9 @@ class RankChoice:
     noise, 'sign_flip' decides after that correlation is removed. If the noise of columns has unequal variances,
     'sign_flip' decides after it is scaled to equal variance. If neighbouring columns remain correlated, the rule 'gap'
     decides. If the columns of the residual are related in another way, Horn's parallel analysis decides, but not for
-    more components than the tests find. If all tests abstain, the most frequent answer of the remaining voting rules
-    wins; ties go to the answer nearest to their median.
+    more components than the tests find. If fewer than 8 directions leave the number uncertain, a number in the range
+    with a clearly larger drop of the eigenvalues decides instead. If all tests abstain, the most frequent answer of the
+    remaining voting rules wins; ties go to the answer nearest to their median.
 
     `certain` is False if the table has too few columns or rows to separate components from noise of unknown covariance.
     `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption, and `reason`
@@ -174,6 +141,7 @@ class RankChoice:
     decorrelated: int | None = None
     equalised: int | None = None
     horn: int | None = None
+    drop: int | None = None
     trusted: tuple[str, ...] = TESTS
 
     @property
@@ -196,7 +164,8 @@ class RankChoice:
         """The rule that `k` comes from: its name, "vote", or "" if every rule abstains.
 
         "decorrelated" is 'sign_flip' after the correlation of neighbouring columns is removed. "equalised" is
-        'sign_flip' after the noise is scaled to equal variance. "horn" is Horn's parallel analysis.
+        'sign_flip' after the noise is scaled to equal variance. "horn" is Horn's parallel analysis. "drop" is the
+        largest drop of the eigenvalues in the range.
         """
         return self._decision[1]
 
@@ -208,6 +177,8 @@ class RankChoice:
     @property
     def _decision(self) -> tuple[int | None, str]:
         """(k, the rules that decided)."""
+        if self.drop is not None:
+            return self.drop, "drop"
         if self.decorrelated is not None:
             return self.decorrelated, "decorrelated"
         k, by = self._tested
@@ -291,6 +262,7 @@ class RankChoice:
             "decorrelated": f"{DECORRELATED} ({self.neighbours:.2f}),",
             "equalised": f"{EQUALISED},",
             "horn": RELATED,
+            "drop": DROP,
         }
         return after_changes.get(by) or self[by].title
 
@@ -341,6 +313,7 @@ class RankChoice:
             "decorrelated": self.decorrelated,
             "equalised": self.equalised,
             "horn": self.horn,
+            "drop": self.drop,
             "trusted": list(self.trusted),
             "alike": self.alike,
             "certain": self.certain,

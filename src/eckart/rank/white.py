@@ -6,7 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
-_DRAWS = 99
+_DRAWS, _MANY = 99, 499
+_LARGE = 60
+"""With this many eigenvalues, the ratios of white noise are almost surely smaller than any limit that matters."""
 _RARE = 4.0
 """Standard deviations of the logarithm of a ratio of eigenvalues that noise rarely exceeds."""
 
@@ -33,6 +35,28 @@ def white_spectra(rows: int, columns: int, draws: int, rng: np.random.Generator)
 @lru_cache(maxsize=256)
 def white_falls(rows: int, columns: int) -> np.ndarray:
     """Limits that the ratios l_i / l_(i + 1) of white noise rarely exceed, for all i."""
-    drawn = np.log(white_spectra(rows, columns, _DRAWS, np.random.Generator(np.random.Philox(key=[rows, columns]))))
+    drawn = np.log(white_spectra(rows, columns, _DRAWS, _rng(rows, columns)))
     falls = drawn[:, :-1] - drawn[:, 1:]
     return np.asarray(np.exp(falls.mean(axis=0) + _RARE * falls.std(axis=0, ddof=1)))
+
+
+@lru_cache(maxsize=256)
+def white_ratio(rows: int, columns: int, level: float) -> float:
+    """Upper limit of the ratio l_1 / l_2 of white noise at this level; 1 for large tables, where it is near 1."""
+    if not 2 <= min(rows, columns) <= _LARGE:
+        return 1.0
+    values = white_spectra(rows, columns, _MANY, _rng(rows, columns))
+    return float(np.quantile(values[:, 0] / values[:, 1], level))
+
+
+@lru_cache(maxsize=256)
+def white_shares(rows: int, columns: int, level: float) -> tuple[float, float]:
+    """The median of the share l_1 / (sum of l) of white noise, and its upper limit at this level."""
+    values = white_spectra(rows, columns, _MANY, _rng(rows, columns))
+    shares = values[:, 0] / values.sum(axis=1)
+    return float(np.median(shares)), float(np.quantile(shares, level))
+
+
+def _rng(rows: int, columns: int) -> np.random.Generator:
+    """The same random numbers for every table of a shape."""
+    return np.random.Generator(np.random.Philox(key=[rows, columns]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.analysis.gaps import fitted_limit, mixture_limit, residual_noise
 from eckart.analysis.labels import column_labels, row_labels
 from eckart.analysis.left_out import modelled
 from eckart.analysis.limits import Spectrum, q_fitted, spectrum, t2_fitted, typical_moments
@@ -215,7 +216,12 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     check_orthogonal(d, "T2 and Q")
     k = check_k(d, k)
     outside = _residuals(d, k) if d.left is not None else None
-    return new_row_limits(_spectrum(d, k, outside), confidence)
+    known = _spectrum(d, k, outside)
+    inside, beside = new_row_limits(known, confidence)
+    # New rows have the gaps of fitted rows if these became means; otherwise their noise is that of complete rows.
+    mixture = None if outside is None else mixture_limit(d, k, outside, confidence)
+    factor = residual_noise(d, k) if mixture is None else mixture / q_fitted(known, confidence)
+    return inside, beside * factor
 
 
 def _residuals(d: Decomposition, k: int) -> Matrix:
@@ -235,6 +241,9 @@ def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float
         return math.nan, "not known: the lengths of the rows were not kept"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the components explain everything"
+    mixture = fitted_limit(d, k, outside, confidence)
+    if mixture is not None:
+        return mixture, "rows with means as missing values"
     known = _spectrum(d, k, outside)
     exact = complete(d) and d.which == "largest"
     return q_fitted(known, confidence), "all variances" if exact else "moments of Q"

@@ -1,0 +1,48 @@
+"""The answer of one rule for the number of components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eckart.documentation import document
+
+
+@document
+@dataclass(frozen=True)
+class Verdict:
+    """Answer of one rule for the number of components.
+
+    Attributes
+    ----------
+    rule : str
+        Name of the rule.
+    title : str
+        Name of the rule in plain words.
+    k : int or None
+        Number of components; None if the rule abstains.
+    reason : str
+        Why the rule gives this number.
+    assumes : str
+        What the rule assumes about the data.
+    counts : bool
+        Whether the rule separates signal from noise. Other rules ask how many components describe enough.
+    votes : bool
+        Whether the rule has a vote if the sequential tests abstain.
+
+    {See Also: RankChoice}
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> ek.choose_rank(arrests.values, "kaiser", scale=True)["kaiser"].k
+    1
+    """
+
+    rule: str
+    title: str
+    k: int | None
+    reason: str
+    assumes: str
+    counts: bool = True
+    votes: bool = True

@@ -136,3 +136,13 @@ def test_quick_does_not_exclude_noise_with_strongly_correlated_neighbours(correl
     assert choice.correlated
     assert not choice.certain
     assert choice.lowest == 0
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(100, 24), (60, 90)])
+def test_an_outlying_row_is_not_certainly_a_component(rows, columns):
+    table = planted(rows, columns, (4.0,), 11)
+    table[5] += 40.0 * np.random.default_rng(3).standard_normal(columns)
+    choice = ek.choose_rank(table, RULES)
+    assert not choice.certain
+    assert choice.lowest <= 1 <= choice.highest
+    assert "single row" in choice.reason

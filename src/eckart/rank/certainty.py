@@ -10,7 +10,7 @@ certain only if
 - component k exceeds the largest direction of noise whose columns i and j have the correlation 0.5^|i - j|, compared
   with the next component or with all that is left, at the level of the tests (see `smooth_noise`),
 - no component is a single column: its variance could be the noise of that column (the Heywood case of factor analysis),
-  and
+- no component is a single row, which may be an outlier (required of larger tables, too), and
 - a strong component more would be found: of few rows and columns, noise explains nearly as much.
 
 Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are also reported if
@@ -42,8 +42,8 @@ _SMALL = 200_000
 """Entries up to which the whole spectrum is compared with that of independent noise."""
 _STRONG = 1.4**2
 """Eigenvalue of a strong component, as a multiple of the largest of the noise."""
-_ONE_COLUMN = 0.8
-"""Share of squared loadings from which a component counts as a single column."""
+_ALMOST_ONE = 0.8
+"""Share of squared loadings, or scores, from which a component counts as a single column, or row."""
 _STRONGEST = 0.95
 """Maximum correlation of neighbouring columns of the noise that components are compared with."""
 _WIDEST = 200
@@ -98,12 +98,18 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
         if (found := doubt(choice, e, answers)) is not None:
             return found
     if answers.left >= ENOUGH:
-        return _wide_spectrum(choice, e, answers) or _most_directions(e, answers) or Certainty(choice.k, choice.k)
+        return (
+            _wide_spectrum(choice, e, answers)
+            or _most_directions(e, answers)
+            or _single_rows(e, choice.k)
+            or Certainty(choice.k, choice.k)
+        )
     return (
         _disagreement(choice, e, answers)
         or _most_directions(e, answers)
         or _like_correlated_noise(e, answers)
         or _undetected(e, answers)
+        or _single_rows(e, choice.k)
         or _single_columns(e, choice.k)
     )
 
@@ -212,8 +218,19 @@ def _undetected(e: Evidence, answers: _Answers) -> Certainty | None:
     return Certainty(_beyond_correlated(e, answers.lowest), answers.highest + 1, reason)
 
 
+def _single_rows(e: Evidence, k: int) -> Certainty | None:
+    """An outlying row has a component of its own."""
+    shares = [e.largest_row(i) for i in range(min(k, e.right.shape[1]))] if e.has_table else []
+    single = [i for i, share in enumerate(shares) if share > _ALMOST_ONE]
+    if not single:
+        return None
+    reason = (f"Component {single[0] + 1} is almost a single row ({percent(shares[single[0]], 0)}), "
+              "which may be an outlier.")  # fmt: skip
+    return Certainty(k - len(single), k, reason)
+
+
 def _single_columns(e: Evidence, k: int) -> Certainty:
-    single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ONE_COLUMN]
+    single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ALMOST_ONE]
     if not single:
         return Certainty(k, k)
     share = percent(float(np.max(e.right[:, single[0]] ** 2)), 0)

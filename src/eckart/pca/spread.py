@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.engine.backends.csr_scipy import COMPILE_FROM
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
 from eckart.io.open_matrix import open_matrix
@@ -19,10 +20,18 @@ from eckart.result import Decomposition
 
 _CANCELLED = 1e-5
 """A variance below this share of the mean square has lost too many digits."""
+_SAFE = (1e-200, 1e200)
+"""Mean squares of columns that neither overflowed nor lost digits."""
 
 
-def spread(d: Decomposition, data: object, weights: object = None) -> tuple[np.ndarray, float]:
+def spread(d: Decomposition, data: Matrix, weights: object = None) -> tuple[np.ndarray, float]:
     """(standard deviation of the scores on each component, root of the variance of all columns), divisor n."""
+    if weights is None and (found := _of_stored(data)) is not None:
+        mean, total = found
+        values = to_numpy(d.values).astype(np.float64) / data.shape[0] ** 0.5
+        variances = _variances(d, values**2, mean)
+        if variances is not None:
+            return np.sqrt(np.maximum(variances, 0.0)) * (total > 0.0), total**0.5
     opened = open_matrix(data)
     if weights is not None:
         weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (opened.matrix.shape[0],))
@@ -30,15 +39,44 @@ def spread(d: Decomposition, data: object, weights: object = None) -> tuple[np.n
     count = float(opened.matrix.shape[0]) if weights is None else float(np.sum(weights))
     # In units of the opened matrix, whose squares are in range.
     values = np.ldexp(to_numpy(d.values).astype(np.float64), opened.exponent) / count**0.5
-    right = astype(d.right, namespace(d.right).float64)
-    squares = values**2
-    variances = squares - to_numpy(from_numpy(mean, right) @ right) ** 2
-    if bool(np.any((variances < _CANCELLED * squares) & (squares > 0.0))):
+    variances = _variances(d, values**2, mean)
+    if variances is None:
         variances = _of_scores(project(d, data), weights, opened.exponent)
     deviations = np.sqrt(np.maximum(variances, 0.0))
     if total == 0.0:
         deviations = deviations * 0.0
     return np.ldexp(deviations, -opened.exponent), float(np.ldexp(total**0.5, -opened.exponent))
+
+
+def _variances(d: Decomposition, squares: np.ndarray, mean: np.ndarray) -> np.ndarray | None:
+    """Variances of the scores from their mean squares; None if these cancel."""
+    right = astype(d.right, namespace(d.right).float64)
+    variances = squares - to_numpy(from_numpy(mean, right) @ right) ** 2
+    cancelled = bool(np.any((variances < _CANCELLED * squares) & (squares > 0.0)))
+    return None if cancelled else variances
+
+
+def _of_stored(data: Matrix) -> tuple[np.ndarray, float] | None:
+    """`_moments` of a SciPy CSR matrix of ordinary magnitude without full columns, which need no shift; None if not.
+
+    Opening a small matrix once more takes longer than its sums.
+    """
+    if not is_sparse(data) or data.format != "csr" or data.dtype.char not in "fd" or not 0 < data.nnz < COMPILE_FROM:
+        return None
+    if not data.has_canonical_format:
+        return None
+    rows, count = data.shape
+    values, columns = data.data.astype(np.float64, copy=False), data.indices
+    if int(np.bincount(columns, minlength=count).max()) == rows:
+        return None
+    mean = np.bincount(columns, values, count) / rows
+    squares = np.bincount(columns, values * values, count) / rows
+    low, high = _SAFE
+    if not low < float(squares.max()) < high:
+        return None
+    variances = squares - mean**2
+    rounding = (np.finfo(data.dtype).eps * np.abs(mean)) ** 2
+    return mean, float(np.sum(np.where(variances > rounding, variances, 0.0)))
 
 
 def _moments(opened: Opened, weights: np.ndarray | None) -> tuple[np.ndarray, float]:

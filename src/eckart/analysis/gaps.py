@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.limits import quantile
-from eckart.analysis.measures import floats, living, row_weights
+from eckart.analysis.measures import floats, nonzero_components, row_weights
 from eckart.missing.fill import imputation_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def residual_noise(d: Decomposition, k: int) -> float:
 
 def _laws(d: Decomposition, k: int, rows: Matrix, columns: Matrix) -> tuple[Matrix, Matrix]:
     """g and h of the rows."""
-    alive = living(d)[:k]
+    alive = nonzero_components(d)[:k]
     right, kept = floats(d.right)[:, :k][:, alive], floats(d.explained_variance)[:k][alive]
     total = d.norm**2 / max(d.weight - 1.0, 1.0)
     gone = len(rows) / (d.rows * d.columns)

@@ -243,3 +243,21 @@ def test_a_column_without_variance_makes_no_row_unusual():
     table = ek.analyze(values).outliers.tables["unusual"]
     assert table.rows
     assert all("x1" not in str(row[-1]) for row in table.rows)
+
+
+def test_a_row_that_makes_up_a_component_is_named():
+    rows = np.random.default_rng(0).normal(size=(40, 5))
+    assert not any(note.code == "dominant_row" for note in ek.analyze(rows).decomposition.notes)
+    rows[7] = 60
+    notes = [str(note) for note in ek.analyze(rows).decomposition.notes if note.code == "dominant_row"]
+    assert len(notes) == 1
+    assert notes[0].startswith("Row 8 alone makes up 9")
+    assert "of the variation along PC1" in notes[0]
+
+
+def test_a_list_of_ratings_is_recognised(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "ratings.csv"
+    lines = [f"{rng.integers(1, 60)},{rng.integers(1, 120)},{rng.integers(1, 6)}" for _ in range(400)]
+    path.write_text("\n".join(["userId,movieId,rating", *lines]))
+    assert any(note.code == "rating_lines" for note in ek.analyze(path).decomposition.notes)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.clusters import clusters
@@ -16,7 +18,7 @@ from eckart.analysis.measures import svd_details
 from eckart.analysis.recommendation import has_one_direction, recommend
 from eckart.analysis.report.given_rows import at_edge
 from eckart.analysis.square_tables import SquareTable, inner_products, recognise
-from eckart.analysis.unusual import unusual
+from eckart.analysis.unusual import dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
 from eckart.arrays import Matrix, is_array, is_sparse
@@ -24,6 +26,7 @@ from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowS
 from eckart.engine.leading import leading
 from eckart.errors import EckartError, ParameterError
 from eckart.fitted import decomposition_of, is_model
+from eckart.io.entries.rating_lines import is_rating_list
 from eckart.io.identifiers import without_identifiers
 from eckart.io.open_data import open_with
 from eckart.io.read_options import split_options
@@ -38,6 +41,11 @@ from eckart.result import Decomposition
 _EVERY_RULE = 100_000
 """Up to this many cells, all rank rules are applied. Above it, only rules that need no random tables."""
 _MOST_SCORES = 20_000_000
+_RATINGS = Note(
+    "rating_lines",
+    "Each line is a rating: a row, a column and a number. Components of these columns mean nothing. Use "
+    "'eckart recommend', or Ratings in Python.",
+)
 """Scores are kept if they are at most this many numbers."""
 
 
@@ -111,8 +119,6 @@ def analyze(
 
 def _plain(array: object) -> DataSource:
     """An array as a source, if it is a NumPy array or a SciPy matrix."""
-    import numpy as np
-
     return MemorySource(array) if isinstance(array, np.ndarray) and array.ndim == 2 else array
 
 
@@ -153,6 +159,8 @@ def _of_table(
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
     matrix = _matrix_of(taken)
+    if chosen.name == "pca" and isinstance(matrix, np.ndarray) and is_rating_list(matrix, metadata):
+        d = replace(d, notes=(_RATINGS, *d.notes))
     kept = {**options, "method": chosen.name}
     return _gathered(
         d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
@@ -276,6 +284,7 @@ def _gathered(
     requested: bool,
 ) -> Analysis:
     advice = recommend(d, choice)
+    d = replace(d, notes=(*d.notes, *dominant_rows(d, advice.k or 1)))
     found = clusters(d, advice.model)
     return Analysis(
         d, advice, column_roles(metadata, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.analysis.labels import row_labels
-from eckart.analysis.measures import complete
+from eckart.analysis.labels import component_labels, row_labels
+from eckart.analysis.measures import complete, floats
 from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.tables.outliers import Distances, distances, outlier_columns
 from eckart.arrays import Matrix
 from eckart.errors import ParameterError
-from eckart.formatting import counted, joined
+from eckart.formatting import clean, counted, joined, percent
+from eckart.notes import Note
+from eckart.registry import method_of
 from eckart.short_names import short_names
 from eckart.text import Table
 
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 _MOST = 15
 _LEVEL = 0.95
+_DOMINANT = 0.5
+"""Share of a component beyond which one row dominates it."""
+_FEWEST_ROWS = 10
+"""In smaller tables, single rows make up much of a component anyway."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,25 @@ def drawn(outliers: Outliers, rows: NDArray[np.intp]) -> JsonObject | None:
     pair = np.stack([inside, outside], axis=1)
     small = packed(pair) if len(pair) <= 2000 else levels(pair)
     return {"distances": small, "limits": [found.inside_limit, found.outside_limit]}
+
+
+def dominant_rows(d: Decomposition, k: int) -> tuple[Note, ...]:
+    """A note for each of the first k components of which a single row makes up more than half."""
+    if d.left is None or d.rows < _FEWEST_ROWS or not method_of(d).orthogonal or d.norm == 0.0:
+        return ()
+    names, notes = row_labels(d), []
+    squares = floats(d.left)[:, : max(1, min(k, d.k))] ** 2
+    totals = squares.sum(axis=0)
+    for component, (row, total) in enumerate(zip(squares.argmax(axis=0).tolist(), totals.tolist(), strict=True)):
+        share = float(squares[row, component]) / total if total > 0.0 else 0.0
+        if share > _DOMINANT:
+            text = (
+                f"Row {clean(names[row])} alone makes up {percent(share, 0)} of the variation along "
+                f"{component_labels(d)[component]}, so this component describes one row. Check the row, and compare "
+                "with the table without it."
+            )
+            notes.append(Note("dominant_row", text))
+    return tuple(notes)
 
 
 def _measured(d: Decomposition, k: int) -> Distances | None:

@@ -18,12 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from eckart.arrays import is_array, is_sparse, to_numpy
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import ranked
-from eckart.concept_space.rating_lines import rating_lines
 from eckart.concept_space.results import Ranking
 from eckart.documentation import document
 from eckart.engine.settings import generator
 from eckart.errors import InputError
 from eckart.estimators.sklearn_base import BaseEstimator
+from eckart.io.entries.rating_lines import rating_lines
 from eckart.io.open_data import open_with
 from eckart.options import check_count, check_fraction
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import FileError, ParameterError
 from eckart.formatting import counted
+from eckart.io.missing_codes import code_notes
 from eckart.notes import Note
 
 EXACT = 2.0**53
@@ -88,8 +89,9 @@ def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> 
 
 
 def column_notes(parts: Parts, row_names: tuple[str, ...] | None) -> list[Note]:
-    """Notes on single columns of the matrix: they only count the rows, or have missing values."""
-    return _id_notes(parts) + missing_notes(parts, row_names)
+    """Notes on single columns of the matrix: they only count the rows, or have missing values or codes for them."""
+    codes = code_notes(parts.matrix, parts.column_names)
+    return _id_notes(parts) + codes + missing_notes(parts, row_names)
 
 
 def _row_names(texts: Sequence[Text], asked: str | None) -> Text | None:

@@ -7,11 +7,15 @@ curve fall apart.
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from eckart.arrays import Matrix
+from eckart.arrays import Matrix, is_sparse
 
 _SMALLEST = 0.05
 """Connected parts with a smaller share of the rows are not groups."""
+_RIDGE = 1e-9
+"""Added to the covariance within groups, as a share of its trace."""
 MOST = 6
 """Number of components within which groups should be separated."""
 _SEPARATED = 0.99
@@ -20,28 +24,42 @@ _SEPARATED = 0.99
 
 def groups_of(rows: Matrix, neighbors: int = 5) -> np.ndarray | None:
     """The connected part of each row, -1 in small parts; None if only one is large."""
-    from scipy.sparse.csgraph import connected_components
-    from sklearn.neighbors import kneighbors_graph
-
-    near = min(max(neighbors, int(np.ceil(np.log2(rows.shape[0])))), rows.shape[0] - 1)
-    _, parts = connected_components(kneighbors_graph(rows, near), directed=False)
-    counts = np.bincount(parts)
-    large = counts >= max(near + 1, _SMALLEST * rows.shape[0])
+    count = rows.shape[0]
+    near = min(max(neighbors, int(np.ceil(np.log2(count)))), count - 1)
+    nearest = np.argpartition(_distances(rows), near - 1, axis=1)[:, :near]
+    graph = csr_array((np.ones(nearest.size), (np.repeat(np.arange(count), near), nearest.ravel())), (count, count))
+    _, parts = connected_components(graph, directed=False)
+    sizes = np.bincount(parts)
+    large = sizes >= max(near + 1, _SMALLEST * count)
     return np.where(large[parts], parts, -1) if np.count_nonzero(large) > 1 else None
+
+
+def _distances(rows: Matrix) -> np.ndarray:
+    """Squared distances between all rows, infinite from a row to itself."""
+    products = np.asarray((rows @ rows.T).toarray() if is_sparse(rows) else rows @ rows.T, np.float64)
+    lengths = np.diagonal(products)
+    squares = lengths[:, None] + lengths - 2.0 * products
+    np.fill_diagonal(squares, np.inf)
+    return squares
 
 
 def separation(scores: np.ndarray, known: np.ndarray, others: np.ndarray, wanted: np.ndarray) -> float:
     """Share of other rows that a linear discriminant of the scores puts into the right group; -1 is no group."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
     fitted, tested = known >= 0, wanted >= 0
-    if not tested.any() or len(np.unique(known[fitted])) < 2:
+    classes, group = np.unique(known[fitted], return_inverse=True)
+    if not tested.any() or len(classes) < 2:
         return float("nan")
     size = np.abs(scores).max(axis=0)
     scale = np.where(size > 0, size, 1.0)
-    discriminant = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=1e-9)
-    discriminant.fit((scores / scale)[fitted], known[fitted])
-    return float(discriminant.score((others / scale)[tested], wanted[tested]))
+    points, targets = (scores / scale)[fitted], (others / scale)[tested]
+    counts = np.bincount(group)
+    means = np.stack([points[group == place].mean(axis=0) for place in range(len(classes))])
+    within = (points - means[group]).T @ (points - means[group]) / len(points)
+    within += _RIDGE * (float(np.trace(within)) + 1e-300) * np.eye(len(within))
+    weights = np.linalg.solve(within, means.T)
+    offset = np.log(counts / counts.sum()) - 0.5 * np.sum(means.T * weights, axis=0)
+    found = classes[np.argmax(targets @ weights + offset, axis=1)]
+    return float(np.mean(found == wanted[tested]))
 
 
 def components_needed(scores: np.ndarray, groups: np.ndarray, least: int = 1) -> int | None:

@@ -129,3 +129,16 @@ def test_many_columns_with_a_wrong_cell(tmp_path, monkeypatch, wrong, message):
     (tmp_path / "a.csv").write_text(",".join(f"c{j}" for j in range(WIDTH)) + "\n" + "\n".join(rows) + "\n")
     with pytest.raises((FileError, NotFiniteError), match=message):
         ek.open_data(tmp_path / "a.csv", stream=True).read(0, 20)
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_header_without_a_name_for_numbered_rows(tmp_path, start):
+    """R (quote=FALSE) and pandas number the rows and leave the name above the numbers out."""
+    path = tmp_path / "table.txt"
+    path.write_text("mpg cyl\n" + "".join(f"{start + i} {20 + i}.5 {i % 3}\n" for i in range(6)))
+    found = ek.open_data(path)
+    assert found.metadata.column_names == ("mpg", "cyl")
+    assert found.metadata.row_names == tuple(str(start + i) for i in range(6))
+    path.write_text("mpg cyl\n4 20.5 1\n9 21.5 2\n5 22.5 0\n")
+    with pytest.raises(FileError, match="quote cells that contain tabs or blanks"):
+        ek.open_data(path)

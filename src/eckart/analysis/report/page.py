@@ -25,7 +25,7 @@ from eckart.analysis.report.method_section import total_ratio
 from eckart.analysis.report.share_section import sharing
 from eckart.errors import ParameterError
 from eckart.files import new_file
-from eckart.formatting import clean, interval, number, percent
+from eckart.formatting import clean, counted, interval, number, percent
 from eckart.io.model_file import libraries
 from eckart.missing.fill import imputation_of
 from eckart.registry import method_of
@@ -121,7 +121,7 @@ def _contents(found: Analysis, title: str, command: str) -> JsonObject:
         "shown_columns": len(numbers["columns"]["names"]), "subset": subset_sentence(d.rows, drawn) if drawn else "",
         "scalings": _scalings(numbers), "meanings": _meanings(d), "colours": charts.colour_choices(numbers),
         "first_colour": numbers["first_colour"], "most_columns": MOST_COLUMNS,
-        "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": f"{numbers['model']} components",
+        "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": counted(int(numbers["model"]), "component"),
         "numbers": numbers | {"meanings": _meanings(d), "word": total_name(d), "unit": _unit(d), "shared": copied},
         "csv_tables": kept if drawing is None else kept | {"heatmap": for_script(drawing)},
         "limits": [number(limit) for limit in (numbers["outliers"] or {"limits": ()})["limits"]],

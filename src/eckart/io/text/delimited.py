@@ -43,6 +43,8 @@ WIDE = 10_000
 
 EMPTY = "without any value: left out"
 _TITLE = "If lines above the table are a title, begin them with '#' or remove them."
+_COUNTED = 5
+"""Rows that must be numbered before their numbers are names; a few numbers may count by chance."""
 _TITLE_ROWS = 5
 """Text within this many rows, in a column without a name, may be a header below a title."""
 
@@ -89,8 +91,8 @@ class Page:
         known = "the header has" if self.layout.header else "the first line has"
         raise FileError(
             f"{self.place(row)} has {counts[row]} cells where {known} {len(self.columns)}, so it is not certain which "
-            "value belongs to which column. Correct the line, or quote cells that contain the delimiter "
-            f"{self.layout.delimiter!r}.{self._ragged_hint(int(counts[row]))}"
+            f"value belongs to which column. Correct the line, or quote cells that contain {_mark(self.layout)}."
+            f"{self._ragged_hint(int(counts[row]))}"
         )
 
     def _ragged_hint(self, cells: int) -> str:
@@ -135,11 +137,14 @@ def refuse_stray_quote(data: bytes, body: int, delimiter: str, name: str, line: 
         )
 
 
+def _mark(layout: Layout) -> str:
+    """The delimiter in words; blanks were replaced by tabs."""
+    return {"\t": "tabs or blanks", " ": "blanks"}.get(layout.delimiter, repr(layout.delimiter))
+
+
 def _separated(layout: Layout, options: TextOptions) -> str:
-    words = {"\t": "tabs or blanks", " ": "blanks"}
-    mark = words.get(layout.delimiter, repr(layout.delimiter))
     tried = "" if options.delimiter else " (commas, semicolons, tabs, bars and blanks were tried)"
-    return f"Cells are separated by {mark}{tried}."
+    return f"Cells are separated by {_mark(layout)}{tried}."
 
 
 def naming_columns(page: Page, options: TextOptions) -> list[str]:
@@ -149,7 +154,10 @@ def naming_columns(page: Page, options: TextOptions) -> list[str]:
 
 
 def _short_header(layout: Layout) -> bool:
-    """R omits the name above the row names: every record has one cell more and begins with a distinct text."""
+    """R omits the name above the row names: every record has one cell more and begins with a distinct text or number.
+
+    Numbers must count the rows, as R and pandas write them.
+    """
     if not layout.header or not layout.sample or len(layout.sample[0]) != len(layout.header) + 1:
         return False
     records = Records(layout.data, layout.body, layout.delimiter)
@@ -159,7 +167,9 @@ def _short_header(layout: Layout) -> bool:
     quotes = np.frombuffer(layout.data, np.uint8)[layout.body + starts] == ord('"')
     words = not any(is_number(row[0], layout.decimal) or is_missing(row[0]) for row in layout.sample)
     firsts = [row[0] for row in layout.sample]
-    return (words or bool(quotes.all())) and len(set(firsts)) == len(firsts)
+    numbered = any(firsts == [str(start + place) for place in range(len(firsts))] for start in (0, 1))
+    counts = numbered and len(firsts) >= _COUNTED
+    return (words or counts or bool(quotes.all())) and len(set(firsts)) == len(firsts)
 
 
 def _wide_parts(page: Page, options: TextOptions) -> Parts:

@@ -36,6 +36,14 @@ class RatingLines(NamedTuple):
     column_names: tuple[str, ...]
 
 
+def is_rating_list(table: np.ndarray, metadata: Metadata | None) -> bool:
+    """Whether a table has one rating per line, perhaps with pairs that repeat."""
+    try:
+        return rating_lines(table, metadata) is not None
+    except InputError:
+        return True
+
+
 def rating_lines(table: np.ndarray, metadata: Metadata | None) -> RatingLines | None:
     """The entries of a table with one rating per line; None for any other table."""
     if not 1 <= table.shape[1] <= 4:

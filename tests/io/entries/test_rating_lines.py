@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import eckart as ek
 from eckart.cli import main
-from eckart.concept_space.rating_lines import rating_lines
+from eckart.io.entries.rating_lines import rating_lines
 
 RNG = np.random.default_rng(0)
 PAIRS = RNG.choice(40 * 25, 400, replace=False)

@@ -1,0 +1,34 @@
+"""Codes for missing values get a note; ordinary numbers do not."""
+
+import numpy as np
+import pytest
+
+import eckart as ek
+
+RNG = np.random.default_rng(0)
+
+
+def notes_of(tmp_path, columns):
+    path = tmp_path / "codes.csv"
+    lines = [",".join(f"{cell:g}" for cell in row) for row in np.column_stack(list(columns.values()))]
+    path.write_text("\n".join([",".join(columns), *lines]))
+    return [str(note) for note in ek.open_data(path).metadata.notes if note.code == "missing_code"]
+
+
+@pytest.mark.parametrize("code", [-999, -99, 9999])
+def test_a_code_far_from_all_values_gets_a_note(tmp_path, code):
+    height = RNG.normal(170, 9, 30)
+    height[[3, 8, 20]] = code
+    weight = RNG.normal(70, 9, 30)
+    weight[4:6] = code
+    found = notes_of(tmp_path, {"height": height, "weight": weight, "x": RNG.normal(size=30)})
+    assert len(found) == 1
+    assert found[0].startswith(f"The value {code} occurs 5 times in 2 columns, far from all other values.")
+
+
+def test_ordinary_numbers_get_none(tmp_path):
+    once = RNG.normal(size=30)
+    once[3] = -999
+    spread = RNG.normal(0, 900, 30)
+    spread[:3] = -999
+    assert not notes_of(tmp_path, {"once": once, "spread": spread, "constant": np.full(30, 999.0)})

@@ -344,3 +344,10 @@ def test_cursors(tmp_path: Path):
     with pytest.raises(InputError, match="no result"):
         ek.open_data(connection.cursor())
     connection.close()
+
+
+def test_a_class_is_not_a_table():
+    pandas = pytest.importorskip("pandas")
+    for given in (pandas.DataFrame, dict):
+        with pytest.raises(InputError, match=r"is a class, not a table\. Give an object"):
+            ek.decompose(given, k=1)

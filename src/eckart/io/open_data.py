@@ -131,6 +131,8 @@ def open_with(
 def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
     if isinstance(data, np.ndarray):
         return _numpy(data, options, memory)
+    if isinstance(data, type):  # a class has the methods that the protocols ask for, but no rows
+        raise InputError(f"{data.__name__} is a class, not a table. Give an object of this class.")
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
         return dask_rows(data) if is_dask_table(data) else _refuse(data)
     if (stored := _stored(data, options, memory)) is not None:  # h5py raises when a closed array is asked for its shape

@@ -44,7 +44,7 @@ def _distances(rows: Matrix) -> np.ndarray:
 
 
 def separation(scores: np.ndarray, known: np.ndarray, others: np.ndarray, wanted: np.ndarray) -> float:
-    """Share of other rows that a linear discriminant of the scores puts into the right group; rows marked -1 do not count."""
+    """Share of other rows that a linear discriminant of the scores puts into the right group; -1 marks none."""
     fitted, tested = known >= 0, wanted >= 0
     classes, group = np.unique(known[fitted], return_inverse=True)
     if not tested.any() or len(classes) < 2:

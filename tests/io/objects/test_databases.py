@@ -50,6 +50,14 @@ def test_duckdb_file_relation_and_query(warehouse):
     assert ek.open_data(warehouse, key="half").shape == (2500, 2)
 
 
+def test_reading_a_relation_leaves_nothing_in_the_database(tmp_path):
+    with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
+        connection.execute("create table numbers as select a, sqrt(a) b from range(10) t(a)")
+        assert ek.open_data(connection.table("numbers"), memory="600MB").shape == (10, 2)
+        assert connection.execute("select view_name from duckdb_views() where not internal").fetchall() == []
+
+
+@pytest.mark.skipif(duckdb.__version__ < "2", reason="DuckDB 1 leaves a view behind for every query of a relation")
 def test_a_memory_limit_bounds_the_cache_of_a_relation_while_it_is_read(warehouse, monkeypatch):
     limits = []
     with duckdb.connect(str(warehouse), read_only=True) as connection:

@@ -7,12 +7,15 @@ of unusual width are decoded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_NUMERIC = b"ADBC:postgresql:typname"
+"""Metadata of a field: its type in the database."""
 
 
 def width_of(kind: pa.DataType) -> int:
@@ -28,14 +31,15 @@ def width_of(kind: pa.DataType) -> int:
     return int(kind.list_size) if known else 0
 
 
-def _decoded(kind: Any) -> pa.DataType | None:
+def _decoded(field: pa.Field) -> pa.DataType | None:
     """The plain type of numbers stored in another form; None for columns that are used unchanged."""
     import pyarrow as pa
 
-    types = pa.types
+    types, kind = pa.types, field.type
+    # Before PyArrow 18, and from ADBC before 1.3, the text has a plain type.
+    if getattr(kind, "type_name", (field.metadata or {}).get(_NUMERIC, b"").decode()) == "numeric":
+        return pa.float64()
     if isinstance(kind, pa.BaseExtensionType):
-        if getattr(kind, "type_name", "") == "numeric":
-            return pa.float64()
         return pa.bool_() if kind.extension_name == "arrow.bool8" else None
     if types.is_decimal(kind):
         return pa.float64() if kind.bit_width != 128 else None
@@ -66,7 +70,7 @@ def expanded_schema(schema: pa.Schema) -> pa.Schema:
     """The schema with one field for each element of a fixed-size list."""
     import pyarrow as pa
 
-    if not any(width_of(field.type) or _decoded(field.type) for field in schema):
+    if not any(width_of(field.type) or _decoded(field) for field in schema):
         return schema
     fields = []
     for field in schema:
@@ -75,7 +79,7 @@ def expanded_schema(schema: pa.Schema) -> pa.Schema:
             kind = _number_type(field.type)
             fields += [pa.field(name, kind) for name in place_names(field.name, width)]
         else:
-            fields.append(field.with_type(_decoded(field.type) or field.type))
+            fields.append(field.with_type(_decoded(field) or field.type))
     return pa.schema(fields, schema.metadata)
 
 
@@ -90,13 +94,13 @@ def expanded_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The same rows under `schema`, the result of `expanded_schema`."""
     import pyarrow as pa
 
-    if not any(width_of(field.type) or _decoded(field.type) for field in batch.schema):
+    if not any(width_of(field.type) or _decoded(field) for field in batch.schema):
         return batch
     columns: list[pa.ChunkedArray] = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         width = width_of(field.type)
         if not width:
-            target = _decoded(field.type)
+            target = _decoded(field)
             columns.append(column if target is None else _decode(column, target))
             continue
         numbers = list_matrix(column)

@@ -68,8 +68,8 @@ def _ibis_reader(table: Any) -> pa.RecordBatchReader:
 
 
 def _duckdb_reader(data: object) -> pa.RecordBatchReader:
-    """A relation or a connection with a result; older versions call the method fetch_record_batch."""
-    for name in ("to_arrow_reader", "fetch_record_batch"):
+    """A relation or a connection with a result; older versions give the method other names."""
+    for name in ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader"):
         if hasattr(data, name):
             return getattr(data, name)(_BATCH_ROWS)
     return None

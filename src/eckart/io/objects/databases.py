@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -67,9 +68,10 @@ def bounded_cache(data: object, memory: int | None) -> Iterator[None]:
     """Limit the cache of a database to a quarter of an explicit `memory` while a DuckDB relation is read.
 
     By default DuckDB caches what it reads in up to 80 % of the machine's memory. The limit is restored at the end.
+    Before version 2, a query of a relation would leave a view in the database of the user, so nothing is limited.
     """
     run = getattr(data, "query", None)
-    if memory is None or run is None or type(data).__module__.partition(".")[0].lstrip("_") != "duckdb":
+    if memory is None or run is None or not _is_relation(data):
         yield
         return
     number, unit = run("eckart", "SELECT current_setting('memory_limit')").fetchall()[0][0].split()
@@ -80,6 +82,12 @@ def bounded_cache(data: object, memory: int | None) -> Iterator[None]:
     finally:
         # DuckDB shows one decimal and drops the others; without half a unit the limit would shrink with every call.
         run("eckart", f"SET memory_limit = '{float(number) + 0.05:.2f} {unit}'")
+
+
+def _is_relation(data: object) -> bool:
+    """Whether `data` belongs to DuckDB 2 or later."""
+    known = type(data).__module__.partition(".")[0].lstrip("_") == "duckdb"
+    return known and int(sys.modules["duckdb"].__version__.partition(".")[0]) >= 2
 
 
 def _cache(memory: int | None) -> str:

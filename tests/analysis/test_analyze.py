@@ -261,3 +261,19 @@ def test_a_list_of_ratings_is_recognised(tmp_path):
     lines = [f"{rng.integers(1, 60)},{rng.integers(1, 120)},{rng.integers(1, 6)}" for _ in range(400)]
     path.write_text("\n".join(["userId,movieId,rating", *lines]))
     assert any(note.code == "rating_lines" for note in ek.analyze(path).decomposition.notes)
+
+
+def test_the_number_for_a_table_of_distances_was_not_requested(tmp_path):
+    points = np.random.default_rng(0).normal(size=(8, 2))
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    path = tmp_path / "distances.csv"
+    names = [f"city{i}" for i in range(8)]
+    path.write_text(
+        "\n".join(
+            [",".join(["", *names]), *(f"{n}," + ",".join(map(str, r)) for n, r in zip(names, apart, strict=True))]
+        )
+    )
+    found = ek.analyze(path)
+    assert found.decomposition.method == "kernel_pca"
+    assert not found.requested
+    assert ek.analyze(path, k=2).requested

@@ -144,6 +144,7 @@ def _of_table(
     ranks: RankChoice | str | None,
     options: Keywords,
 ) -> Analysis:
+    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     square, taken = recognise(table) if method in (None, "pca") else None, table
     chosen = method if isinstance(method, Method) else get_method(method or "pca")
     if square is not None:
@@ -154,7 +155,7 @@ def _of_table(
             square = replace(square, note=f"{square.note} {shown}")
         if square.kind == "correlations" and ranks == "auto":
             ranks = None  # rules about noise need rows that are observations
-    d, choice, requested = _with_choice(taken, chosen, options, ranks)
+    d, choice = _with_choice(taken, chosen, options, ranks, requested=requested)
     if square is not None:
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
@@ -173,16 +174,15 @@ def _matrix_of(table: DataSource) -> Matrix | None:
 
 
 def _with_choice(
-    table: DataSource, method: Method, options: Keywords, ranks: RankChoice | str | None
-) -> tuple[Decomposition, RankChoice | None, bool]:
-    """The components to show, the answers of the rules on their number, and whether the user chose the number."""
-    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
+    table: DataSource, method: Method, options: Keywords, ranks: RankChoice | str | None, *, requested: bool
+) -> tuple[Decomposition, RankChoice | None]:
+    """The components to show, and the answers of the rules on their number; `requested` if the user chose it."""
     d, shown = _decomposed(table, method, options, ranks)
     d, choice = _asked(d, table, ranks, options)
     if shown is not None:
         shown = shown if requested else max(shown, min(_recommended(choice), d.k))
         d = _shown(d, table, shown, left=options.get("left", True))
-    return d, choice, requested
+    return d, choice
 
 
 def _has_distances(table: object, square: SquareTable) -> bool:

@@ -38,7 +38,7 @@ METHODS = (
                 "gamma": "gamma",
                 "degree": "degree",
                 "coef0": "coef0",
-                "negative_share": "Share of negative eigenvalues",
+                "negative_share": "Negative eigenvalues relative to positive ones",
             },
             treatment="eckart.kernel_pca.method:treatment",
         ),

@@ -8,13 +8,17 @@ import tomllib
 from itertools import chain
 from pathlib import Path
 
+_FRAMES = ("pandas", "polars")
+"""Libraries of users' data, which only the tests install; the newest need newer versions of the others."""
 _BOUND = re.compile(r"^([\w.-]+)(?:\[[^]]*\])?\s*>=\s*([\w.]+)")
 
 
 def lower_bounds(pyproject: str) -> dict[str, str]:
-    """Package -> version of every requirement of the form `name>=version`, of the package and its extras."""
-    project = tomllib.loads(pyproject)["project"]
-    requirements = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    """Package -> version of every requirement of the form `name>=version`: of the package, its extras and frames."""
+    read = tomllib.loads(pyproject)
+    project, tests = read["project"], read["dependency-groups"]["test"]
+    frames = [item for item in tests if item.startswith(_FRAMES) and _BOUND.match(item)]
+    requirements = [*project["dependencies"], *chain(*project["optional-dependencies"].values()), *frames]
     return {found[1]: found[2] for item in requirements if (found := _BOUND.match(item))}
 
 

@@ -154,7 +154,7 @@ def test_values_are_those_of_the_array(kind):
         ([[1.0, 2.0], [3.0]], "row 1 has 2 values, and row 2 has 1"),
         ([[10**400, 1.0], [1.0, 2.0]], "too large for float64"),
         (sqlite3.connect(":memory:"), "Execute a query first"),
-        (pl.LazyFrame({"a": [1.0]}).select("b"), 'LazyFrame cannot be read: unable to find column "b"'),
+        (pl.LazyFrame({"a": [1.0]}).select("b"), r"LazyFrame cannot be read: .*\bb\b"),
         ("", "path is empty"),
         ("https://localhost/x.csv", "local files"),
         (FRAME.groupby("a"), "pandas.DataFrameGroupBy"),

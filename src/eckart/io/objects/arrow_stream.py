@@ -76,9 +76,11 @@ def _duckdb_reader(data: object) -> pa.RecordBatchReader:
 
 
 def _lazy_reader(frame: Any) -> pa.RecordBatchReader:
-    """A polars LazyFrame, collected in batches."""
+    """A polars LazyFrame, collected in batches; at once by versions that cannot."""
     import pyarrow as pa
 
+    if not hasattr(frame, "collect_batches"):
+        return frame.collect().to_arrow().to_reader()
     batches = iter(frame.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=True))
     first = next(batches, None)
     if first is None:
@@ -108,7 +110,7 @@ def _dataset_reader(dataset: Any) -> pa.RecordBatchReader:
 
 _READERS: tuple[tuple[str | None, tuple[str, ...], Callable[[Any], pa.RecordBatchReader]], ...] = (
     ("duckdb", (), _duckdb_reader),
-    ("polars", ("collect_batches",), _lazy_reader),
+    ("polars", ("collect",), _lazy_reader),
     ("pyarrow", ("to_reader", "projected_schema"), lambda scanner: scanner.to_reader()),
     ("pyarrow", ("scanner",), _dataset_reader),
     ("ibis", ("to_pyarrow_batches", "columns"), _ibis_reader),

@@ -142,14 +142,16 @@ class _Run:
         if not self._may_end(state):
             return None
         outcome = conclude(self, state)
-        if outcome.proved or self.exhausted or not self.exact or outcome.rounding_limited:
+        limited = outcome.rounding_limited or self.proofs.hidden(self)
+        if outcome.proved or self.exhausted or not self.exact or limited:
             return outcome
         self.caution *= 4.0
         return None
 
     def _may_end(self, state: Assessment) -> bool:
         """Whether the bounds are close enough, no pass is left, or rounding or equal values hide the rest."""
-        ended = state.done or self.exhausted or is_hidden_by_rounding(self, state)
+        hidden = is_hidden_by_rounding(self, state) or self.proofs.hidden(self)
+        ended = state.done or self.exhausted or hidden
         return ended or (state.converged and counting.is_ambiguous(self, state))
 
     def _add(self, block: Array, product: Array) -> None:

@@ -95,6 +95,18 @@ def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: f
     return float(np.sum(residuals[:k] ** 2 / np.maximum(gaps, 1e-300)))
 
 
+def passes_for_excess(wanted: float, excess: float, passes: int, size: int, quantile: float) -> float:
+    """Narrow passes until the probe bound exceeds lambda_1(P G P) by `wanted`, given its `excess` after `passes`.
+
+    After q passes over a spectrum of width w, a Chebyshev polynomial that is at most 1 on it reaches 2 sqrt(n) / c at
+    an excess x with cosh(q arcosh(1 + 2 x / w)) = 2 sqrt(n) / c. The excess so far gives w: for a cluster of nearly
+    equal values it is far smaller than the values themselves.
+    """
+    growth = float(np.arccosh(max(2.0 * size**0.5 / quantile, 1.0)))
+    width = 2.0 * excess / float(np.cosh(growth / passes) - 1.0)
+    return 0.7 * growth / float(np.arccosh(1.0 + 2.0 * max(wanted, 0.0) / max(width, 1e-300) + 1e-16))
+
+
 def expected_passes(gap: float, size: int, quantile: float) -> float:
     """Narrow passes that bring the probe bound within a relative `gap` of lambda_1(P G P).
 

@@ -133,11 +133,11 @@ def _proved_bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(lower, upper) of the first k values and an upper bound of the next; the most expensive bounds come last."""
     lower, upper = _bounds(run, state, evidence, errors, refined, sharp=False)
-    return (
-        (lower, upper)
-        if _proved(run, state, lower, upper)
-        else _bounds(run, state, evidence, errors, refined, sharp=True)
-    )
+    if not _proved(run, state, lower, upper):
+        lower, upper = _bounds(run, state, evidence, errors, refined, sharp=True)
+    known = run.proofs.upper[: len(upper)]
+    upper[: len(known)] = np.minimum(upper[: len(known)], known)
+    return lower, upper
 
 
 def _bounds(

@@ -10,18 +10,19 @@ import numpy as np
 
 from eckart.arrays import Array
 from eckart.engine.lanczos.basis import Basis
-from eckart.engine.lanczos.convergence import expected_passes
+from eckart.engine.lanczos.convergence import passes_for_excess
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, best_probe_bound, length_quantile
 
-Outcome = Literal["proved", "missed", "improve", "stopped"]
+Outcome = Literal["proved", "missed", "improve", "stopped", "hidden"]
+"""hidden: rounding errors are larger than the distance from the complement to the bound that is needed."""
 
 
 @dataclass(frozen=True)
 class Goal:
     """The purpose of a proof phase."""
 
-    enough: Callable[[float], bool]
-    """Whether a bound of the complement proves the goal; monotone."""
+    needed: float
+    """The largest bound of the complement that proves the goal."""
     last_value: float
     """theta_k."""
     missed_above: float
@@ -31,6 +32,9 @@ class Goal:
     passes: int
     """Number of passes that may be used."""
     probability: float
+
+    def enough(self, bound: float) -> bool:
+        return bound <= self.needed
 
     def reached(self, bound: float, seen: float, *, complete: bool) -> Outcome | None:
         """How the phase ends with this bound and largest Ritz value `seen`; None if it continues.
@@ -43,12 +47,20 @@ class Goal:
             return "missed"
         return "improve" if complete or not self.enough(seen) else None
 
-    def is_hopeless(self, bound: float, seen: float, passes: int, quantile: float, size: int) -> bool:
-        """Whether all passes are used, or a bound near theta_k would take far more than allowed."""
+    def ended_early(self, bound: float, run: ProbeRun, passes: int, size: int) -> Outcome | None:
+        """How the phase ends without a proof: all passes are used, or the bound needed takes far more or is hidden.
+
+        An excess over t of eta ||C|| / c or less is never excluded (`monotone_bound`).
+        """
         if passes >= self.passes:
-            return True
-        gap = 1.0 - seen / self.last_value if self.last_value > 0.0 else 0.0
-        return bound <= 1.02 * self.last_value and expected_passes(gap, size, quantile) > 3 * self.passes
+            return "stopped"
+        if bound > 1.02 * self.last_value:
+            return None
+        allowed, quantile = self.needed - run.largest, length_quantile(self.probability, run.coordinates.shape[1])
+        if allowed * quantile <= run.error * float(np.linalg.norm(run.coordinates, 2)):
+            return "hidden"
+        expected = passes_for_excess(allowed, bound - run.largest, passes, size, quantile)
+        return "stopped" if expected > 3 * self.passes else None
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,6 @@ def proof_phase(
 ) -> Phase:
     """Bound lambda_1(P G P), one pass per step. `basis` is empty and contains the frozen vectors; `random` is Omega."""
     backend, size = basis.backend, basis.size
-    quantile = length_quantile(goal.probability, random.shape[1])
     frozen = () if basis.frozen is None else (basis.frozen,)
     block, coordinates = backend.outside(random, *frozen)
     bound, assumed, passes = np.inf, 0.0, 0
@@ -95,12 +106,9 @@ def proof_phase(
             bound, assumed = found, run.error
         outcome = goal.reached(bound, seen, complete=complete)
         if outcome is None:
+            outcome = goal.ended_early(bound, run, passes, size)
             full = basis.count + block.shape[1] > basis.capacity
             # No block is left if probes span an invariant subspace: then no eigenvalue exceeds those they found.
-            if (
-                full
-                or goal.is_hopeless(bound, seen, passes, quantile, size)
-                or not (block := basis.next_block()).shape[1]
-            ):
+            if outcome is None and (full or not (block := basis.next_block()).shape[1]):
                 outcome = "stopped"
     return Phase(outcome, BoundedRun(run, goal.probability, bound, assumed), basis, passes)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +22,11 @@ if TYPE_CHECKING:
 _SMALL_RESIDUAL, _SEPARATION_AIM = 0.03, 0.85
 """Before a restart, a gap is proved if residuals are below .03 theta_k and a complement of .85 theta_k suffices."""
 
+_HIDDEN = {"float32": 2, "float64": 8}
+"""Proof phases in which rounding hides the bound needed, before a run ends: a better basis may need less. After float32
+products the run continues in float64.
+"""
+
 
 @dataclass
 class Proofs:
@@ -31,6 +35,8 @@ class Proofs:
     phase: Phase | None = None
     """The last proof phase of this cycle that gave a bound."""
     retained: Separation | None = None
+    upper: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """Upper bounds proved before restarts, rounding included. They are statements about G, so they stay valid."""
     missed: Array | None = None
     """Directions that a proof phase found and the main run missed."""
     _step: int = 0
@@ -41,11 +47,17 @@ class Proofs:
     _most_frozen: int = 2**62
     _retry_below: float = np.inf
     """Largest residual at which the next proof phase is worth trying."""
+    _hidden: int = 0
+    """Number of proof phases after convergence in which rounding hid the bound needed."""
 
     @property
     def bound(self) -> float:
         """The proved bound of the complement of the basis."""
         return np.inf if self.phase is None else self.phase.bound
+
+    def hidden(self, run: _Run) -> bool:
+        """Whether rounding hides the bounds that would prove the goal."""
+        return self._hidden >= _HIDDEN["float64" if run.exact else "float32"]
 
     def frozen_at(self, step: int) -> int | None:
         """Number of current Ritz vectors that the phase has frozen; None if the basis has grown since."""
@@ -77,11 +89,12 @@ class Proofs:
                 raise NotWorthError
         every = chosen.count == size
         frozen = basis.vectors if every else run.backend.times(basis.vectors, coefficients[:, : chosen.count])
-        phase = self._run_phase(run, state, frozen, lambda bound: bound <= chosen.needed)
+        phase = self._run_phase(run, state, frozen, chosen.needed)
+        self._hidden += phase.outcome == "hidden"
         if phase.outcome == "improve":
             self._most_frozen = max(chosen.count // 2, state.k + 5)
 
-    def _run_phase(self, run: _Run, state: Assessment, frozen: Array, enough: Callable[[float], bool]) -> Phase:
+    def _run_phase(self, run: _Run, state: Assessment, frozen: Array, needed: float) -> Phase:
         last = float(state.values[state.k - 1])
         size = run.matrix.size
         if run.probes < MOST_PROBES:  # no room for two
@@ -90,7 +103,7 @@ class Proofs:
         basis = Basis.with_capacity(run.backend, size, room, frozen=frozen, meter=run.meter())
         random = run.backend.normals(run.rng, size, min(PROBES, room))
         goal = Goal(
-            enough,
+            needed,
             last,
             missed_above=last + state.goal + 2.0 * run.expected_error(run.basis),
             floor=0.5 * state.goal,
@@ -111,7 +124,7 @@ class Proofs:
         last, k = float(state.values[state.k - 1]), state.k
         needed = separating_complement(state.values, run.basis.projected, run.basis.coupling, k)
         if float(state.residuals[:k].max()) <= _SMALL_RESIDUAL * last and needed >= _SEPARATION_AIM * last:
-            self._run_phase(run, state, run.basis.vectors, lambda bound: bound <= needed)
+            self._run_phase(run, state, run.basis.vectors, needed)
 
     def carry(self, run: _Run, state: Assessment) -> None:
         """Prove lambda_j+1 <= rho < theta_j for some j in k, ..., k + 10, by a proof phase if necessary."""
@@ -125,6 +138,8 @@ class Proofs:
         run.passes += 0 if run.exact else 1
         allowance = errors.allowance(largest)
         upper = bounds_from_basis(evidence, errors, len(state.values), run.matrix.prototype)
+        shared = min(len(upper), len(self.upper))
+        self.upper = np.append(np.minimum(upper[:shared], self.upper[:shared]), upper[shared:])
         found = separation(state.values - allowance, upper, k)
         known = [gap for gap in (self.retained, found) if gap is not None]
         self.retained = min(known, key=lambda gap: gap.rho, default=None)

@@ -121,13 +121,17 @@ def choose_frozen(
 def _complement_for_sum(values: np.ndarray, residuals: np.ndarray, allowed: float) -> float:
     """Approximately the largest s for which the upper bounds exceed the values by at most `allowed` in total.
 
-    The i-th exceeds theta_i by about r_i^2 / (theta_i - s).
+    The i-th bound is about the largest eigenvalue of [[theta_i, r_i], [r_i, s]]. Above theta_i, in a cluster that the
+    k-th value cuts, it is about s.
     """
-    low, high = -float(values[0]), float(values[-1])
-    for _ in range(50):
+    low, high = -float(values[0]), float(values[-1]) + allowed
+    for _ in range(60):
         middle = 0.5 * (low + high)
-        if float(np.sum(residuals**2 / np.maximum(values - middle, 1e-300))) <= allowed:
+        half = 0.5 * (values - middle)
+        root = np.hypot(half, residuals)
+        excess = np.where(half > 0.0, residuals**2 / np.maximum(half + root, 1e-300), root - half)
+        if float(np.sum(excess)) <= allowed:
             low = middle
         else:
             high = middle
-    return high if high == values[-1] else low
+    return low

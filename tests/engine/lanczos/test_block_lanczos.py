@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
+import eckart as ek
 from eckart.engine.lanczos import block_lanczos as module
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
+from eckart.errors import AccuracyWarning
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -95,3 +99,33 @@ def test_bounds_are_evaluated_only_where_they_can_prove_the_goal(monkeypatch: py
     pairs = diagonal_run(np.arange(1, 601) ** -0.7, Target(10), 1, capacity=400)
     assert pairs.proved
     assert len(evaluated) == 1
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("k", [5, 7, 14])
+def test_values_inside_a_cluster_larger_than_the_basis_are_proved(k: int, dtype: str) -> None:
+    """Five spikes over 595 equal values: a basis of some hundred columns never contains the cluster that k cuts."""
+    rng = np.random.default_rng(31)
+    left, right = (np.linalg.qr(rng.standard_normal((size, 600)))[0] for size in (1000, 600))
+    data = ((left * np.r_[np.linspace(10.0, 5.0, 5), np.ones(595)]) @ right.T).astype(dtype)
+    truth = np.linalg.svd(data.astype(np.float64), compute_uv=False)[:k]
+    found = ek.decompose(data, "svd", k=k, solver="lanczos").certificate
+    assert found.proved
+    assert found.passes <= (20 if dtype == "f4" else 60)
+    assert np.all(found.lower <= truth * (1 + 1e-13))
+    assert np.all(found.upper >= truth * (1 - 1e-13))
+    assert np.all(found.upper <= truth * (1 + 2e-6))
+
+
+def test_bounds_proved_before_a_restart_stay_known() -> None:
+    """Ten spikes over 690 equal values, of which k takes ten: the last basis alone bounds them only by the trace."""
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.standard_normal((size, 700)))[0] for size in (1400, 700))
+    data = (left * np.r_[np.linspace(10.0, 5.0, 10), np.ones(690)]) @ right.T
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        found = ek.decompose(data, "svd", k=20, solver="lanczos", memory=6_000_000, max_passes=60).certificate
+    truth = np.linalg.svd(data, compute_uv=False)[:20]
+    assert np.all(found.lower <= truth * (1 + 1e-13))
+    assert np.all(found.upper >= truth * (1 - 1e-13))
+    assert np.all(found.upper <= truth * (1 + 1e-5))

@@ -17,6 +17,7 @@ from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrays.npy import refuse_shape
 from eckart.io.arrow.columns import stored_numbers
 from eckart.io.bytes import OpenedFile
+from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.layout import align
 from eckart.io.text.records import Records
 
@@ -149,11 +150,11 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> pa.Table:
         names, types = [*names, "value"], {**types, "value": pa.float64()}
     if not body.strip():
         return pa.table({name: pa.array([], types[name]) for name in names})
-    return csv.read_csv(
-        pa.BufferReader(body),
-        read_options=csv.ReadOptions(column_names=names),
-        parse_options=csv.ParseOptions(delimiter=mark, quote_char=False),
-        convert_options=csv.ConvertOptions(column_types=types, null_values=[]),
+    return read_csv(
+        body,
+        csv.ReadOptions(column_names=names),
+        csv.ParseOptions(delimiter=mark, quote_char=False),
+        csv.ConvertOptions(column_types=types, null_values=[]),
     )
 
 

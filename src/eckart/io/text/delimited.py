@@ -17,6 +17,7 @@ from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_inf
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
 from eckart.io.text.amounts import amounts, sign_notes, sign_of, signed_role
+from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import (
     AMOUNT,
     DATE,
@@ -211,22 +212,21 @@ def _parse(page: Page, naming: list[str]) -> pa.Table:
     from pyarrow import csv
 
     layout = page.layout
-    data = pa.py_buffer(layout.data).slice(layout.body)
     longest = max((sum(map(len, row)) + len(row) for row in layout.sample), default=0)
     forced = {name: pa.string() for name in page.columns if name in naming}
     parse = csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in layout.data)
-    for block in (max(1 << 20, 8 * longest), len(data) + 1):
+    for block in (max(1 << 20, 8 * longest), len(layout.data) - layout.body + 1):
         read = csv.ReadOptions(column_names=page.columns, block_size=min(block, (1 << 31) - 1))
         convert = csv.ConvertOptions(
             null_values=list(MISSING), strings_can_be_null=True, decimal_point=layout.decimal[0], column_types=forced
         )
         try:
-            table = csv.read_csv(pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert)
+            table = read_csv(layout.data, read, parse, convert, layout.body)
             integers = _possibly_hexadecimal(table, page)
             if not integers:
                 return table
             convert.column_types = forced | dict.fromkeys(integers, pa.string())
-            return csv.read_csv(pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert)
+            return read_csv(layout.data, read, parse, convert, layout.body)
         except pa.ArrowInvalid as error:
             page.refuse_ragged()
             fault = reason(error)

@@ -29,6 +29,7 @@ from eckart.io.guard import reads_rows, reason
 from eckart.io.roles import quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows, PiecedRows
 from eckart.io.text.amounts import amounts, signs_in
+from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import MISSING, looks_numeric, meant_as_numbers, to_numbers
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited, refuse_stray_quote
 from eckart.io.text.encoding import is_utf8, plain_lines
@@ -151,7 +152,6 @@ class DelimitedRows(PiecedRows):
         return matrix_of(columns, table.num_rows, self.metadata.name)
 
     def _table(self, text: bytes, types: dict[str, Any]) -> pa.Table:
-        import pyarrow as pa
         from pyarrow import csv
 
         convert = csv.ConvertOptions(
@@ -162,7 +162,7 @@ class DelimitedRows(PiecedRows):
         )
         parse = csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in text)
         read = csv.ReadOptions(column_names=list(self.columns), block_size=min(len(text) + 1, (1 << 31) - 1))
-        return csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
+        return read_csv(text, read, parse, convert)
 
     def _numbers(self, name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
         """Cells of text as numbers, by the rule for texts read whole."""
@@ -377,7 +377,7 @@ class _Index:
         convert = csv.ConvertOptions(include_columns=wanted, column_types=dict.fromkeys(wanted, pa.string()))
         parse = csv.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=b'"' in piece)
         read = csv.ReadOptions(column_names=list(self.columns), block_size=len(piece) + 1)
-        table = csv.read_csv(pa.BufferReader(piece), read_options=read, parse_options=parse, convert_options=convert)
+        table = read_csv(piece, read, parse, convert)
         for column in self.empty:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)
             if cells.null_count < len(cells):

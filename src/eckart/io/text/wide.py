@@ -11,6 +11,7 @@ from eckart.environment import check_fits
 from eckart.errors import FileError
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text
+from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import MISSING, is_missing, is_number, looks_numeric, without_points
 from eckart.io.text.records import Records
 
@@ -108,6 +109,6 @@ def _parsed(lines: bytes, decimal: str) -> np.ndarray:
     convert = csv.ConvertOptions(null_values=list(MISSING), decimal_point=decimal[0], column_types=types)
     read = csv.ReadOptions(column_names=["cell"])
     parse = csv.ParseOptions(delimiter="\x1f", quote_char=False, ignore_empty_lines=False)
-    table = csv.read_csv(pa.BufferReader(lines), read_options=read, parse_options=parse, convert_options=convert)
+    table = read_csv(lines, read, parse, convert)
     values: np.ndarray = table.column("cell").to_numpy()
     return values

@@ -108,3 +108,13 @@ def test_honest_score_and_the_kind_of_the_target_are_said():
     assert "treated as classes. Give --numbers" in done.stderr
     assert "on rows not used for the selection" in done.stdout
     assert json.loads(run("noise.csv", "--target", "y", "--numbers", "--json").stdout)["kind"] == "numbers"
+
+
+def test_a_column_that_numbers_the_rows_is_no_candidate_unless_it_is_named():
+    rng = np.random.default_rng(0)
+    lines = [f"{1000 + i},{2000 + i % 20},{rng.normal():.4f},{rng.normal():.4f}" for i in range(60)]
+    Path("orders.csv").write_text("\n".join(["order id,year,a,y", *lines]))
+    done = run("orders.csv", "--target", "y")
+    assert "of 2 columns for 'y'" in done.stdout
+    assert "'order id'" in done.stderr
+    assert "of 2 columns for 'y'" in run("orders.csv", "--target", "y", "--columns", "order id,a").stdout

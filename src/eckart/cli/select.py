@@ -131,6 +131,7 @@ def _split(
     import numpy as np
 
     from eckart.cli import tables
+    from eckart.io.identifiers import without_identifiers
     from eckart.selection.correlation_filter import names_classes
 
     whole = tables.read(data, replace(reading, columns=(), drop=()), measurements=False)
@@ -145,7 +146,10 @@ def _split(
     if classes is None:
         # Numbers read from a file are floats, so whole ones are treated as integers.
         classes = whole_numbers and names_classes(goal.astype(np.int64))
-    return tables.keep(whole, indices), goal.astype(str) if classes else goal, classes, ambiguous
+    candidates = tables.keep(whole, indices)
+    if not reading.columns:
+        candidates = without_identifiers(candidates, years=False)
+    return candidates, goal.astype(str) if classes else goal, classes, ambiguous
 
 
 def _target(whole: Source, target: str, names: tuple[str, ...]) -> np.ndarray:

@@ -102,8 +102,8 @@ def _may_identify(name: str) -> bool:
     return any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR))
 
 
-def without_identifiers(source: DataSource, memory: int | None = None) -> DataSource:
-    """The source without the columns that identify the rows; years become labels. `metadata` has notes.
+def without_identifiers(source: DataSource, memory: int | None = None, *, years: bool = True) -> DataSource:
+    """The source without the columns that identify the rows; with `years`, years become labels. `metadata` has notes.
 
     For rows read in blocks, the values to compare take at most a quarter of `memory` bytes.
     """
@@ -114,6 +114,7 @@ def without_identifiers(source: DataSource, memory: int | None = None) -> DataSo
     if not candidates:
         return source
     found = _found(source, names, candidates, memory)
+    found = found if years else found._replace(years={})
     dropped = {*found.identifiers, *found.years}
     if len(dropped) == len(names) or not any(found):
         return source

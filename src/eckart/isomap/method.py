@@ -10,7 +10,6 @@ METHODS = (
         title="Isomap",
         **functions_in("eckart.isomap.fit"),
         default_k=2,
-        more_than_columns=True,
         label="component ",
         additive=True,
         certifies_explained_variance=False,

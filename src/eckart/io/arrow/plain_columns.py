@@ -31,13 +31,18 @@ def width_of(kind: pa.DataType) -> int:
     return int(kind.list_size) if known else 0
 
 
+def _is_decimal_text(field: pa.Field) -> bool:
+    """Whether it is the opaque type, or its text with a plain type: before PyArrow 18, and from ADBC before 1.3."""
+    plain = (field.metadata or {}).get(_NUMERIC, b"").decode()
+    return bool(getattr(field.type, "type_name", plain) == "numeric")
+
+
 def _decoded(field: pa.Field) -> pa.DataType | None:
     """The plain type of numbers stored in another form; None for columns that are used unchanged."""
     import pyarrow as pa
 
     types, kind = pa.types, field.type
-    # Before PyArrow 18, and from ADBC before 1.3, the text has a plain type.
-    if getattr(kind, "type_name", (field.metadata or {}).get(_NUMERIC, b"").decode()) == "numeric":
+    if _is_decimal_text(field):
         return pa.float64()
     if isinstance(kind, pa.BaseExtensionType):
         return pa.bool_() if kind.extension_name == "arrow.bool8" else None

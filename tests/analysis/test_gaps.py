@@ -27,10 +27,10 @@ def drawn(seed, rows=100, columns=30, gaps=0.1):
 
 
 def test_means_in_place_of_missing_values():
-    """5 % of rows exceed the limits; without allowing for the gaps, 7 % of fitted and 12 % of new rows did."""
+    """5 % of rows exceed the limits; without allowing for the gaps, 6.4 % of fitted and 5.7 % of new rows did."""
     fitted, new = [], []
     for seed in range(25):
-        table, others = drawn(seed)
+        table, others = drawn(seed, columns=12)
         d = ek.decompose(table, k=3, left=True, missing="mean")
         q = np.array([row[3] for row in ek.tables.outliers(d).rows], dtype=float)
         limit = limits(d)
@@ -38,8 +38,8 @@ def test_means_in_place_of_missing_values():
         others = np.where(np.isnan(others), np.asarray(d.mean), others) - np.asarray(d.mean)
         left = np.sum(others**2, axis=1) - np.sum((others @ np.asarray(d.right)) ** 2, axis=1)
         new.append(np.mean(left > limit["Q", "new"]))
-    assert 0.03 < np.mean(fitted) < 0.06
-    assert 0.04 < np.mean(new) < 0.075
+    assert 0.04 < np.mean(fitted) < 0.06
+    assert 0.04 < np.mean(new) < 0.055
 
 
 def test_an_outlying_row_is_found_among_rows_with_gaps():

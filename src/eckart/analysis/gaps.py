@@ -4,8 +4,8 @@ An imputed entry of a factor model lies on the plane of the components, without 
 complete rows is larger. A row with means as entries is not on the plane of the components even without noise. With S =
 V L V^T + s I the covariance of complete rows, D the projection onto the observed columns of a row and P = V V^T, its
 residual (I - P) D x has the covariance R = (I - P) D S D (I - P). Its Q is about g chi2(h), with the moments tr R = g h
-and tr R^2 = g^2 h (Box, 1954). The limit is that of the mixture of all rows, in units of the median Q, which a few
-outlying rows hardly change.
+and tr R^2 = g^2 h (Box, 1954). The limit is multiplied by the ratio of the quantile of this mixture to that of one law
+for all rows.
 
 Means in place of a share m of the entries lower the covariances by the factor (1 - m)^2 and the variances by 1 - m:
 S* = (1 - m)^2 S + m (1 - m) diag S, which gives L and s.
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.limits import quantile
-from eckart.analysis.measures import floats, nonzero_components, row_weights
+from eckart.analysis.limits import typical_moments
+from eckart.analysis.measures import floats, nonzero_components
 from eckart.missing.fill import imputation_of
 
 if TYPE_CHECKING:
@@ -33,24 +33,29 @@ _MOST = 2000
 _LEAST_NOISE = 0.05
 """Minimum share of the residual variance that is noise."""
 _ROUNDING = 1e-12
+_DRAWS = 20_000
 
 
-def fitted_limit(d: Decomposition, k: int, outside: Matrix, confidence: float) -> float | None:
-    """The limit for fitted rows, whose residuals are smaller by 1 - h, with the leverage k / n; None without means."""
-    limit = mixture_limit(d, k, outside, confidence)
-    return None if limit is None else limit * max(1.0 - k / d.weight, 0.0) ** 2
+def gap_factor(d: Decomposition, k: int, confidence: float, *, moments: bool) -> float:
+    """The factor of a limit of Q that was computed as if all rows had the same law; 1 if no entries became means.
 
+    `moments` tells whether that law has the mean and variance of the Q of typical rows, or only the mean of all rows.
+    """
+    from scipy.special import chdtri
 
-def mixture_limit(d: Decomposition, k: int, outside: Matrix, confidence: float) -> float | None:
-    """The limit of Q for given components; None if no values were replaced by means."""
     imputed = imputation_of(d)
-    if imputed is None or imputed.how != "mean" or not len(imputed.rows) or not np.isfinite(outside).all():
-        return None
-    typical = quantile(outside, row_weights(d), 0.5)
+    if imputed is None or imputed.how != "mean" or not len(imputed.rows):
+        return 1.0
     scales, shapes = _laws(d, k, imputed.rows, imputed.columns)
-    if typical <= 0.0 or not len(scales):
-        return None
-    return typical * _quantile(scales, shapes, confidence) / _quantile(scales, shapes, 0.5)
+    if not len(scales):
+        return 1.0
+    rng = np.random.Generator(np.random.Philox(key=[_DRAWS, 23]))
+    drawn = np.ravel(scales * rng.chisquare(shapes, (-(-_DRAWS // len(scales)), len(scales))))
+    mean, shape = float(drawn.mean()), float(d.columns - k)
+    if moments:
+        mean, mean_square = typical_moments(drawn, np.ones(len(drawn)))
+        shape = 2.0 * mean**2 / max(mean_square - mean**2, 1e-300)
+    return float(np.quantile(drawn, confidence)) / (mean / shape * float(chdtri(shape, 1.0 - confidence)))
 
 
 def residual_noise(d: Decomposition, k: int) -> float:
@@ -95,19 +100,3 @@ def _moments(seen: Matrix, signal: Matrix, noise: float) -> tuple[float, float]:
     second = np.sum(spread * spread.T) + 2.0 * noise * np.trace(rest @ inside @ rest * signal)
     second += noise**2 * (len(seen) - 2.0 * np.trace(inside) + np.sum(inside**2))
     return float(first), float(second)
-
-
-def _quantile(scales: Matrix, shapes: Matrix, share: float) -> float:
-    """Where the mixture of g chi2(h) reaches the share."""
-    from scipy.optimize import brentq
-    from scipy.special import chdtri, gammainc
-
-    each = scales * chdtri(shapes, 1.0 - share)
-    low, high = float(each.min()), float(each.max())
-    if high <= low * (1.0 + 1e-12):
-        return high
-
-    def excess(q: float) -> float:
-        return float(np.mean(gammainc(shapes / 2.0, q / scales / 2.0))) - share
-
-    return float(brentq(excess, low, high))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.gaps import fitted_limit, mixture_limit, residual_noise
+from eckart.analysis.gaps import gap_factor, residual_noise
 from eckart.analysis.labels import column_labels, row_labels
 from eckart.analysis.left_out import modelled
 from eckart.analysis.limits import Spectrum, q_fitted, spectrum, t2_fitted, typical_moments
@@ -218,10 +218,8 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     outside = _residuals(d, k) if d.left is not None else None
     known = _spectrum(d, k, outside)
     inside, beside = new_row_limits(known, confidence)
-    # New rows have the gaps of fitted rows if these became means; otherwise their noise is that of complete rows.
-    mixture = None if outside is None else mixture_limit(d, k, outside, confidence)
-    factor = residual_noise(d, k) if mixture is None else mixture / q_fitted(known, confidence)
-    return inside, beside * factor
+    # New rows have gaps like the fitted ones if these became means; otherwise their noise is that of complete rows.
+    return inside, beside * residual_noise(d, k) * gap_factor(d, k, confidence, moments=not _exact(d))
 
 
 def _residuals(d: Decomposition, k: int) -> Matrix:
@@ -241,19 +239,23 @@ def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float
         return math.nan, "not known: the lengths of the rows were not kept"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the components explain everything"
-    mixture = fitted_limit(d, k, outside, confidence)
-    if mixture is not None:
-        return mixture, "rows with means as missing values"
-    known = _spectrum(d, k, outside)
-    exact = complete(d) and d.which == "largest"
-    return q_fitted(known, confidence), "all variances" if exact else "moments of Q"
+    exact = _exact(d)
+    factor = gap_factor(d, k, confidence, moments=not exact)
+    rule = "all variances" if exact else "moments of Q"
+    gaps = ", with means as missing values" if factor != 1.0 else ""
+    return q_fitted(_spectrum(d, k, outside), confidence) * factor, rule + gaps
+
+
+def _exact(d: Decomposition) -> bool:
+    """Whether the variances of all components are known."""
+    return complete(d) and d.which == "largest"
 
 
 def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
     """The variances of all components. Those not computed follow from the moments of Q, or as in white noise."""
     nonzero, variances, centred = nonzero_components(d), floats(d.explained_variance), d.mean is not None
     kept, following = variances[:k][nonzero[:k]], variances[k:][nonzero[k:]]
-    if complete(d) and d.which == "largest":
+    if _exact(d):
         return spectrum(kept, following, d.weight, centred=centred)
     freedom = d.weight - 1 if centred else d.weight
     free = (max(freedom - len(kept), 1.0), float(d.columns - len(kept)))

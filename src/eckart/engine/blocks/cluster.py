@@ -316,7 +316,7 @@ def _failed_probe() -> Callable[..., list[str]]:
 
 
 def _reason(future: Any) -> str:
-    """Why the scheduler cancelled a task, as far as it says so: for example a graph that it cannot read."""
+    """Why the scheduler cancelled a task, if it gives a reason: for example a graph that it cannot read."""
     try:
         future.result(timeout=1.0)
     except Exception as error:  # noqa: BLE001 - only what it says is of interest

@@ -96,6 +96,14 @@ def plain_rows(d: Decomposition, scores: object, whitening: object) -> np.ndarra
     return _product(scores, d.right.T, None, None if d.mean is None else -d.mean, measure=False)[0]
 
 
+def product_of(scores: Array, factor: Array) -> Array:
+    """scores F; for NumPy arrays of one dtype in blocks shared by threads, otherwise as their library multiplies."""
+    plain = type(scores) is np.ndarray and type(factor) is np.ndarray and scores.dtype == factor.dtype
+    if not plain or scores.ndim != 2 or scores.shape[1] != factor.shape[0] or not _are_floats(scores):
+        return scores @ factor
+    return _product(scores, factor, None, None, measure=False)[0]
+
+
 def _product(
     data: np.ndarray, factor: np.ndarray, mean: np.ndarray | None, offset: np.ndarray | None, *, measure: bool = True
 ) -> tuple[np.ndarray, float]:

@@ -91,13 +91,13 @@ def embed_all(
     values = np.sqrt(np.where(positive, solution.values, 0.0))
     weights = np.where(positive, left / np.where(positive, values, 1.0), 0.0)
     negative = scaling.negative_share(squares, solution)
-    squared = squares.squared_norm()
     sample = scaling.evenly(rows, scaling.SAMPLE)
     coordinates = left.astype(returned).astype(np.float64) * values.astype(returned)
     variance = scaling.residual_variance(
         lambda i: np.sqrt(squares.matrix[sample[i]].astype(np.float64)), sample, coordinates
     )
     if solution.spectrum is None:
+        squared = squares.squared_norm()
         beyond, norm = float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))), squared**0.5
     else:
         beyond, norm = float(np.linalg.norm(solution.spectrum[k:])), float(np.abs(solution.spectrum).max(initial=0.0))

@@ -63,9 +63,11 @@ def components(graph: Graph) -> tuple[int, np.ndarray]:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    ones = np.ones(len(graph.index), dtype=np.int8)  # rows may be joined at distance zero
-    matrix = csr_array((ones, graph.index, graph.first), shape=(graph.rows, graph.rows))
-    count, labels = connected_components(matrix, directed=False)
+    # In float64 and with 32-bit indices, as SciPy converts them otherwise; rows may be joined at distance zero.
+    ones, first = np.ones(len(graph.index)), graph.first.astype(np.int32)
+    matrix = csr_array((ones, graph.index, first), shape=(graph.rows, graph.rows))
+    # The graph is symmetric, so its strong components are its components, and no transpose is needed.
+    count, labels = connected_components(matrix, directed=True, connection="strong")
     return int(count), np.asarray(labels)
 
 

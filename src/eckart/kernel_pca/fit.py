@@ -92,7 +92,9 @@ def decompose(data: object, **given: Unpack[KernelPCAKeywords]) -> Decomposition
         result = linear_components(opened, rows, chosen, settings)
     else:
         result = solve(opened, rows, chosen, settings)
-    result = _with_correlations(replace(result, notes=(*result.notes, *notes, *width)), rows, chosen)
+    more = (*notes, *width)
+    result = replace(result, notes=(*result.notes, *more)) if more else result
+    result = _with_correlations(result, rows, chosen)
     warn_if_unconverged(result, settings)
     return result if options.left else replace(result, left=None)
 
@@ -132,7 +134,8 @@ def _opened(data: object, memory: str | int | None, stream: bool | None) -> Open
 
     Data in memory stay there unless `stream` is True.
     """
-    if stream is None and not isinstance(data, str | os.PathLike | RowSource) and not is_dask(data):
+    # Arrays first: whether something is a RowSource takes as long as a product of a hundred rows.
+    if stream is None and (is_numpy(data) or not (isinstance(data, str | os.PathLike | RowSource) or is_dask(data))):
         stream = False
     return open_matrix(data, memory=memory_bytes(memory), stream=stream)
 

@@ -128,7 +128,7 @@ class KernelMatrix:
     def dense(self) -> Array:
         """The whole matrix in float64, symmetric."""
         result = self._zeros(self.size)
-        points = self._prepare("float64")
+        points = self._points if self.precision == "float64" else self._prepare("float64")
         for i, j in self._pairs():
             tile = self._made((i, j), points)
             result[i : i + self.side, j : j + self.side] = tile

@@ -141,27 +141,31 @@ def to_the_minimum(hessians: Numbers, rest: Numbers, begin: Numbers, step: Numbe
     rows x k x k, or 1 x k x k if all rows share one; `rest` is g + Q d, also on return.
     """
     xp, k = module_of(begin), begin.shape[0]
-    eye = xp.eye(k)
+    eye, shared = xp.eye(k), len(hessians) == 1
     # Rounding may make a singular Hessian indefinite: adding a share of its trace corrects that.
     curved = hessians + _LEAST_CURVATURE * xp.trace(hessians, axis1=1, axis2=2)[:, None, None] * eye
+    going = xp.arange(begin.shape[1])
     for _ in range(_FACES):
-        free = (begin + step > 0.0).T
-        gradient = xp.where(free, rest.T, 0.0).astype(np.float64)
+        own, slope = begin[:, going] + step[:, going], rest[:, going]
+        free = (own > 0.0).T
+        gradient = xp.where(free, slope.T, 0.0).astype(np.float64)
         inside = free[:, :, None] & free[:, None, :] & (gradient != 0.0).any(axis=1)[:, None, None]
         matrix = xp.where(inside, curved, eye)
         to = -xp.linalg.solve(matrix, gradient[:, :, None])[:, :, 0].T
         with np.errstate(divide="ignore", invalid="ignore"):
-            reach = xp.where(to < 0.0, -(begin + step) / to, np.inf)
+            reach = xp.where(to < 0.0, -own / to, np.inf)
         nearest = reach.min(axis=0)
         whole = nearest >= 1.0
         to *= xp.minimum(nearest, 1.0)
         at_bound = (reach <= nearest) & ~whole
-        step[...] = xp.where(at_bound, -begin, xp.maximum(step + to, -begin))
-        shared = len(hessians) == 1
+        start = begin[:, going]
+        step[:, going] = xp.where(at_bound, -start, xp.maximum(step[:, going] + to, -start))
         change = curved[0] @ to if shared else xp.einsum("ijk,ki->ji", curved, to)
-        rest += change.astype(rest.dtype)
+        rest[:, going] = slope + change.astype(rest.dtype)
         if bool(whole.all()):
             break
+        left = ~whole  # the others are at the minimum of their face
+        going, curved = going[left], curved if shared else curved[left]
 
 
 @lru_cache(maxsize=64)

@@ -28,6 +28,9 @@ _HEIGHT = 512
 _SWEEPS = 8
 """Number of sweeps over the coordinates between two eliminations."""
 
+_SOLVED = 0.1
+"""A row counts as solved at this share of its part of the projected gradients at which all rows are."""
+
 Product = Callable[[Array], Array]
 
 
@@ -147,9 +150,9 @@ def _descend(
             slow = slow or violation * (violation / before) ** 2 > end  # after twice as many sweeps again
             before = violation
             if slow:
-                _solve_faces(own, gram, goal)
+                _solve_faces(own, gram, goal, end)
     if slow:
-        _solve_faces(own, gram, goal)
+        _solve_faces(own, gram, goal, end)
     return first
 
 
@@ -184,22 +187,25 @@ def _solve_small(
     return float(np.vdot(moved, slopes)), first
 
 
-def _solve_faces(own: np.ndarray, gram: np.ndarray, goal: np.ndarray) -> None:
-    """The minimum over the nonzero coordinates, by elimination, if it is lower.
+def _solve_faces(own: np.ndarray, gram: np.ndarray, goal: np.ndarray, end: float) -> None:
+    """The minimum over the nonzero coordinates, by elimination, if it is lower; for rows that sweeps have not solved.
 
     Sweeps soon find the zero coordinates. If parts overlap, they then converge slowly to the minimum over the others:
-    hundreds of sweeps replace one k x k system.
+    hundreds of sweeps replace one k x k system. `end` is the sum of projected gradients at which all rows are solved.
     """
-    before = own @ gram - goal
-    rest, step = np.ascontiguousarray(before.T), np.zeros((gram.shape[0], len(own)))
+    slopes = own @ gram - goal
+    far = np.where(own > 0.0, np.abs(slopes), np.maximum(-slopes, 0.0)).sum(axis=1) > _SOLVED * end / len(own)
+    going = np.flatnonzero(far)
+    before, begin = slopes[going], own[going]
+    rest, step = np.ascontiguousarray(before.T), np.zeros((gram.shape[0], len(going)))
     try:
-        to_the_minimum(gram[None], rest, np.ascontiguousarray(own.T), step)
+        to_the_minimum(gram[None], rest, np.ascontiguousarray(begin.T), step)
     except np.linalg.LinAlgError:
         return  # parts of H that are linearly dependent: sweeps need no inverse
     move = step.T
     # f(w + d) - f(w) = d (2 g + G d) / 2 of each row, with G as it is: `to_the_minimum` adds to a singular one.
     lower = np.einsum("ij,ij->i", move, 2.0 * before + move @ gram) < 0.0
-    own[lower] = np.maximum(own[lower] + move[lower], 0.0)
+    own[going[lower]] = np.maximum(begin[lower] + move[lower], 0.0)
 
 
 def gram_of(other: Array, penalty: Penalty) -> Array:

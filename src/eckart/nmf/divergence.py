@@ -29,10 +29,10 @@ from eckart.nmf.tiles import Numbers, Stored, Tile, module_of, summed, tiles_of
 
 MOST_PARTS = 64
 """With more parts, the Hessians cost more time than the steps save."""
-_TILE = {"host": 2**15, "device": 2**25}
+_TILE = {"host": 2**17, "device": 2**25}
 """Entries of a tile."""
-_DEVICE_BYTES = 2**30
-"""Maximum size of the Hessians of a tile on a GPU, in bytes."""
+_HESSIANS = {"host": 2**23, "device": 2**30}
+"""Maximum size of the Hessians of a tile, in bytes."""
 _POOL_FROM = 2**18
 """From this many entries on, several threads are worthwhile."""
 _KEPT = 2**22
@@ -93,9 +93,9 @@ class Divergence:
 
     def _pieces(self, matrix: Numbers | Stored, k: int, itemsize: int) -> list[tuple[int, int]]:
         values = matrix.data if isinstance(matrix, Stored) else matrix
-        count = max(1, -(-int(values.size) // _TILE["host" if self._on_host else "device"]))
-        if not self._on_host:
-            count = max(count, -(-matrix.shape[0] * k * (k + 1) // 2 * itemsize // _DEVICE_BYTES))
+        place = "host" if self._on_host else "device"
+        hessians = matrix.shape[0] * k * (k + 1) // 2 * itemsize
+        count = max(1, -(-int(values.size) // _TILE[place]), -(-hessians // _HESSIANS[place]))
         if isinstance(matrix, Stored):
             return entry_segments(matrix, count)
         return segments(matrix.shape[0], count)

@@ -21,6 +21,12 @@ from eckart.nmf.table import NonnegativeTable
 _LEAST = float(np.finfo(np.float32).eps)
 """Replaces zeros of W H, relative to the mean entry."""
 _TILE_BYTES = 4_000_000
+_PAIRS = 200
+"""Minimum limit of pairs of updates for rows with given parts."""
+_STILL = 1e-3
+"""A row has converged when an update moves it by this share of the tolerance."""
+_KEPT = 0.1
+"""Share of the plain update below which an extrapolation lowers no entry."""
 
 
 class MultiplicativeSquares:
@@ -167,13 +173,31 @@ def beta_divergence(x: np.ndarray, model: np.ndarray, beta: float, least: float)
 
 
 def rows_by_updates(problem: Problem, table: NonnegativeTable, settings: Settings, right: np.ndarray) -> np.ndarray:
-    """W for a given H, by updates until nothing changes."""
+    """W for a given H, by pairs of updates and an extrapolation of each row (SQUAREM; Varadhan and Roland, 2008).
+
+    Plain updates may gain a hundredth of the remaining error each, so a small move does not mean a small error. With r
+    the move of the first update and v its change in the second, w - 2 a r + a^2 v with a = -|r| / |v| is close to the
+    limit of the row. An extrapolation that raises the objective is dropped.
+    """
     shape = (table.matrix.shape[0], right.shape[1])
-    left = np.full(shape, np.sqrt(table.mean / shape[1]))
-    for _ in range(max(settings.max_iter, 200)):
-        new = problem.rows(left, right, left, 0.0).new
-        moved, size = length(new - left), length(new)
-        left = new
-        if moved <= 1e-2 * settings.tol * size:
+    left = plain = np.full(shape, np.sqrt(table.mean / shape[1]))
+    lowest = np.inf
+    for _ in range(max(settings.max_iter, _PAIRS)):
+        first = problem.rows(left, right, left, 0.0)
+        if first.value > lowest and left is not plain:
+            left = plain
+            first = problem.rows(left, right, left, 0.0)
+        second = problem.rows(first.new, right, first.new, 0.0)
+        move, lowest, plain = first.new - left, min(lowest, second.value), second.new
+        if length(move) <= _STILL * settings.tol * length(plain):
             break
-    return left
+        left = _extrapolated(left, move, plain - first.new - move, plain)
+    return plain
+
+
+def _extrapolated(begin: np.ndarray, move: np.ndarray, change: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """w - 2 a r + a^2 v for each row with a <= -1, kept above a share of the plain update, because updates never leave zero."""
+    sizes = np.sqrt(np.einsum("ij,ij->i", change, change))
+    along = np.sqrt(np.einsum("ij,ij->i", move, move))
+    factor = np.minimum(-along / np.where(sizes > 0.0, sizes, np.inf), -1.0)[:, None]
+    return np.maximum(begin - 2.0 * factor * move + factor**2 * change, _KEPT * plain)

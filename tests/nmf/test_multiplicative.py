@@ -1,0 +1,45 @@
+"""Rows for given parts by multiplicative updates: at the minimum, not only where updates have become slow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import eckart as ek
+
+
+def _data(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    low = rng.gamma(1, 1, (40, 3)) @ rng.gamma(1, 1, (3, 12))
+    return low * rng.gamma(20, 1 / 20, low.shape) + 0.01
+
+
+def _itakura_saito(row: np.ndarray, parts: np.ndarray, w: np.ndarray) -> tuple[float, np.ndarray]:
+    model = w @ parts
+    return float(np.sum(row / model - np.log(row / model) - 1.0)), parts @ (1.0 / model - row / model**2)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_itakura_saito_coordinates_are_those_of_a_general_solver(seed: int) -> None:
+    data = _data(seed)
+    model = ek.NMF(3, beta_loss="itakura-saito", solver="mu", max_iter=500).fit(data)
+    found, parts = model.transform(data), model.components_
+    best = np.array(
+        [
+            minimize(
+                lambda w, row=row: _itakura_saito(row, parts, w), start + 1e-6, jac=True, method="L-BFGS-B",
+                bounds=[(1e-12, None)] * 3, options={"ftol": 1e-15, "gtol": 1e-12, "maxiter": 2000},
+            ).x
+            for row, start in zip(data, found, strict=True)
+        ]
+    )  # fmt: skip
+    np.testing.assert_allclose(found, best, atol=3e-4 * best.max())
+
+
+@pytest.mark.parametrize("beta_loss", ["itakura-saito", 0.5, 1.5, 3.0])
+def test_scikit_learns_transform_agrees(beta_loss: str | float) -> None:
+    data = _data(1)
+    model = ek.NMF(3, beta_loss=beta_loss, solver="mu", max_iter=1000).fit(data)
+    found = model.transform(data)
+    np.testing.assert_allclose(model.to_sklearn().transform(data), found, atol=3e-4 * found.max())

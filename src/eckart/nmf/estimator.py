@@ -293,10 +293,12 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
                 "partial_fit runs on the host, but these rows are on a GPU. Copy them first: X.cpu() "
                 "or cupy.asnumpy(X), or fit all rows at once on the GPU."
             )
-        if not hasattr(self, "components_"):
-            self.fit(X)
+        first = not hasattr(self, "components_")
+        found = self._fit(X) if first else None
         data = take(self, X, reset=False)
-        rows = to_numpy(coordinates(data, self.components_, self.decomposition_.details.options))
+        if found is None:
+            found = coordinates(data, self.components_, self.decomposition_.details.options)
+        rows = to_numpy(found)
         if self._stream is None:
             loss = LOSSES[self.beta_loss] if isinstance(self.beta_loss, str) else float(self.beta_loss)
             self._stream = Stream(loss, to_numpy(self.components_))

@@ -196,7 +196,10 @@ def rows_by_updates(problem: Problem, table: NonnegativeTable, settings: Setting
 
 
 def _extrapolated(begin: np.ndarray, move: np.ndarray, change: np.ndarray, plain: np.ndarray) -> np.ndarray:
-    """w - 2 a r + a^2 v for each row with a <= -1, kept above a share of the plain update, because updates never leave zero."""
+    """w - 2 a r + a^2 v for each row, with a <= -1.
+
+    Entries stay above a share of the plain update, because updates never leave zero.
+    """
     sizes = np.sqrt(np.einsum("ij,ij->i", change, change))
     along = np.sqrt(np.einsum("ij,ij->i", move, move))
     factor = np.minimum(-along / np.where(sizes > 0.0, sizes, np.inf), -1.0)[:, None]

@@ -65,7 +65,7 @@ def components(graph: Graph) -> tuple[int, np.ndarray]:
 
     # In float64 and with 32-bit indices, as SciPy converts them otherwise; rows may be joined at distance zero.
     ones, first = np.ones(len(graph.index)), graph.first.astype(np.int32)
-    matrix = csr_array((ones, graph.index, first), shape=(graph.rows, graph.rows))
+    matrix: csr_array[np.float64] = csr_array((ones, graph.index, first), shape=(graph.rows, graph.rows))
     # The graph is symmetric, so its strong components are its components, and no transpose is needed.
     count, labels = connected_components(matrix, directed=True, connection="strong")
     return int(count), np.asarray(labels)

@@ -203,4 +203,4 @@ def _extrapolated(begin: np.ndarray, move: np.ndarray, change: np.ndarray, plain
     sizes = np.sqrt(np.einsum("ij,ij->i", change, change))
     along = np.sqrt(np.einsum("ij,ij->i", move, move))
     factor = np.minimum(-along / np.where(sizes > 0.0, sizes, np.inf), -1.0)[:, None]
-    return np.maximum(begin - 2.0 * factor * move + factor**2 * change, _KEPT * plain)
+    return np.asarray(np.maximum(begin - 2.0 * factor * move + factor**2 * change, _KEPT * plain))

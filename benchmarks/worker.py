@@ -80,7 +80,7 @@ def quality(case: Case, data: Any, result: Any) -> float | None:
         return None
     components = result if isinstance(result, np.ndarray) else result.components_
     basis = np.linalg.qr(np.asarray(components, np.float64).T)[0]
-    mean = 0.0 if case.estimator == "TruncatedSVD" else np.asarray(data.mean(axis=0), np.float64) @ basis
+    mean = 0.0 if case.estimator == "TruncatedSVD" else np.asarray(data.mean(axis=0, dtype=np.float64)) @ basis
     held = total = 0.0
     for start in range(0, data.shape[0], 20_000):
         block = data[start : start + 20_000].astype(np.float64)

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 class Details:
     """Details of a method beyond the fields of `Decomposition`; each method has its own subclass."""
 
+    def fault(self, rows: int) -> str | None:
+        """Why compiled loops could not use these fields safely for a model of so many rows; None if they can.
+
+        A model file may state anything, and a loop trusts every index as an address.
+        """
+        return None
+
 
 @dataclass(frozen=True)
 class UnknownDetails(Details):

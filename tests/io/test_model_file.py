@@ -458,3 +458,38 @@ def test_pipes_are_not_waited_for(tmp_path):
             load(place)
     with pytest.raises(ModelFileError, match="cannot be opened"):
         load("a\0b")
+
+
+def _graph(name: str, change: Any) -> Any:
+    """The array `name` of Isomap's details, changed."""
+
+    def members(entries: Any) -> None:
+        array = np.load(io.BytesIO(entries[f"parts.{name}.npy"]))
+        entries[f"parts.{name}.npy"] = npy(change(array), version=(1, 0))
+
+    return members
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        _graph("index", lambda a: a + 10**7),
+        _graph("index", lambda a: a - 100),
+        _graph("index", lambda a: a.astype(float)),
+        _graph("weight", lambda a: a[:, None]),
+        _graph("weight", lambda a: a[:-1]),
+        _graph("first", lambda a: a[::-1].copy()),
+        _graph("first", lambda a: a[:-1]),
+        _graph("first", lambda a: a * 1000),
+        _graph("sources", lambda a: a + 10**7),
+        _graph("sources", lambda a: a[:, None]),
+        _graph("means", lambda a: a[:-1]),
+    ],
+)
+def test_graphs_that_point_outside_are_refused(tmp_path: Path, members: Any) -> None:
+    """Compiled loops follow the edges when new rows are placed: a forged index would be an address."""
+    path = tmp_path / "isomap.eckart"
+    ek.decompose(np.random.default_rng(0).standard_normal((30, 3)), "isomap", k=2).save(path)
+    assert load(path).k == 2
+    with pytest.raises(ModelFileError, match=r"graph|sources"):
+        load(forge(path, members=members))

@@ -291,6 +291,8 @@ def check(d: Decomposition, refusal: str) -> None:
             raise ModelFileError(
                 f"{refusal}: {name} contains NaN or infinite entries. Compute the decomposition again."
             )
+    if fault := d.details.fault(d.rows):
+        raise ModelFileError(f"{refusal}: {fault}.")
     _check_names(d, refusal)
     _check_certificate(d, refusal)
 

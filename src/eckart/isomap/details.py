@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.arrays import Matrix
+from eckart.engine.blocks.csr_check import csr_fault
 from eckart.result import Details
 
 
@@ -35,3 +36,16 @@ class IsomapDetails(Details):
     reconstruction_error: float
     eigenvalues: np.ndarray | None = None
     exponent: int = 0
+
+    def fault(self, rows: int) -> str | None:
+        fault = csr_fault(self.weight, self.index, self.first, (rows, rows))
+        if fault is not None:
+            return f"the graph cannot be used: {fault}"
+        sources = self.sources
+        if sources.ndim != 1 or sources.dtype.kind not in "iu" or not len(sources):
+            return f"its sources have shape {sources.shape} and type {sources.dtype} instead of being row numbers"
+        if sources.min() < 0 or sources.max() >= rows:
+            return f"its sources are not among {rows} rows"
+        if self.weights.shape[:1] != sources.shape or self.means.shape != sources.shape:
+            return f"{len(sources)} sources need as many weights and means"
+        return None

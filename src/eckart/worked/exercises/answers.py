@@ -8,7 +8,7 @@ decimal comma, `2 √3` as one number or two) is read in both ways, and the bett
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
@@ -101,8 +101,10 @@ class Row:
         return found
 
 
-def readings(text: str) -> list[list[Row]]:
+def readings(text: str, rewrite: Callable[[str], str] = str) -> list[list[Row]]:
     """All readings of an answer; the first has decimal points and spaces between entries.
+
+    `rewrite` turns each spelling of the text into names and values, in the terms of the question.
 
     >>> [row.name for row in readings("lambda = 3, 1; v = (1, 1)/sqrt(2)")[0]]
     ['lambda', 'v']
@@ -114,7 +116,7 @@ def readings(text: str) -> list[list[Row]]:
             tr("The answer has {count} characters; at most {most} are read.", count=len(text), most=_LONGEST)
         )
     errors: list[str] = []
-    found = _read(text, errors)
+    found = _read(text, rewrite, errors)
     found += [split for rows in found if (split := _paired(rows)) is not None]
     if not found:
         seen = tr("The answer could not be read: {why}", why=errors[0]) if errors else tr("The answer is empty.")
@@ -124,13 +126,13 @@ def readings(text: str) -> list[list[Row]]:
     return found
 
 
-def _read(text: str, errors: list[str]) -> list[list[Row]]:
+def _read(text: str, rewrite: Callable[[str], str], errors: list[str]) -> list[list[Row]]:
     read: list[list[Row | None]] = []
     try:
         whole = plain(text)
-        for candidate in [one for own in dict.fromkeys((whole, unwrapped(whole))) for one in spellings(own)]:
+        for candidate in [rewrite(one) for own in dict.fromkeys((whole, unwrapped(whole))) for one in spellings(own)]:
             pieces = statements(candidate)
-            modes = _MODES if re.search(r"[\w)\]}][^\S\n]+[(\[{]", candidate) else _MODES[:2]
+            modes = _MODES if re.search(r"[\w)\]}][^\S\n]+[(\[{]|[)\]}][^\S\n]+[sc][qb]rt", candidate) else _MODES[:2]
             read += [[_row(piece, mode, errors) for piece in pieces] for mode in modes]
     except InputError as error:
         errors.append(str(error))

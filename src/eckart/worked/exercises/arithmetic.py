@@ -146,11 +146,18 @@ class Reader:
             token = self.token()
             if token in {"*", "/"}:
                 self.place += 1
-                value = (_product if token == "*" else _quotient)(value, self.power())
+                value = _product(value, self.power()) if token == "*" else _quotient(value, self.divisor())
             elif self.multiplies(value):
                 value = _product(value, self.power())
             else:
                 return value
+
+    def divisor(self) -> Entry:
+        """One number, so that a space inside its bracket multiplies: `1/(3 sqrt(2))`."""
+        outer, self.product = self.product, True
+        value = self.power()
+        self.product = outer
+        return value
 
     def multiplies(self, left: Entry) -> bool:
         """Whether the next token is a factor without an operator, as in `2 sqrt(3)` and `1/√2 (1, 1)`."""
@@ -160,6 +167,8 @@ class Reader:
             return False
         if number and not self.spaced() and self.token(-1)[-1].isdigit():
             raise self.unexpected()  # 4.3.2
+        if isinstance(left, Grid) and token in {"sqrt", "cbrt"}:
+            return not self.apart or not self.spaced()  # [1 2; 3 4] sqrt(5)
         if not self.spaced() or (self.product and not number):
             return not (bracket and isinstance(left, Grid))
         return not self.apart and isinstance(left, Typed) and bracket and self.is_list()

@@ -236,8 +236,10 @@ def _under_titles(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[tu
     """Each title, the number of atoms in its row, and everything below it up to the next title."""
     place = 0
     while place < len(rows):
-        title, stop = rows[place].title, place + 1
-        while stop < len(rows) and (not rows[stop].title or _continues(title, rows[stop].title, targets)):
+        first, stop = rows[place].title, place + 1
+        title = first
+        while stop < len(rows) and (not rows[stop].title or _continues(first, rows[stop].title, targets)):
+            title = _above(first, rows[stop].title) or title
             stop += 1
         yield title, len(rows[place].atoms()), tuple(atom for row in rows[place:stop] for atom in row.atoms())
         place = stop
@@ -262,7 +264,15 @@ def _fits(atoms: tuple[Atom, ...], target: Target) -> bool:
 def _continues(first: str, name: str, targets: Sequence[Target]) -> bool:
     """Whether row1, row2, ... are rows of one thing, whatever it is called."""
     bases = [re.sub(r"[\s_]*\d+$", "", one) for one in (first, name)]
-    return bases[0] == bases[1] and first != bases[0] and find(name, targets) is None
+    same = bases[0] == bases[1] or bool(_above(first, name))
+    return same and first != bases[0] and name != bases[1] and find(name, targets) is None
+
+
+def _above(first: str, name: str) -> str:
+    """The heading in front of numbered rows, `coordinates` in `coordinates = row 1` before `row 2`; else ""."""
+    base = re.sub(r"[\s_]*\d+$", "", name)
+    heading = re.fullmatch(rf"(.+?)\s*[\s=]\s*{re.escape(base)}[\s_]*1", first) if base and base != name else None
+    return heading[1] if heading else ""
 
 
 def _vector(entries: Atom, target: Target) -> Atom:

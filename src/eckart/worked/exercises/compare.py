@@ -205,8 +205,9 @@ def _factor(given: Typed, true: sp.Expr) -> str:
     if not expected or small:
         return ""  # a small whole number is a multiple of another by chance
     ratio = given.value / expected
+    slack = 2 * given.error / abs(expected)  # a larger tolerance finds a factor in any number
     near = [shown for factor, shown in SLIPS
-            if abs(ratio - factor) < (Decimal("0.01") * factor if given.error else Decimal("1e-9"))]  # fmt: skip
+            if abs(ratio - factor) <= (slack if given.error else Decimal("1e-9"))]  # fmt: skip
     return near[0] if near else ""
 
 
@@ -254,7 +255,7 @@ def _matrix_slip(given: Grid, true: sp.Matrix, wrong: list[tuple[int, int]]) -> 
     if min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
         return tr("The columns are right up to their signs, but here the signs are given.")
     inexact = [bool(x.error) for row in given.rows for x in row if x.value != x.value.to_integral_value()]
-    if inexact and all(inexact) and np.abs(a - b).max() <= 0.03 * np.abs(b).max():
+    if inexact and all(inexact) and bool((np.abs(a - b) <= 0.03 * np.abs(b) + 0.003 * np.abs(b).max()).all()):
         return tr("Close, but not to the digits given: compute with more digits.")
     if len(wrong) <= max(1, len(true) // 3):
         indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)

@@ -31,10 +31,11 @@ _SUBJECTS = {"A", "M", "X"}
 _FIXED = {"A", "k", "K", "n", "I"}
 """Letters with one meaning in all questions; any other letter may be the writer's own name."""
 _PLAIN = re.compile(r"(?:[^\W\d_]+(?:[\s_]?\d+)?[\s.,']*)*")  # words, perhaps with numbers: row 1, row2
-_SUFFIX = r"_?(?:max|min|dom|F|tot)"  # lambda_max, error_F
+_SUFFIX = r"_?(?:max|min|dom|inf|F|tot)"  # lambda_max, error_F
 _MOST = 9
 _OPPOSITE = {"largest": "smallest", "smallest": "largest"}
 _WITH = r"\s(?:with|where|con|dove|donde|где|при)\s"  # A = QR with Q = ...
+_REASON = r"(?i)^(?:because|since|so|hence|thus|perché|poiché|quindi|porque|pues|потому что|так как|поэтому)\s+"
 _SQUARED = (
     r"(?i)\(?\b(?:squared?|quadratic[oie]|al quadrato|cuadrátic[oa]s?|al cuadrado|квадрат\w*|в квадрате)\b\)?(?: of)?"
 )
@@ -49,7 +50,7 @@ def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     >>> find("det(2A)", targets), find("sum of the eigenvalues", targets), find("det^2", targets)
     (None, None, None)
     """
-    name = with_power(name)
+    name = with_power(re.sub(_REASON, "", name.strip()))
     pieces = [piece for pattern in (r"=", _WITH, r",") for one in reversed(name.split("="))
               for piece in re.split(pattern, one)]  # fmt: skip
     found = next((found for one in pieces if (found := _find(one.strip(), targets))), None)

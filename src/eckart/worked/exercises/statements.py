@@ -31,6 +31,7 @@ _TOKEN = re.compile(
 )
 _AND = {"and", "or", "e", "ed", "o", "oppure", "y", "и", "или"}
 _IS = {"is", "are", "è", "sono", "vale", "es", "son", "равен", "равна", "равно", "равны"}
+_OF = {"of", "for", "to", "a", "per", "di", "para", "de", "для"}
 _INDEXED = re.compile(r"[^\W\d_]_?(\d+)")
 
 
@@ -170,7 +171,7 @@ def _named(section: Tokens, name: str) -> Iterator[tuple[str, Tokens]]:
     relations = [token for token in section if token.kind == "relation" and token.depth <= 0]
     values: Tokens = []
     for place, relation in enumerate(relations):
-        before, title = _split(chunks[place], place == 0)
+        before, title = _split(chunks[place], relation, place == 0)
         values += before
         if not title:
             if values and not name and place + 2 == len(chunks) and _is_name(chunks[-1]):
@@ -217,23 +218,47 @@ def _joined(relation: _Token, before: Tokens, after: Tokens) -> Tokens:
     return [_COMMA, *after]
 
 
-def _split(chunk: Tokens, first: bool) -> tuple[Tokens, str]:
+def _split(chunk: Tokens, relation: _Token, first: bool) -> tuple[Tokens, str]:
     """The values of the last name, and the name before a relation."""
-    start = next((i for i in range(len(chunk) - 1, -1, -1) if chunk[i].text == "," and not chunk[i].depth), -1) + 1
-    if start > 1 and not any(token.ends_value for token in chunk[:start]) and not _are_columns(chunk, start):
-        start = 0  # a name with a comma
+    start = _item_start(chunk)
     tail = chunk[start:]
     if not any(token.is_word for token in tail):
         return chunk, ""
-    ends = [i for i in range(len(tail) - 1) if _is_end(tail, i)]
-    if len(ends) == 1 and first and not start and _is_remark(_text(tail[ends[0] + 1 :])):
-        return chunk, ""  # 1 is enough: sigma = 3, 1
-    if not ends or (first and not start and _is_factor(tail[: ends[-1] + 1])):
-        return chunk[: max(0, start - 1)], _text(tail)
-    title = tail[ends[-1] + 1 :]
-    if len(title) > 1 and title[0].text in _AND and title[1].is_word:
-        title = title[1:]
-    return chunk[: start + ends[-1] + 1], _text(title)
+    stop = _values_end(tail, first and not start)
+    if stop is None or _states_value(tail[stop:], relation):
+        return chunk, ""
+    return chunk[: start + stop] if stop else chunk[: max(0, start - 1)], _text(_without_and(tail[stop:]))
+
+
+def _item_start(chunk: Tokens) -> int:
+    """The start of the last item of a list; 0 for a name with a comma."""
+    start = next((i for i in range(len(chunk) - 1, -1, -1) if chunk[i].text == "," and not chunk[i].depth), -1) + 1
+    is_name = start > 1 and not any(token.ends_value for token in chunk[:start]) and not _are_columns(chunk, start)
+    return 0 if is_name else start
+
+
+def _values_end(tail: Tokens, alone: bool) -> int | None:
+    """Where the values in front of a name end; None if there is no name, as in `1 is enough: sigma = 3, 1`."""
+    ends = [i + 1 for i in range(len(tail) - 1) if _is_end(tail, i)]
+    if len(ends) == 1 and alone and _is_remark(_text(tail[ends[0] :])):
+        return None
+    return 0 if not ends or (alone and _is_factor(tail[: ends[-1]])) else ends[-1]
+
+
+def _without_and(title: Tokens) -> Tokens:
+    return title[1:] if len(title) > 1 and title[0].text in _AND and title[1].is_word else title
+
+
+def _states_value(title: Tokens, relation: _Token) -> bool:
+    """Whether a value follows the name: `error 3 sqrt(59) = 23.04`, `columns are 1 and 2: ...`; `lambda 1` is a name."""
+    last = next((i for i, token in reversed([*enumerate(title)]) if token.is_word and token.text not in _AND), -1)
+    value = title[last + 1 :]
+    if last < 0 or not value or not value[0].starts_value or not value[0].space or title[last].depth:
+        return False
+    if title[last].text in _IS:
+        return True
+    irrational = any(token.kind == "function" or token.text == "/" or "." in token.text for token in value)
+    return relation.text in {"=", "≈"} and irrational and title[last].text not in _OF
 
 
 def _are_columns(chunk: Tokens, start: int) -> bool:
@@ -249,11 +274,21 @@ def _is_end(tail: Tokens, place: int) -> bool:
     following = tail[place + 1]
     if not (tail[place].ends_value and following.is_word and following.space) or tail[place].depth or following.depth:
         return False
+    if following.text in _AND and place + 2 < len(tail) and tail[place + 2].kind == "number":
+        return False  # columns 1 and 2: ...
     if tail[place].kind == "number":
-        return True
+        return not _is_exponent(tail, place)
     opening = next(i for i in range(place, -1, -1) if tail[i].kind == "open" and not tail[i].depth)
     indexes = opening > 0 and tail[opening - 1].is_word and not tail[opening].space
     return not indexes and any(token.kind == "number" for token in tail[opening:place])
+
+
+def _is_exponent(tail: Tokens, place: int) -> bool:
+    """Whether a number is the exponent of a matrix, as in `(A^T A)^-1`."""
+    before = tail[:place]
+    while before and before[-1].text in {"-", "^"}:
+        before = before[:-1]
+    return len(before) < place and before != [] and before[-1].kind == "close" and any(t.is_word for t in before)
 
 
 def _is_factor(tokens: Tokens) -> bool:
@@ -282,6 +317,9 @@ def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
                 if before:
                     yield from _row(words, before)
                     words = []
+            elif row and run[0].text in _IS:
+                yield from _row([*words, *run[1:]], row)  # 15 is the largest eigenvalue
+                words, row = [], []
             else:
                 row += run
         elif row:

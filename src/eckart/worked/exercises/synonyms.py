@@ -47,6 +47,12 @@ SYNONYMS = {
     "component": "componente, компонента, minor component",
     "variance": "varianza, дисперсия",
     "power": "potenza, potencia, степень",
-    "components of the covariance matrix": "componenti della covarianza, componentes de la covarianza",
-    "components of the correlation matrix": "componenti della correlazione, componentes de la correlación",
+    "components of the covariance matrix": (
+        "components of the covariance, covariance components, eigenvectors of the covariance matrix, "
+        "componenti della covarianza, componentes de la covarianza"
+    ),
+    "components of the correlation matrix": (
+        "components of the correlation, correlation components, eigenvectors of the correlation matrix, "
+        "componenti della correlazione, componentes de la correlación"
+    ),
 }

@@ -31,7 +31,7 @@ _COMMANDS = {
     "{": "{", "}": "}", ",": "", ";": "", "!": "", ":": "", " ": " ", "(": "", ")": "", "[": "", "]": "", "&": ",",
     "lambda": "lambda", "sigma": "sigma", "Sigma": "Sigma", "mu": "mu", "varphi": "phi", "phi": "phi", "rho": "rho",
     "Lambda": "Lambda", "dagger": "+", "to": "->", "mapsto": "->", "rightarrow": "->", "Rightarrow": "->",
-    "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
+    "max": "max", "min": "min", "infty": "inf", "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
     "in": "=", "neq": "≠", "ne": "≠", "ldots": "", "dots": "", "mathstrut": "", "phantom": "", "small": "", "large": "",
 }  # fmt: skip
 _ACCENTS = {
@@ -41,7 +41,9 @@ _ACCENTS = {
 _TYPES = r"matrix|array|diag|vector|list|set|span|gen|lin|float\d*|int\d*"  # np.float64(0.5) is 0.5
 _WRAPPERS = rf"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:{_TYPES})\s*(?=[(\[{{])"
 _COLUMN = r"\[((?:\s*\[\s*[^\s\[\],;]+\s*\]\s*,?){2,})\s*\]"  # [[1], [2]] has two rows
-_EIGENPAIR = r"\(\s*([^()\[\]{},;\n]+?)\s*[,;]\s*(\[[^\[\]\n]*\]|\([^()\n]*\))\s*\)"  # (39, [1, 2])
+_PAIR = re.compile(  # 39, [1, 2] and 39, ((1)/(sqrt(2)))(1, 2)
+    r"\s*[^()\[\]{},;\n]+?\s*[,;]\s*[^,;\[\]{}\n]*(?:\[[^\[\]\n]*\]|\([^()\n]*[,;][^()\n]*\))(?:\s*/[^,;\[\]{}\n]+)?\s*"
+)
 _MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
 _ITEM = (  # 1) or 1. or - before a line
     r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_])|"
@@ -71,7 +73,7 @@ def plain(text: str) -> str:
     text = "\n".join(re.sub(r"^\s*\|([^|]*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = with_numbers(_without_results(text))
     text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)
-    text = re.sub(_EIGENPAIR, r"\1, \2", text)
+    text = _without_pairs(text)
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
@@ -95,6 +97,7 @@ def plain_name(name: str) -> str:
     name = re.sub(r"\|\s*([A-Z])\s*\|", "det", name)
     name = re.sub(r"(?<![^\W_])(det|rank|rango|rk|rg)(?=[A-Z]$)", r"\1 ", name)
     name = re.sub(r"\^\(([-+]?\w*)\)", r"^\1", name)
+    name = re.sub(r"(?i)\s+(?:cubed|al cubo|в кубе)$", "^3", name)
     norm = re.search(r"‖([^‖]*[^‖\s]\s*-[^‖]*)‖(_2)?(?:_\w)?(\^2)?", name)
     if norm:  # of a difference, so that it is an error
         kind = "spectral norm" if norm[2] else "error" if norm[3] else "Frobenius norm"
@@ -111,6 +114,20 @@ def _without_results(text: str) -> str:
             end += 1
         text = text[: found.start()] + text[found.end() : end - 1 if not depth else end] + text[end:]
     return text
+
+
+def _without_pairs(text: str) -> str:
+    """`(39, (1, 2)/sqrt(5))`, an eigenvalue and its vector, as `39, (1, 2)/sqrt(5)`."""
+    pieces, stack, start = [], [], 0
+    for place, sign in enumerate(text):
+        if sign in "([{":
+            stack.append(place)
+        elif sign in ")]}" and stack:
+            begin = stack.pop()
+            if not stack and text[begin] == "(" and _PAIR.fullmatch(text[begin + 1 : place]):
+                pieces += [text[start:begin], text[begin + 1 : place]]
+                start = place + 1
+    return "".join([*pieces, text[start:]])
 
 
 def unwrapped(text: str) -> str:

@@ -17,6 +17,8 @@ from eckart.worked.exercises.compare_columns import are_inverse, axes, common, d
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
 from eckart.worked.exercises.eigenspaces import by_eigenvalue
 from eckart.worked.exercises.entries import by_entry
+from eckart.worked.exercises.equations import without_equations
+from eckart.worked.exercises.headings import by_heading, factored
 from eckart.worked.exercises.names import find
 from eckart.worked.exercises.words import are_neutral, refuse_changing
 from eckart.worked.messages import tr
@@ -35,7 +37,8 @@ def compare(part: Part, target: Target) -> Verdict:
     others = [other if isinstance(other, Target) else replace(target, value=other) for other in target.also]
     with localcontext(Context(prec=DIGITS)):
         found = [_COMPARE[one.form](part, one) for one in (target, *others)]
-    return min(found, key=lambda verdict: (ORDER.index(verdict.status), verdict.misfits, -verdict.hits))
+    plain = tr("This is not the right number.")  # an alternative that explains the error says more
+    return min(found, key=lambda one: (ORDER.index(one.status), one.misfits, -one.hits, one.message == plain))
 
 
 def judge(answer: str, targets: Sequence[Target]) -> Verdict:
@@ -54,8 +57,10 @@ def judge(answer: str, targets: Sequence[Target]) -> Verdict:
 
 def _layouts(answer: str, targets: Sequence[Target]) -> list[list[Row]]:
     """All readings of an answer in the terms of the question."""
-    found = [by_entry(by_eigenvalue(read, targets), targets) for read in readings(answer)]
-    return [rows for one in found for rows in row_by_row(one, targets)]
+    read = readings(answer, lambda text: without_equations(text, targets))
+    found = [by_entry(by_eigenvalue(factored(rows, targets), targets), targets) for rows in read]
+    headed = [rows for one in found for rows in by_heading(one, targets)]
+    return [rows for one in headed for rows in row_by_row(one, targets)]
 
 
 def _rank(verdict: Verdict) -> tuple[int, float]:

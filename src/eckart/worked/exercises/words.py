@@ -12,7 +12,7 @@ from eckart.worked.messages import tr
 
 _NEUTRAL = """
     a an the of for in is are be as and so then thus hence therefore we get have with by from to at on that this it its
-    they these has
+    they these has them because since line replace replaced replacing
     my answer answers result results solution solutions row rows column columns vector vectors value values matrix
     entry entries component components number numbers unit first second third point points user users item items score
     scores exactly exact about approximately approx ca circa roughly plus equals equal gives obtain find found here
@@ -24,32 +24,37 @@ _NEUTRAL = """
     il lo la i gli le un uno una di del della dei delle degli dell per con da dal nel nella è sono e ed quindi allora
     risposta risultato soluzione riga righe colonna colonne vettore vettori valore valori matrice componente componenti
     numero numeri punto punti arco archi coppia coppie esattamente esatto esatta più vale valgono si ottiene dunque l
-    prima primo seconda secondo terza terzo arrotondato
+    prima primo seconda secondo terza terzo arrotondato perché poiché retta sostituire sostituisco sostituito si loro
     el los las unos unas de para con por desde en es son y así entonces luego respuesta resultado solución fila filas
     columna columnas valor valores vector vectores matriz número números punto puntos arista aristas par pares
+    porque recta reemplazar reemplaza reemplazo sustituir sustituye ellos ellas
     exactamente exacto exacta aproximadamente más vale se obtiene primero primer primera segundo segunda redondeado
     это равен равна равно равны есть и а для из с со в во на ответ ответы результат решение строка строки строк столбец
     столбцы столбцов вектор векторы векторов значение значения значений матрица компонента компоненты компонент число
     числа чисел точка точки ребро рёбра ребра пара пары ровно примерно около плюс получаем итак тогда следовательно
     точно первый первая первое второй вторая второе третий третья третье матрицы матрицу вектора числом отв округлённо
+    потому поскольку прямая прямой заменить заменяем заменяется них
 """
 _DESCRIBING = """
     unit normalised normalized orthonormal principal main dominant leading largest smallest greatest lowest highest
     biggest minimum maximum minimal maximal max min least corresponding associated respective numerical new computed
     calculated sought required requested given best optimal approximation reconstruction total all both two three its
     resulting shortest frobenius following chosen drawn selected best-fitting respectively one variance energy
-    missing imputed filled
+    missing imputed filled after round step iteration vary varies along direction directions
     unitari unitario normalizzati normalizzato ortonormali principali principale dominante massimo massima minimo minima
     maggiore minore corrispondenti corrispondente associati relativo relativi calcolato richiesto dato data nuovi
     nuove nuovo nuova
-    migliore totale tutti tutte scelte cercato ricostruzione approssimazione varianza energia mancante
+    migliore totale tutti tutte scelte cercato ricostruzione approssimazione varianza energia mancante dopo giro passo iterazione lungo
+    direzione
     unitarios unitario normalizados normalizado ortonormales principales principal máximo mínima mínimo mayor menor
     correspondientes correspondiente asociados calculado pedido dado dada nuevos nuevas nuevo nueva mejor todos
     todas elegidas
-    reconstrucción aproximación varianza energía faltante perdido
+    reconstrucción aproximación varianza energía faltante perdido después tras ronda paso iteración
+    dirección
     единичные единичный нормированные нормированный ортонормированные главные главная главный наибольшее наименьшее
     максимальное минимальное соответствующие соответствующий данной данная искомый искомые новых новые лучшее все
     выбранные найденные приближения восстановления кратчайшие кратчайших дисперсии энергии исходной пропущенное новое
+    после шаг шага итерации вдоль направление
 """
 _ARTICLES = """
     a an the of for is are in on to il lo la i gli le l un uno una di del della dei delle degli dell per el los las de

@@ -241,8 +241,19 @@ def _under_titles(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[tu
         while stop < len(rows) and (not rows[stop].title or _continues(first, rows[stop].title, targets)):
             title = _above(first, rows[stop].title) or title
             stop += 1
-        yield title, len(rows[place].atoms()), tuple(atom for row in rows[place:stop] for atom in row.atoms())
+        own = _by_number(rows[place:stop])
+        yield title, len(rows[place].atoms()), tuple(atom for row in own for atom in row.atoms())
         place = stop
+
+
+def _by_number(rows: Sequence[Row]) -> list[Row]:
+    """Numbered rows, `point 2: 3, point 1: 5`, in the order of their numbers; those without a name stay below them."""
+    numbers: list[int] = []
+    for row in rows:
+        digits = re.search(r"\d+$", row.title)
+        numbers.append(int(digits[0]) if digits else numbers[-1] if numbers and not row.title else 0)
+    order = sorted(range(len(rows)), key=numbers.__getitem__) if all(numbers) else range(len(rows))
+    return [rows[i] for i in order]
 
 
 def _upright(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:

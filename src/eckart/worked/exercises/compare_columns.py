@@ -105,32 +105,42 @@ def scores(part: Part, target: Target) -> Verdict:
 
 
 def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
+    true, reorder = target.value, unit or bool(target.pairing)
+    given = _laid_out(part, target, unit)
+    matches = _matches(given, true, reorder) if given.shape == true.shape else frozenset()
+    in_rows = _matches(turned(given), true, reorder) if _is_turnable(part, given, true, unit) else frozenset()
+    if in_rows and not matches and target.by_row and true.rows == true.cols > 1:
+        return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
+    if part.is_bare and (matches or in_rows):
+        return right(matches | in_rows)  # rows without brackets may be the rows of a matrix or vectors one by one
+    if matches:
+        return right(matches)
+    if in_rows and (true.cols > 1 or given.shape != true.shape):
+        return _in_rows(part, in_rows)
+    return _column_slip(given, true, unit) if given.shape == true.shape else _other_shape(given, target, unit)
+
+
+def _laid_out(part: Part, target: Target, unit: bool) -> Grid:
+    """The vectors of a part as columns, without those that only complete a basis."""
     true = target.value
     given = part.grid() if target.by_row and part.grid().shape == true.shape else _as_columns(part, true)
     if true.rows == 1 and given.shape == (true.cols, 1):
         given = turned(given)  # one row, written with semicolons
     if unit and given.shape == (true.rows, true.rows) and true.rows > true.cols and _is_orthogonal(floats(given)):
         given = Grid(tuple(row[: true.cols] for row in given.rows))  # the full SVD: the others complete the basis
-    reorder = unit or bool(target.pairing)
-    # A matrix or a list of rows may have the vectors in its rows; vectors one by one are what they are.
+    return given
+
+
+def _is_turnable(part: Part, given: Grid, true: Any, unit: bool) -> bool:
+    """Whether the vectors may be rows: in a matrix or a list of rows; vectors one by one are what they are."""
     layout_open = len(part.entries) == 1 or part.is_bare or not unit
-    turnable = layout_open and given.shape == true.T.shape and len(true) > 1
-    in_rows = _matches(turned(given), true, reorder) if turnable else frozenset()
-    if in_rows and target.by_row and true.rows == true.cols > 1 and not _matches(given, true, reorder):
-        return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
-    if given.shape != true.shape:
-        if in_rows:
-            return right(in_rows) if part.is_bare else _in_rows(part, in_rows)
-        if given.shape[0] == true.rows and given.shape[1] < true.cols:
-            return _some_columns(given, target, unit)
-        return wrong_shape(given, true)
-    matches = _matches(given, true, reorder)
-    if matches or (part.is_bare and in_rows):
-        # Rows without brackets may be the rows of a matrix or vectors one by one.
-        return right(matches | in_rows if part.is_bare else matches)
-    if in_rows and true.cols > 1:
-        return _in_rows(part, in_rows)
-    return _column_slip(given, true, unit)
+    return layout_open and bool(given.shape == true.T.shape) and len(true) > 1
+
+
+def _other_shape(given: Grid, target: Target, unit: bool) -> Verdict:
+    if given.shape[0] == target.value.rows and given.shape[1] < target.value.cols:
+        return _some_columns(given, target, unit)
+    return wrong_shape(given, target.value)
 
 
 def _in_rows(part: Part, matches: frozenset[Match]) -> Verdict:

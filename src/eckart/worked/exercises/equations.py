@@ -16,14 +16,14 @@ from eckart.worked.exercises.words import SIDES
 _NESTED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _NUMBER = rf"(?:\d+(?:\.\d+)?|sqrt\s*\d+|sqrt\s*{_NESTED}|{_NESTED})"
 _FACTOR = rf"{_NUMBER}(?:\s?[*/]?\s?{_NUMBER})*"
-_EIGEN = re.compile(rf"(?<![\w^])[AM]\s*\*?\s*([a-z]_?\d?)\s*=\s*([-+]?\s?{_FACTOR})\s*\*?\s*\1(?![\w(])")
+_EIGEN = re.compile(rf"(?<![\w^])[AMCS]\s*\*?\s*([a-z](_?\d)?)\s*=\s*([-+]?\s?{_FACTOR})\s*\*?\s*(\1|u\2)(?![\w(])")
 _AFTER = re.compile(r"[^\S\n]*(?:[,:]|\b(?:with|where|for|and|con|dove|per|donde|para|где|при|для)\b)?[^\S\n]*")
 _NOUNS = {side: "|".join(sorted(words, key=len, reverse=True)) for side, words in SIDES.items()}
 _ROW = rf"(?:[a-zA-Z]_?[1-9](?![\w(])|(?:{_NOUNS['rows']})\s?[1-9](?!\w)|\w+\s(?:{_NOUNS['rows']})(?!\w))"
 _TERM = rf"(?:{_FACTOR}\s*\*?\s*)?{_ROW}(?:\s?/\s?\d+)?"
 _SUM = rf"[-+]?\s*{_TERM}(?:\s*[-+]\s*{_TERM})*"
 _COMBINATION = re.compile(
-    rf"(?<![\w*/^)])({_ROW})\s*=\s*(?:({_SUM})|\(({_SUM})\)\s?/\s?(\d+))(?=\s*(?:[;,.\n]|$|(?:and|ed?|y|и)\s))"
+    rf"(?:(?:(?<=[;\n])|^)\s*(\d+)\s?\*?\s?|(?<![\w*/^)]))({_ROW})\s*=\s*(?:({_SUM})|\(({_SUM})\)\s?/\s?(\d+))(?=\s*(?:[;,.\n]|$|(?:and|ed?|y|и)\s))"
 )
 _PIECE = re.compile(rf"([-+]?)\s*({_FACTOR})?\s*\*?\s*({_ROW})(?:\s?/\s?(\d+))?")
 _COLUMN = re.compile(
@@ -34,38 +34,33 @@ _COLUMN = re.compile(
 
 def without_equations(text: str, targets: Sequence[Target]) -> str:
     """The text with its equations as names and values, if the question asks for what they state."""
-    text = _EIGEN.sub(_eigenvalue, text)
-    basis = next((target for target in targets if "basis" in target.names), None)
-    coordinates = next((target for target in targets if "coordinates" in target.names and target.form == "matrix"), None)
-    if basis is not None and coordinates is not None:
-        text = _with_coordinates(text, basis.value, coordinates)
-    if {"columns", "correlations"} <= {name for target in targets for name in target.names}:
-        text = _with_correlations(text)
-    return text
+    asked = {name: target for target in targets for name in target.names}
+    text = _EIGEN.sub(lambda found: _scalar(found, "sigma" in asked), text)
+    if {"basis", "coordinates"} <= set(asked):
+        return _with_coordinates(text, asked["basis"].value, asked["coordinates"].names[0])
+    return _with_correlations(text) if {"columns", "correlations"} <= set(asked) else text
 
 
-def _eigenvalue(found: re.Match[str]) -> str:
-    """`A v2 = 4 v2 with` as `lambda2 = 4;`; the vector follows under its own name."""
+def _scalar(found: re.Match[str], singular: bool) -> str:
+    """`A v2 = 4 v2 with` as `lambda2 = 4;`, `A v2 = 4 u2` as `sigma2 = 4`; the vector follows under its own name."""
+    vector, index, value, image = found.groups()
+    if (vector != image) != singular:
+        return found[0]
     after = _AFTER.match(found.string, found.end())
-    skipped = found.string[found.end() : after.end()] if after else ""
-    # The words between the equation and its vector are left in place: they add nothing to a statement of their own.
-    return f"lambda{re.sub(r'[^0-9]', '', found[1])} = {found[2]}{';' if skipped.strip() not in {'', ','} else ''}"
+    linked = after is not None and after[0].strip() not in {"", ","}
+    return f"{'sigma' if singular else 'lambda'}{(index or '').strip('_')} = {value}{';' if linked else ''}"
 
 
-def _with_coordinates(text: str, basis: Sequence[int], target: Target) -> str:
+def _with_coordinates(text: str, basis: Sequence[int], name: str) -> str:
     """`r3 = 2 r1 - r2` as a line of the matrix of coordinates; the rows of the basis are unit vectors."""
-    found = [match for match in _COMBINATION.finditer(text) if _number(match[1])]
-    lines = {_number(match[1]): _coefficients(match) for match in found}
-    used = sorted({row for line in lines.values() for row in line})
-    if not any(set(line) != {row} for row, line in lines.items()):
-        return text
-    columns = list(basis) if set(used) <= set(basis) else used
-    for row in columns:
-        lines.setdefault(row, {row: "1"})
+    lines = {_number(match[2]): _coefficients(match) for match in _COMBINATION.finditer(text)}
+    used = {row for line in lines.values() for row in line}
+    if 0 in lines or all(set(line) == {row} for row, line in lines.items()):
+        return text  # r1 = r1 says nothing
+    columns = list(basis) if used <= set(basis) else sorted(used)
+    lines = {row: {row: "1"} for row in columns} | lines
     matrix = "; ".join(", ".join(lines[row].get(column, "0") for column in columns) for row in sorted(lines))
-    for match in reversed(found):
-        text = text[: match.start()] + text[match.end() :]
-    return f"{text}; {target.names[0]} = [{matrix}]"
+    return f"{_COMBINATION.sub('', text)}; {name} = [{matrix}]"
 
 
 def _number(row: str) -> int:
@@ -76,8 +71,8 @@ def _number(row: str) -> int:
 def _coefficients(match: re.Match[str]) -> dict[int, str]:
     """The coefficient of every row of a linear combination, as text in parentheses."""
     found: dict[int, str] = {}
-    divisor = f"/{match[4]}" if match[4] else ""
-    for sign, factor, row, below in _PIECE.findall(match[2] or match[3]):
+    divisor = "".join(f"/{below}" for below in (match[1], match[5]) if below)
+    for sign, factor, row, below in _PIECE.findall(match[3] or match[4]):
         value = f"({sign}{factor or 1}{f'/{below}' if below else ''}{divisor})"
         place = _number(row)
         found[place] = f"({found[place]}+{value})" if place in found else value

@@ -21,15 +21,16 @@ _OF = "components of the {} matrix"
 def factored(rows: Sequence[Row], targets: Sequence[Target]) -> list[Row]:
     """The rows, with a product of matrices that equals A as the factors that the question asks for."""
     names = {name for target in targets for name in target.names}
-    factors = next((some for some in _FACTORS if all(one.removesuffix("^T") in names for one in some)), ())
-    found: list[Row] = []
-    for row in rows:
-        whole = row.title in {"A", "M"} and all(isinstance(entry, Grid) for entry in row.entries)
-        if not factors or not whole or len(row.entries) != len(factors):
-            found.append(row)
-            continue
-        found += [Row((entry,), name) for entry, name in zip(row.entries, factors, strict=True)]
-    return found
+    asked = [factors for factors in _FACTORS if names >= {one.removesuffix("^T") for one in factors}]
+    return [one for row in rows for one in (_factors(row, asked[0]) if asked else [row])]
+
+
+def _factors(row: Row, names: tuple[str, ...]) -> list[Row]:
+    """A row `A = ...` with as many matrices as factors, as one row for each; any other row unchanged."""
+    matrices = all(isinstance(entry, Grid) for entry in row.entries)
+    if row.title not in {"A", "M"} or not matrices or len(row.entries) != len(names):
+        return [row]
+    return [Row((entry,), name) for entry, name in zip(row.entries, names, strict=True)]
 
 
 def by_heading(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[list[Row]]:

@@ -50,7 +50,7 @@ def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     >>> find("det(2A)", targets), find("sum of the eigenvalues", targets), find("det^2", targets)
     (None, None, None)
     """
-    name = with_power(re.sub(_REASON, "", name.strip()))
+    name = re.sub(r"\s+(?:is|are|è|sono|es|son)$", "", with_power(re.sub(_REASON, "", name.strip())))
     pieces = [piece for pattern in (r"=", _WITH, r",") for one in reversed(name.split("="))
               for piece in re.split(pattern, one)]  # fmt: skip
     found = next((found for one in pieces if (found := _find(one.strip(), targets))), None)
@@ -70,6 +70,7 @@ def with_power(name: str) -> str:
     >>> with_power("the squared error"), with_power("errore quadratico"), with_power("sigma")
     ('the error^2', 'errore^2', 'sigma')
     """
+    name = re.sub(r"(?i)\s+(?:cubed|al cubo|в кубе)(?!\w)", "^3", name)
     shorter = re.sub(_SQUARED, " ", name).strip()
     return name if shorter == name.strip() or not shorter else f"{shorter}^2"
 

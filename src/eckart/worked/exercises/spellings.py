@@ -46,8 +46,8 @@ def _with_points(text: str) -> str:
 def _edges(text: str) -> str:
     """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph; empty if there are none."""
     pair = r"\d{1,2}-\d{1,2}"
-    listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;\n]+{pair})+(?![\w.^*/(])", _listed_edges, text)
-    between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w.^*/(]|\s*[-+*/])"
+    listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;\n]+{pair})+(?![\w^*/(]|\.\d)", _listed_edges, text)
+    between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w^*/(]|\.\d|\s*[-+*/])"
     found = re.sub(between, r"(\1, \2)", listed)
     return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
 

@@ -12,25 +12,15 @@ A name is any text before a relation that is not a value: `det A`, `2 det A`, `�
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from eckart.worked.exercises.tokens import IS, Token, Tokens, cut, group_end, text_of, tokens_of
 from eckart.worked.exercises.words import METHOD, are_units, says_enough
 
-_TOKEN = re.compile(
-    r"""(?P<function>(?:sqrt|cbrt)(?![^\W\d_]))
-    |(?P<word>[^\W\d_](?:[\w'~]|\.(?=[^\W\d_])|-(?=[^\W\d_]{3}))*(?:\+(?=\s*(?:[=≈:]|->)))?(?:\^\([-+]?\w*\)|\^[-+]?\w*)?)
-    |(?P<number>(?:\d+(?:[.,]\d+)+|\d+(?:\.(?!\s+[^\W\d_]))?|\.\d+)(?:[eE][-+]?\d+(?!\w))?(?:[^\S\n]*%)?)
-    |(?P<relation>->|[=≈:])
-    |(?P<open>[(\[{])
-    |(?P<close>[)\]}])
-    |(?P<end>[;\n]|\.(?=\s|$))
-    |(?P<sign>\S)""",
-    re.VERBOSE,
-)
 _AND = {"and", "or", "e", "ed", "o", "oppure", "y", "и", "или"}
-_IS = {"is", "are", "è", "sono", "vale", "es", "son", "равен", "равна", "равно", "равны"}
+_LINKS = _AND | {"with", "con", "с", "while", "mentre", "mientras"}
 _OF = {"of", "for", "to", "a", "per", "di", "para", "de", "для"}
 _INDEXED = re.compile(r"[^\W\d_]_?(\d+)")
 
@@ -44,31 +34,8 @@ class Statement:
     content: str
 
 
-@dataclass(frozen=True)
-class _Token:
-    """A piece of text, the space before it, and the number of brackets around it."""
-
-    kind: str
-    text: str
-    space: str = ""
-    depth: int = 0
-
-    @property
-    def is_word(self) -> bool:
-        return self.kind == "word" or self.text in {"‖", "|"}
-
-    @property
-    def ends_value(self) -> bool:
-        return self.kind in {"number", "close"}
-
-    @property
-    def starts_value(self) -> bool:
-        return self.kind in {"number", "open", "function"} or self.text in {"-", "+", "±"}
-
-
-Tokens = list[_Token]
-_COMMA, _END = _Token("sign", ","), _Token("end", ";")
-_SHARE = [_END, _Token("word", "share"), _Token("relation", "=")]
+_COMMA, _END = Token("sign", ","), Token("end", ";")
+_SHARE = [_END, Token("word", "share"), Token("relation", "=")]
 
 
 def statements(text: str) -> list[Statement]:
@@ -83,49 +50,13 @@ def statements(text: str) -> list[Statement]:
     """
     found: list[Statement] = []
     name = ""
-    for section in _cut(_unfolded(_tokens(text)), "end"):
+    for section in cut(_unfolded(tokens_of(text)), "end"):
         for title, values in _named(section, name):
             name = title  # a name at the end of a line belongs to the next one
             for words, content in _labelled(values):
                 found.append(Statement(name, words, content))
                 name = ""
     return found
-
-
-def _tokens(text: str) -> Tokens:
-    found: Tokens = []
-    depth = place = 0
-    for match in _TOKEN.finditer(text):
-        kind, own = str(match.lastgroup), match[0]
-        if own in _IS and found and found[-1].kind == "word" and re.search(r"\d$|\^", found[-1].text):
-            kind, own = "relation", "="  # v1 is (1, 2), V^T is [1 2; 3 4]
-        depth -= kind == "close"
-        found.append(_Token(kind, own, text[place : match.start()], depth))
-        depth += kind == "open"
-        place = match.end()
-    return found
-
-
-def _text(tokens: Sequence[_Token]) -> str:
-    return "".join(token.space + token.text for token in tokens).strip()
-
-
-def _cut(tokens: Tokens, kind: str) -> list[Tokens]:
-    """The tokens between those of a kind, outside brackets."""
-    pieces: list[Tokens] = [[]]
-    for token in tokens:
-        if token.kind == kind and token.depth <= 0:
-            pieces.append([])
-        else:
-            pieces[-1].append(token)
-    return pieces
-
-
-def _group(tokens: Tokens, start: int) -> int:
-    """The end of the bracket that opens at `start`."""
-    depth = tokens[start].depth
-    stops = (i for i in range(start + 1, len(tokens)) if tokens[i].kind == "close" and tokens[i].depth == depth)
-    return next(stops, len(tokens) - 1)
 
 
 def _unfolded(tokens: Tokens) -> Tokens:
@@ -140,13 +71,13 @@ def _unfolded(tokens: Tokens) -> Tokens:
             found.append(token)
             place += 1
             continue
-        stop = _group(tokens, place)
+        stop = group_end(tokens, place)
         found += _inside(tokens[place : stop + 1], bool(found) and found[-1].ends_value)
         place = stop + 1
     return found
 
 
-def _is_share(before: Tokens, token: _Token, following: Tokens) -> bool:
+def _is_share(before: Tokens, token: Token, following: Tokens) -> bool:
     """Whether a percentage comes last, next to a value, as in `k = 1, 97.8 %` and `k = 1: 97.8 %`."""
     alone = len(before) > 1 and before[-1].text in {",", ":"} and before[-2].ends_value
     last = not following or following[0].kind == "end"
@@ -167,7 +98,7 @@ def _inside(group: Tokens, after_value: bool) -> Tokens:
 
 def _named(section: Tokens, name: str) -> Iterator[tuple[str, Tokens]]:
     """Names with their values; values before the first name belong to that of the last line, if any."""
-    chunks = _cut(section, "relation")
+    chunks = cut(section, "relation")
     relations = [token for token in section if token.kind == "relation" and token.depth <= 0]
     values: Tokens = []
     for place, relation in enumerate(relations):
@@ -175,7 +106,7 @@ def _named(section: Tokens, name: str) -> Iterator[tuple[str, Tokens]]:
         values += before
         if not title:
             if values and not name and place + 2 == len(chunks) and _is_name(chunks[-1]):
-                yield _text(chunks[-1]), values  # 12 = det A
+                yield text_of(chunks[-1]), values  # 12 = det A
                 return
             if values:
                 chunks[place + 1] = _joined(relation, chunks[place], chunks[place + 1])
@@ -205,29 +136,29 @@ def _is_name(chunk: Tokens) -> bool:
     return bool(chunk) and chunk[0].is_word and not any(token.kind == "number" for token in chunk)
 
 
-def _joined(relation: _Token, before: Tokens, after: Tokens) -> Tokens:
+def _joined(relation: Token, before: Tokens, after: Tokens) -> Tokens:
     """What a relation between values means: `1:2` is a ratio, `3: (1, 2)` and `3: 1 2` a number and a vector."""
     if relation.text in {"=", "≈"}:
         return [relation, *after]
     ratio = relation.text == ":" and bool(relation.space) == bool(after and after[0].space)
     if ratio and before and after and before[-1].kind == after[0].kind == "number":
-        return [_Token("sign", "/"), *after]
+        return [Token("sign", "/"), *after]
     is_vector = sum(token.kind == "number" for token in after) > 1
     if is_vector and not any(token.is_word or token.kind == "open" for token in after):
-        return [_COMMA, _Token("open", "("), *[replace(token, depth=1) for token in after], _Token("close", ")")]
+        return [_COMMA, Token("open", "("), *[replace(token, depth=1) for token in after], Token("close", ")")]
     return [_COMMA, *after]
 
 
-def _split(chunk: Tokens, relation: _Token, first: bool) -> tuple[Tokens, str]:
+def _split(chunk: Tokens, relation: Token, first: bool) -> tuple[Tokens, str]:
     """The values of the last name, and the name before a relation."""
     start = _item_start(chunk)
     tail = chunk[start:]
-    if not any(token.is_word for token in tail):
+    if not any(token.is_word and token.text not in _AND for token in tail):
         return chunk, ""
     stop = _values_end(tail, first and not start)
     if stop is None or _states_value(tail[stop:], relation):
         return chunk, ""
-    return chunk[: start + stop] if stop else chunk[: max(0, start - 1)], _text(_without_and(tail[stop:]))
+    return chunk[: start + stop] if stop else chunk[: max(0, start - 1)], text_of(_without_and(tail[stop:]))
 
 
 def _item_start(chunk: Tokens) -> int:
@@ -240,7 +171,7 @@ def _item_start(chunk: Tokens) -> int:
 def _values_end(tail: Tokens, alone: bool) -> int | None:
     """Where the values in front of a name end; None if there is no name, as in `1 is enough: sigma = 3, 1`."""
     ends = [i + 1 for i in range(len(tail) - 1) if _is_end(tail, i)]
-    if len(ends) == 1 and alone and _is_remark(_text(tail[ends[0] :])):
+    if len(ends) == 1 and alone and _is_remark(text_of(tail[ends[0] :])):
         return None
     return 0 if not ends or (alone and _is_factor(tail[: ends[-1]])) else ends[-1]
 
@@ -249,16 +180,20 @@ def _without_and(title: Tokens) -> Tokens:
     return title[1:] if len(title) > 1 and title[0].text in _AND and title[1].is_word else title
 
 
-def _states_value(title: Tokens, relation: _Token) -> bool:
-    """Whether a value follows the name: `error 3 sqrt(59) = 23.04`, `columns are 1 and 2: ...`; `lambda 1` is a name."""
+def _states_value(title: Tokens, relation: Token) -> bool:
+    """Whether a value follows the name: `error 3 sqrt(59) = 23.04`, `columns are 1 and 2: ...`; not in `lambda 1`."""
     last = next((i for i, token in reversed([*enumerate(title)]) if token.is_word and token.text not in _AND), -1)
     value = title[last + 1 :]
-    if last < 0 or not value or not value[0].starts_value or not value[0].space or title[last].depth:
+    if last < 0 or not value or title[last].depth or not (value[0].starts_value and value[0].space):
         return False
-    if title[last].text in _IS:
+    if title[last].text in IS:
         return True
-    irrational = any(token.kind == "function" or token.text == "/" or "." in token.text for token in value)
-    return relation.text in {"=", "≈"} and irrational and title[last].text not in _OF
+    return relation.text in {"=", "≈"} and title[last].text not in _OF and any(map(_is_no_index, value))
+
+
+def _is_no_index(token: Token) -> bool:
+    """Whether a token belongs to a root, a fraction or a decimal, which cannot number anything."""
+    return token.kind == "function" or token.text == "/" or "." in token.text
 
 
 def _are_columns(chunk: Tokens, start: int) -> bool:
@@ -312,26 +247,35 @@ def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
         elif len(run) == 1 and run[0].text in _AND and row and _starts(following):
             row.append(_COMMA)
         elif not _starts(following):
-            if row and run[0].space and _is_remark(_text(run)):
+            if row and run[0].space and _is_remark(text_of(run)):
                 before, row = _counted(row, run)
                 if before:
                     yield from _row(words, before)
                     words = []
-            elif row and run[0].text in _IS:
+            elif row and run[0].text in IS:
                 yield from _row([*words, *run[1:]], row)  # 15 is the largest eigenvalue
                 words, row = [], []
             else:
                 row += run
         elif row:
-            yield from _row(words, row)
-            words, row = run, []
+            own, after = _named_after(run)
+            yield from _row([*words, *own], row)
+            words, row = after, []
         else:
             words = run
         place = max(place, stop)
     yield from _row(words, row)
 
 
-def _starts(following: _Token) -> bool:
+def _named_after(run: Tokens) -> tuple[Tokens, Tokens]:
+    """The name of the values before some words, and that of the values after them: `is W and`, `and H is`."""
+    linked = [i for i, token in enumerate(run) if token.text in _LINKS] if run[0].text in IS else [0]
+    if run[0].text not in IS or not linked:
+        return [], _without_and(run)
+    return run[1 : linked[0]], run[linked[0] + 1 :]
+
+
+def _starts(following: Token) -> bool:
     """Whether a value follows some words: a number, a bracket or a column such as x3."""
     return following.starts_value or bool(_INDEXED.fullmatch(following.text))
 
@@ -339,7 +283,7 @@ def _starts(following: _Token) -> bool:
 def _counted(row: Tokens, unit: Tokens) -> tuple[Tokens, Tokens]:
     """The values before a count, and the count: `3, 1, 2 are enough` has the numbers 3, 1 and the count 2."""
     commas = [place for place, token in enumerate(row) if token.text == "," and not token.depth]
-    if not commas or not says_enough(_text(unit)):
+    if not commas or not says_enough(text_of(unit)):
         return [], row
     return row[: commas[-1]], row[commas[-1] + 1 :]
 
@@ -358,19 +302,19 @@ def _words_end(values: Tokens, place: int) -> int:
 def _take(values: Tokens, place: int, row: Tokens) -> int:
     """Add a value to a row, without a remark in parentheses; return the start of the next one."""
     token = values[place]
-    stop = _group(values, place) if token.kind == "open" and not token.depth else place
+    stop = group_end(values, place) if token.kind == "open" and not token.depth else place
     group = values[place : stop + 1]
-    if stop > place and row and any(map(_is_plain_word, group)) and _is_remark(_text(group[1:-1])):
+    if stop > place and row and any(map(_is_plain_word, group)) and _is_remark(text_of(group[1:-1])):
         return stop + 1
     row += [_column(one) for one in group]
     return stop + 1
 
 
-def _is_plain_word(token: _Token) -> bool:
+def _is_plain_word(token: Token) -> bool:
     return token.kind == "word" and not _INDEXED.fullmatch(token.text)
 
 
-def _column(token: _Token) -> _Token:
+def _column(token: Token) -> Token:
     """x3 as 3: the number of a column or a row."""
     indexed = _INDEXED.fullmatch(token.text)
     return replace(token, kind="number", text=indexed[1]) if indexed else token
@@ -387,4 +331,4 @@ def _row(words: Tokens, row: Tokens) -> Iterator[tuple[str, str]]:
     while row and row[0].text in {",", "=", "≈"}:
         row = row[1:]
     if words or row:
-        yield _text(words), _text(row)
+        yield text_of(words), text_of(row)

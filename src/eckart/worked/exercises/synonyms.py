@@ -42,17 +42,19 @@ SYNONYMS = {
         "pseudoinverse, pseudoinversa, псевдообратная, псевдообратная матрица, Moore-Penrose inverse, Moore-Penrose"
     ),
     "correlation matrix": "matrice di correlazione, matriz de correlación, корреляционная матрица, corr",
-    "correlation": "correlations, coefficient, correlazione, correlación, корреляция",
+    "correlation": "r12, correlations, coefficient, correlazione, correlación, корреляция",
     "product": "prodotto, producto",
     "component": "componente, компонента, minor component",
     "variance": "varianza, дисперсия",
     "power": "potenza, potencia, степень",
     "components of the covariance matrix": (
         "components of the covariance, covariance components, eigenvectors of the covariance matrix, "
+        "eigenvectors of the covariance, "
         "componenti della covarianza, componentes de la covarianza"
     ),
     "components of the correlation matrix": (
         "components of the correlation, correlation components, eigenvectors of the correlation matrix, "
+        "eigenvectors of the correlation, "
         "componenti della correlazione, componentes de la correlación"
     ),
 }

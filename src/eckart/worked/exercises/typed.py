@@ -31,7 +31,8 @@ _COMMANDS = {
     "{": "{", "}": "}", ",": "", ";": "", "!": "", ":": "", " ": " ", "(": "", ")": "", "[": "", "]": "", "&": ",",
     "lambda": "lambda", "sigma": "sigma", "Sigma": "Sigma", "mu": "mu", "varphi": "phi", "phi": "phi", "rho": "rho",
     "Lambda": "Lambda", "dagger": "+", "to": "->", "mapsto": "->", "rightarrow": "->", "Rightarrow": "->",
-    "max": "max", "min": "min", "infty": "inf", "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
+    "max": "max", "min": "min", "infty": "inf",
+    "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
     "in": "=", "neq": "≠", "ne": "≠", "ldots": "", "dots": "", "mathstrut": "", "phantom": "", "small": "", "large": "",
 }  # fmt: skip
 _ACCENTS = {
@@ -45,6 +46,10 @@ _PAIR = re.compile(  # 39, [1, 2] and 39, ((1)/(sqrt(2)))(1, 2)
     r"\s*[^()\[\]{},;\n]+?\s*[,;]\s*[^,;\[\]{}\n]*(?:\[[^\[\]\n]*\]|\([^()\n]*[,;][^()\n]*\))(?:\s*/[^,;\[\]{}\n]+)?\s*"
 )
 _MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
+_BELONGS = (
+    r"(?i)\b(?:(?:belongs|corresponds) to|(?:appartiene|corrisponde|pertenece|corresponde) a|соответствует)"
+    r"(?=\s*[-\d./]*\s*[(\[])"
+)
 _ITEM = (  # 1) or 1. or - before a line
     r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_])|"
     r"[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"
@@ -60,6 +65,7 @@ def plain(text: str) -> str:
     """
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
+    text = re.sub(_BELONGS, "->", re.sub(r"(?<!\S)\?(?=\s*(?:[=:]|by|with|con|por|на))", "x", text))
     text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
     if inequality := re.search(r"[<≤≥≠]|(?<!-)>", text):
         raise InputError(tr("{sign} was not expected.", sign=repr(inequality[0])))
@@ -97,7 +103,6 @@ def plain_name(name: str) -> str:
     name = re.sub(r"\|\s*([A-Z])\s*\|", "det", name)
     name = re.sub(r"(?<![^\W_])(det|rank|rango|rk|rg)(?=[A-Z]$)", r"\1 ", name)
     name = re.sub(r"\^\(([-+]?\w*)\)", r"^\1", name)
-    name = re.sub(r"(?i)\s+(?:cubed|al cubo|в кубе)$", "^3", name)
     norm = re.search(r"‖([^‖]*[^‖\s]\s*-[^‖]*)‖(_2)?(?:_\w)?(\^2)?", name)
     if norm:  # of a difference, so that it is an error
         kind = "spectral norm" if norm[2] else "error" if norm[3] else "Frobenius norm"
@@ -195,6 +200,10 @@ def _command(text: str, match: re.Match[str], depth: int) -> tuple[str, int]:
         above, place = _argument(text, place, depth + 1)
         below, place = _argument(text, place, depth + 1)
         return f"(({above})/({below}))", place
+    if name == "binom":
+        above, place = _argument(text, place, depth + 1)
+        below, place = _argument(text, place, depth + 1)
+        return f"[{above}; {below}]", place
     if name in _ACCENTS:
         return _argument(text, place, depth + 1)
     if name == "sqrt":

@@ -12,7 +12,7 @@ from eckart.worked.messages import tr
 
 _NEUTRAL = """
     a an the of for in is are be as and so then thus hence therefore we get have with by from to at on that this it its
-    they these has them because since line replace replaced replacing
+    they these has them because since line replace replaced replacing after
     my answer answers result results solution solutions row rows column columns vector vectors value values matrix
     entry entries component components number numbers unit first second third point points user users item items score
     scores exactly exact about approximately approx ca circa roughly plus equals equal gives obtain find found here
@@ -33,19 +33,19 @@ _NEUTRAL = """
     столбцы столбцов вектор векторы векторов значение значения значений матрица компонента компоненты компонент число
     числа чисел точка точки ребро рёбра ребра пара пары ровно примерно около плюс получаем итак тогда следовательно
     точно первый первая первое второй вторая второе третий третья третье матрицы матрицу вектора числом отв округлённо
-    потому поскольку прямая прямой заменить заменяем заменяется них
+    потому поскольку прямая прямой заменить заменяем заменяется них нужны нужен нужна
 """
 _DESCRIBING = """
     unit normalised normalized orthonormal principal main dominant leading largest smallest greatest lowest highest
     biggest minimum maximum minimal maximal max min least corresponding associated respective numerical new computed
     calculated sought required requested given best optimal approximation reconstruction total all both two three its
     resulting shortest frobenius following chosen drawn selected best-fitting respectively one variance energy
-    missing imputed filled after round step iteration vary varies along direction directions
+    missing imputed filled round step iteration vary varies along direction directions
     unitari unitario normalizzati normalizzato ortonormali principali principale dominante massimo massima minimo minima
     maggiore minore corrispondenti corrispondente associati relativo relativi calcolato richiesto dato data nuovi
     nuove nuovo nuova
-    migliore totale tutti tutte scelte cercato ricostruzione approssimazione varianza energia mancante dopo giro passo iterazione lungo
-    direzione
+    migliore totale tutti tutte scelte cercato ricostruzione approssimazione varianza energia mancante
+    dopo giro passo iterazione lungo direzione
     unitarios unitario normalizados normalizado ortonormales principales principal máximo mínima mínimo mayor menor
     correspondientes correspondiente asociados calculado pedido dado dada nuevos nuevas nuevo nueva mejor todos
     todas elegidas

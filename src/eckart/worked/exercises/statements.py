@@ -153,8 +153,8 @@ def _split(chunk: Tokens, relation: Token, first: bool) -> tuple[Tokens, str]:
     """The values of the last name, and the name before a relation."""
     start = _item_start(chunk)
     tail = chunk[start:]
-    if not any(token.is_word and token.text not in _AND for token in tail):
-        return chunk, ""
+    if not any(token.is_word and (token.text not in _AND or not place) for place, token in enumerate(tail)):
+        return chunk, ""  # `e = 3` has a name, `3 e 4` has none
     stop = _values_end(tail, first and not start)
     if stop is None or _states_value(tail[stop:], relation):
         return chunk, ""

@@ -1,0 +1,50 @@
+"""Equations, products of factors and whole sentences as answers: right ones are accepted, wrong ones diagnosed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eckart import worked
+from eckart.errors import InputError
+from eckart.worked.exercises import KINDS
+from eckart.worked.messages import language
+
+SENTENCES = Path(__file__).with_name("sentences.tsv").read_text(encoding="utf-8").splitlines()[1:]
+"""Kind, difficulty, seed, language, verdict and answer; ⏎ is a line break."""
+
+
+def _status(kind: str, difficulty: int, seed: int, code: str, answer: str) -> str:
+    size = (4, 4) if (kind, difficulty) == ("rank", 2) else None
+    with language(code):
+        try:
+            return worked.exercise(kind, seed=seed, difficulty=difficulty, size=size).check(answer).status
+        except InputError:
+            return "unread"
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_sentences(kind: str) -> None:
+    cases = [line.split("\t") for line in SENTENCES if line.startswith(f"{kind}\t")]
+    assert cases
+    for _, difficulty, seed, code, verdict, answer in cases:
+        status = _status(kind, int(difficulty), int(seed), code, answer.replace(" ⏎ ", "\n"))
+        assert (status == "right") == (verdict == "right"), (answer, status)
+
+
+@pytest.mark.parametrize(("kind", "difficulty", "answer", "said"), [
+    ("rank", 1, "rank 2; basis r1, r2; r3 = 4/3 r1 + 2/3 r2", "Right: rank, basis. C: One entry is wrong: (3,2)."),
+    ("eigen", 2, "A v = -18 v with v = (1,-1,1)/√3; A v = -21 v with v = (-1,1,2)/√6; A v = -26 v with v = (1,1,0)/√2",
+     "Each part is right, but lambda, e are not in the same order."),
+    ("select", 2, "column 1 with r = 0.705 and column 2 with r = 0.718; column 3 has r = -0.314",
+     "Right: columns. r: The numbers are right, but in another order."),
+    ("energy", 1, "21.54, 12.04; two of them", "Right: sigma. k: This is not the right number."),
+    ("missing", 1, "replace it with -4", "The sign is wrong."),
+    ("project", 1, "d^2 = -7.273; z = 36.1", "d: This is not the right number. Z': This is not the right number."),
+    ("minor_components", 2, "-12.5; (2,-1)/√5", "Right: w. lambda: The sign is wrong."),
+    ("nmf", 2, "W = [0.4 0.75; 0.533 0.583; 0.667 0.222], H = [1.108 1.577 2.102; 3.129 1.012 0.306]",
+     "Right: W. H: One entry is wrong: (2,3)."),
+])  # fmt: skip
+def test_diagnosis(kind: str, difficulty: int, answer: str, said: str) -> None:
+    assert str(worked.exercise(kind, seed=4711, difficulty=difficulty).check(answer)) == said

@@ -51,6 +51,7 @@ ODD: dict[str, Any] = {
     "wide.csv": lambda path: path.write_bytes(text().decode().encode("utf-16")),
     "truth.csv": lambda path: path.write_bytes(b"a,b\n" + b"true,1\nfalse,2\n" * 20),
     "empty.csv": lambda path: path.write_bytes(b"a,b,c\n" + b"1,,3\n2,,5\n" * 20),
+    "blank_lines.csv": lambda path: path.write_bytes(b"a\n" + b"".join(b" \n%d\n" % i for i in range(300))),
     "ragged.csv": lambda path: path.write_bytes(text() + b"1,2\n"),
     "quote.csv": lambda path: path.write_bytes(text() + b'"open,1,2,3,4,5\n'),
     "nul.csv": lambda path: path.write_bytes(text() + b"\0,1,2,3,4,5\n"),

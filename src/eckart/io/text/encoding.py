@@ -43,8 +43,8 @@ def plain_lines(text: bytes) -> bytes:
     """Lines ending in a newline, blank lines stripped, and nothing after the last (no DOS end-of-file mark)."""
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if b"\n " in text:
-        text = re.sub(rb"\n +(?=\n)", b"\n", text)
+    if b"\n " in text or text.startswith(b" "):  # a piece of a text may begin with a blank line
+        text = re.sub(rb"(^|\n) +(?=\n)", rb"\1", text)
     return text.rstrip(b"\n \x1a")
 
 

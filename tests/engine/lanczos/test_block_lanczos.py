@@ -129,3 +129,11 @@ def test_bounds_proved_before_a_restart_stay_known() -> None:
     assert np.all(found.lower <= truth * (1 + 1e-13))
     assert np.all(found.upper >= truth * (1 - 1e-13))
     assert np.all(found.upper <= truth * (1 + 1e-5))
+
+
+def test_vectors_stay_orthonormal_over_restarts() -> None:
+    for seed in range(3):
+        data = np.random.default_rng(seed).standard_normal((900, 160))
+        found = ek.decompose(data, "svd", k=12, solver="lanczos", memory=2_500_000)
+        right = np.asarray(found.right, dtype=np.longdouble)
+        assert np.abs(right.T @ right - np.eye(12)).max() <= 2e-15

@@ -107,7 +107,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
     )
     pairs = Pairs(
         values=values,
-        vectors=run.backend.times(run.basis.vectors, found.coefficients),
+        vectors=_vectors(run, found.coefficients),
         lower=lower,
         upper=upper,
         residuals=found.residuals,
@@ -154,6 +154,19 @@ def _bounds(
         shared = min(len(upper), len(others))
         upper = np.append(np.minimum(upper[:shared], others[:shared]), others[shared:])
     return lower[:k], upper
+
+
+def _vectors(run: _Run, coefficients: np.ndarray) -> Array:
+    """V = M X, and in float64 V (I - F / 2), F = V^T V - I, because M loses orthogonality with every restart.
+
+    (I + F)^-1/2 = I - F / 2 + O(F^2). Vectors move by ||F|| / 2 and residuals by lambda_1 ||F|| / 2. The rounding of
+    every residual contains 4 lambda_1 ||I - M^T M||, which covers that.
+    """
+    vectors = run.backend.times(run.basis.vectors, coefficients)
+    if not run.exact:
+        return vectors  # they are returned in float32
+    gram = run.backend.to_host(run.backend.inner(vectors, vectors))
+    return run.backend.times(vectors, 1.5 * np.eye(len(gram)) - 0.25 * (gram + gram.T))
 
 
 def _residuals(run: _Run, coefficients: np.ndarray) -> np.ndarray:

@@ -121,14 +121,15 @@ def choose_frozen(
 def _complement_for_sum(values: np.ndarray, residuals: np.ndarray, allowed: float) -> float:
     """Approximately the largest s for which the upper bounds exceed the values by at most `allowed` in total.
 
-    The i-th bound is about the largest eigenvalue of [[theta_i, r_i], [r_i, s]]. Above theta_i, in a cluster that the
-    k-th value cuts, it is about s.
+    The i-th exceeds theta_i by about r_i^2 / (theta_i - s). Once the values are resolved, s may be above theta_k, as in
+    a cluster that the k-th value cuts: the i-th bound is then the largest eigenvalue of [[theta_i, r_i], [r_i, s]].
     """
-    low, high = -float(values[0]), float(values[-1]) + allowed
+    resolved = float(residuals.max(initial=0.0)) <= _RESOLVED * float(values[-1])
+    low, high = -float(values[0]), float(values[-1]) + (allowed if resolved else 0.0)
     for _ in range(60):
         middle = 0.5 * (low + high)
         half = 0.5 * (values - middle)
-        root = np.hypot(half, residuals)
+        root = np.hypot(half, residuals) if resolved else half
         excess = np.where(half > 0.0, residuals**2 / np.maximum(half + root, 1e-300), root - half)
         if float(np.sum(excess)) <= allowed:
             low = middle

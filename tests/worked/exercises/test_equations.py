@@ -48,3 +48,8 @@ def test_sentences(kind: str) -> None:
 ])  # fmt: skip
 def test_diagnosis(kind: str, difficulty: int, answer: str, said: str) -> None:
     assert str(worked.exercise(kind, seed=4711, difficulty=difficulty).check(answer)) == said
+
+
+@pytest.mark.parametrize("answer", ["r1 = " + "1 " * 300, "r3 = " + "2 r1 + " * 100, "A v = " + "2*" * 40 + "w"])
+def test_long_equations_are_read_in_polynomial_time(answer: str) -> None:
+    assert _status("rank", 1, 4711, "en", answer) != "right"  # exponential backtracking would never end

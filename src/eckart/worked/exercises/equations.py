@@ -14,18 +14,21 @@ from eckart.worked.exercises.ordinals import ordinal_of
 from eckart.worked.exercises.words import SIDES
 
 _NESTED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_NUMBER = rf"(?:\d+(?:\.\d+)?|sqrt\s*\d+|sqrt\s*{_NESTED}|{_NESTED})"
-_FACTOR = rf"{_NUMBER}(?:\s?[*/]?\s?{_NUMBER})*"
-_EIGEN = re.compile(rf"(?<![\w^])[AMCS]\s*\*?\s*([a-z](_?\d)?)\s*=\s*([-+]?\s?{_FACTOR})\s*\*?\s*(\1|u\2)(?![\w(])")
+_NUMBER = rf"(?:\d+(?:\.\d+)?(?!\d)|sqrt\s*\d+|sqrt\s*{_NESTED}|{_NESTED})"
+# Adjacent repetitions never match the same text, so that a long answer is read in polynomial time.
+_FACTOR = rf"(?<!\d){_NUMBER}(?:\s?[*/]\s?{_NUMBER}|\s?sqrt\s*\d+(?!\d)|\s?sqrt\s*{_NESTED})*(?!\d)"
+_EIGEN = re.compile(
+    rf"(?<![\w^])[AMCS]\s*(?:\*\s*)?([a-z](_?\d)?)\s*=\s*([-+]?\s?{_FACTOR})\s*(?:\*\s*)?(\1|u\2)(?![\w(])"
+)
 _AFTER = re.compile(r"[^\S\n]*(?:[,:]|\b(?:with|where|for|and|con|dove|per|donde|para|где|при|для)\b)?[^\S\n]*")
 _NOUNS = {side: "|".join(sorted(words, key=len, reverse=True)) for side, words in SIDES.items()}
 _ROW = rf"(?:[a-zA-Z]_?[1-9](?![\w(])|(?:{_NOUNS['rows']})\s?[1-9](?!\w)|\w+\s(?:{_NOUNS['rows']})(?!\w))"
-_TERM = rf"(?:{_FACTOR}\s*\*?\s*)?{_ROW}(?:\s?/\s?\d+)?"
+_TERM = rf"(?:{_FACTOR}\s*(?:\*\s*)?)?{_ROW}(?:\s?/\s?\d+)?"
 _SUM = rf"[-+]?\s*{_TERM}(?:\s*[-+]\s*{_TERM})*"
 _COMBINATION = re.compile(
     rf"(?:(?:(?<=[;\n])|^)\s*(\d+)\s?\*?\s?|(?<![\w*/^)]))({_ROW})\s*=\s*(?:({_SUM})|\(({_SUM})\)\s?/\s?(\d+))(?=\s*(?:[;,.\n]|$|(?:and|ed?|y|и)\s))"
 )
-_PIECE = re.compile(rf"([-+]?)\s*({_FACTOR})?\s*\*?\s*({_ROW})(?:\s?/\s?(\d+))?")
+_PIECE = re.compile(rf"([-+]?)\s*({_FACTOR})?\s*(?:\*\s*)?({_ROW})(?:\s?/\s?(\d+))?")
 _COLUMN = re.compile(
     rf"(?i)(?:the\s|la\s)?(?:{_NOUNS['columns']}|(?<!\w)x_?)\s?([1-9])\s*,?\s*"
     r"(?:(with|con|с)|has|have|ha|tiene|имеет)\s+(?:correlation\s+)?r(?:_?[1-9])?\s*=\s*"

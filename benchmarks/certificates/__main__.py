@@ -32,7 +32,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 from benchmarks.certificates import planted  # noqa: E402
 from benchmarks.certificates.breaks import BREAKS  # noqa: E402
-from benchmarks.certificates.checks import Outcome, judge  # noqa: E402
+from benchmarks.certificates.checks import Outcome, judge_within  # noqa: E402
 from benchmarks.certificates.families import FAMILIES  # noqa: E402
 from benchmarks.certificates.options import Options, draw, parse  # noqa: E402
 
@@ -91,21 +91,6 @@ def run(asked: Iterable[Options], jobs: int, seconds: float, limit: float) -> It
                 yield found.next(None if seconds == float("inf") else max(end - time.monotonic(), 0.0))
     except (StopIteration, multiprocessing.TimeoutError, KeyboardInterrupt):
         return
-
-
-def judge_within(options: Options, limit: float) -> Outcome:
-    """As `judge`; a table that takes longer than the limit, in seconds, counts as a crash."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"no result after {limit:.0f} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, limit)
-    try:
-        return judge(options)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class Tally:

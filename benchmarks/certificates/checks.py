@@ -7,6 +7,7 @@ kernels and graphs; shares, sines and relative residuals as they are). The refer
 
 from __future__ import annotations
 
+import signal
 import traceback
 import warnings
 from collections.abc import Callable
@@ -86,6 +87,21 @@ def judge(options: Options, table: np.ndarray | None = None) -> Outcome:
             return outcome
         outcome.crash = "crash: " + traceback.format_exc(limit=-2).replace("\n", " | ")
     return outcome
+
+
+def judge_within(options: Options, limit: float) -> Outcome:
+    """As `judge`; a table that takes longer than the limit, in seconds, counts as a crash."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"no result after {limit:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        return judge(options)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def quietly(outcome: Outcome, compute: Callable[[], Any]) -> Any:

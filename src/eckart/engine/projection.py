@@ -29,8 +29,6 @@ _UNTHREADED = 2**18
 """Up to this many multiplications, BLAS does not use several threads."""
 _SERIAL = 2**22
 """Up to this many multiplications, threads cost more than they save."""
-_BLOCKS_FROM = 2**23
-"""From this many multiplications on, blocks that stay in cache save time in a product without offset."""
 _SEGMENTS = (4, 8)
 """Number of segments for threads: the first number, up to the second if each has at least `_ROWS` rows."""
 _ROWS = 1024
@@ -96,15 +94,6 @@ def plain_rows(d: Decomposition, scores: object, whitening: object) -> np.ndarra
     if not isinstance(d.right, np.ndarray) or d.scale is not None or whitening is not None or not scores.shape[0]:
         return None
     return _product(scores, d.right.T, None, None if d.mean is None else -d.mean, measure=False)[0]
-
-
-def product_of(scores: Array, factor: Array) -> Array:
-    """scores F; large NumPy arrays of one dtype in blocks shared by threads, others as their library multiplies."""
-    plain = type(scores) is np.ndarray and type(factor) is np.ndarray and scores.dtype == factor.dtype
-    fits = plain and _are_floats(scores) and scores.shape[1] == factor.shape[0]
-    if not fits or scores.size * factor.shape[1] < _BLOCKS_FROM:
-        return scores @ factor
-    return _product(scores, factor, None, None, measure=False)[0]
 
 
 def _product(

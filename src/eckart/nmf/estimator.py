@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from eckart.arrays import Array, Matrix, from_numpy, is_array, is_host, to_numpy
 from eckart.devices import to_host
 from eckart.documentation import document
-from eckart.engine.projection import product_of
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
@@ -265,7 +264,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         return X if hasattr(X, "toarray") else take_scores(X, self)
 
     def _rows(self, scores: object) -> Array:
-        return product_of(scores, self.components_)
+        return scores @ self.components_
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     @document

@@ -397,8 +397,8 @@ def own_scheduler(folder):
             client.close(timeout=2)  # otherwise its thread tries to reconnect until the process ends
 
 
-def killing(number, victim, passes, folder):
-    """A function of a block that kills the process `victim` in the given pass.
+def killing(number, victim, passes, folder, how=signal.SIGKILL):
+    """A function of a block that sends the signal `how` to the process `victim` in the given pass.
 
     It is sent by value, because the scheduler cannot import this module.
     """
@@ -409,7 +409,7 @@ def killing(number, victim, passes, folder):
                 file.write(".")
                 file.seek(0)
                 if len(file.read()) == passes:
-                    os.kill(victim, signal.SIGKILL)
+                    os.kill(victim, how)
                     time.sleep(2.0)  # the block is not complete when the connection breaks
         return block
 
@@ -447,9 +447,8 @@ def test_a_scheduler_killed_between_passes(tmp_path):
 def test_a_stopped_scheduler_is_an_error(tmp_path):
     """It keeps its connections but does not answer."""
     with own_scheduler(tmp_path) as (client, scheduler):
-        data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
-        killer = threading.Timer(0.8, scheduler.send_signal, [signal.SIGSTOP])
-        killer.start()
-        with pytest.raises(ClusterError, match=r"(gave no answer|was lost).* before .*block.* was complete"):
+        stop = killing(7, scheduler.pid, 1, str(tmp_path), signal.SIGSTOP)
+        data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(stop, dtype=float, meta=np.empty((0, 0)))
+        with pytest.raises(ClusterError, match=r"gave no answer.* before block [1-8] of 40 .*was complete"):
             _sum_of(data, Cluster(client, patience=5.0))
-        killer.join()
+        assert len((tmp_path / "passes").read_text()) == 1

@@ -145,7 +145,7 @@ def reading(f: Command) -> Command:
         option("--format", metavar="NAME", help=kinds),
         option("--delimiter", metavar="CHAR", help="Delimiter of a text file, such as ';' or 'tab'.  "
         "[default: detected]"),
-        option("--decimal", metavar="CHAR", help="Decimal sign of a text file, '.' or ','.  [default: detected]"),
+        option("--decimal", metavar="CHAR", help="Decimal separator of a text file, '.' or ','.  [default: detected]"),
         option("--header/--no-header", default=None, help="Whether the first line of a text file contains "
         "names.  [default: detected]"),
         option("--encoding", metavar="NAME", help="Encoding of a text file, such as utf-8 or cp1252.  "

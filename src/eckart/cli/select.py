@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eckart.text import Table
 
 _MOST_LINES = 60
-_HOW = "correlation scores columns one at a time; backward removes columns; random tries sets."
+_HOW = "correlation: score each column; backward: remove columns; random: try random subsets."
 _FILE = "Write the selected columns as CSV, TSV, .npy or Parquet; '-' prints CSV."
 _COUNT = "Number of columns to keep.  [default: half; best set for backward and random]"
 _KIND = "Treat the target as classes or as numbers.  [default: detected]"

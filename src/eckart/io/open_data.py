@@ -66,7 +66,7 @@ def open_data(
     delimiter : str, default None
         Delimiter of a text file. None detects it.
     decimal : str, default None
-        Decimal sign of a text file. None detects it.
+        Decimal separator of a text file. None detects it.
     encoding : str, default None
         Encoding of a text file. None detects it.
     header : bool, default None

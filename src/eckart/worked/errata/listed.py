@@ -11,7 +11,7 @@ _ROWS = (
     (
         mark("eigenvalues"),
         mark("For an eigenvalue, det(M - λ I) must differ from 0."),
-        mark("It must be 0; where it is not, only e = 0 solves the system."),
+        mark("It must be 0; otherwise only e = 0 solves the system."),
         a.characteristic,
     ),
     (
@@ -24,8 +24,9 @@ _ROWS = (
         mark("power iteration"),
         mark("Stop when two successive vectors are close."),
         mark(
-            "With a negative dominant eigenvalue they never are; with different eigenvalues of "
-            "equal modulus it does not converge; the start must not be orthogonal to the answer."
+            "With a negative dominant eigenvalue, they are never close. With different eigenvalues of equal "
+            "modulus, the iteration does not converge. The start must not be orthogonal to the dominant "
+            "eigenvector."
         ),
         a.stopping,
     ),
@@ -50,43 +51,46 @@ _ROWS = (
     (
         mark("singular values"),
         mark("Singular values are the eigenvalues (of a square matrix)."),
-        mark("Only for a symmetric positive semi-definite matrix."),
+        mark("This holds only for symmetric positive semi-definite matrices."),
         c.symmetric_singular,
     ),
     (
         mark("ratings, rank"),
         mark("The first four rows are linearly independent."),
-        mark("They are multiples of one row; so are the last three. The rank is 2."),
+        mark("They are multiples of one row, and so are the last three. The rank is 2."),
         a.ratings_rank,
     ),
     (
         mark("ratings, changed rows"),
         mark("After the change the last three columns are no longer all independent."),
-        mark("This is about rows, and they were dependent before: the last three rows now have rank 2 instead of 1."),
+        mark(
+            "The statement is about rows, not columns, and the rows were dependent before. The last three rows had "
+            "rank 1 and now have rank 2."
+        ),
         c.dependent,
     ),
     (
         mark("second ratings SVD"),
-        mark("First entry of V^T .58."),
+        mark("The first entry of V^T is .58."),
         mark("It is .56."),
         a.mixed_first,
     ),
     (
         mark("second ratings SVD, sign"),
-        mark("Second row of V^T (.12, -.02, .12, .69, .69) with the U printed next to it."),
+        mark("The second row of V^T is (.12, -.02, .12, .69, .69), with the U that the notes print."),
         mark("Its sign is wrong for that U: the printed product gives -4.71 where the matrix has 5."),
         a.mixed_second,
     ),
     (
         mark("query"),
         mark("q V = [2.32, 0] and q V V^T = [1.35, 1.35, 1.35, 0, 0]."),
-        mark("4/√3 = 2.309 and 4/3 = 1.333; rounded factors were multiplied."),
+        mark("The values are 4/√3 = 2.309 and 4/3 = 1.333. The notes multiplied rounded factors."),
         a.rounded_query,
     ),
     (
         mark("Frobenius norm"),
         mark("‖X‖_F = ∑ σ_i^2; the Frobenius norm is the sum of the squared entries."),
-        mark("Both sums give its square: the root is missing."),
+        mark("Both sums give the square of the norm: the square root is missing."),
         a.frobenius,
     ),
     (
@@ -105,33 +109,38 @@ _ROWS = (
         mark("Theorem 1, proof"),
         mark("U^T Z V may be replaced by its diagonal D, which has rank at most k."),
         mark(
-            "diag(U^T Z V) can have a larger rank than Z, so the step fails; Weyl's inequality repairs "
-            "the proof (see 'eckart worked bounds')."
+            "diag(U^T Z V) can have a larger rank than Z, so the step fails. A proof by Weyl's inequality works "
+            "(see 'eckart worked bounds')."
         ),
         c.proof_of_theorem_1,
     ),
     (
         mark("SVD, roles of U and V"),
-        mark("U rotates first and V restores, or columns of U are eigenvectors of A^T A."),
-        mark("V^T acts first and U last; columns of U are eigenvectors of A A^T, those of V of A^T A."),
+        mark("U rotates first and V rotates back; or: the columns of U are eigenvectors of A^T A."),
+        mark(
+            "V^T acts first and U last. The columns of U are eigenvectors of A A^T, and those of V are eigenvectors "
+            "of A^T A."
+        ),
         c.swapped_vectors,
     ),
     (
         mark("SVD, uniqueness"),
         mark("The SVD (or the set of components) is unique."),
-        mark("It is unique only up to the signs of the vectors and a rotation within equal singular values."),
+        mark(
+            "It is unique only up to the signs of the vectors and rotations among vectors with equal singular values."
+        ),
         c.unique,
     ),
     (
         mark("compact SVD"),
         mark("μ_m = 0 because n = m + 1 and the rank is m."),
-        mark("Full rank m means that no singular value is 0; only columns of zeros are added to Σ."),
+        mark("If the rank is m, none of the m singular values is 0. Only columns of zeros are added to Σ."),
         c.full_rank,
     ),
     (
         mark("Theorem 2"),
         mark("v_n^T A v_n > x^T A x for every other x."),
-        mark("The inequality is not strict and does not hold for every x: v_1^T A v_1 ≥ x^T A x ≥ v_n^T A v_n."),
+        mark("The inequality is reversed and not strict: v_1^T A v_1 ≥ x^T A x ≥ v_n^T A v_n for every unit vector x."),
         c.strict_inequality,
     ),
     (
@@ -143,13 +152,13 @@ _ROWS = (
     (
         "Z = X U^T",
         mark("U^T U = I for d < D."),
-        mark("U U^T = I_d; U^T U is a projection."),
+        mark("U U^T = I_d, and U^T U is a projection."),
         c.projection,
     ),
     (
         mark("score"),
         mark("The squared sum is the score."),
-        mark("The sum itself is the score; its square adds to the variance."),
+        mark("The score is the sum, without the square. The squares of the scores add up to the eigenvalue."),
         c.scores,
     ),
     (
@@ -167,7 +176,7 @@ _ROWS = (
     (
         mark("PCA, pseudo-code"),
         mark("Find the eigenpairs of the centred data."),
-        mark("Find those of their covariance matrix: the centred data are not square."),
+        mark("The centred data are not square, so they have no eigenpairs. Find those of their covariance matrix."),
         c.pseudo_code,
     ),
     (
@@ -179,13 +188,13 @@ _ROWS = (
     (
         mark("problem 3.1"),
         mark("The line with the least sum of distances passes through the mean."),
-        mark("The line with the least sum of squared distances does."),
+        mark("Only the line with the least sum of squared distances does."),
         c.distances,
     ),
     (
         mark("circle"),
         mark("In polar coordinates one coordinate, the radius, describes a circle."),
-        mark("The angle does; the radius is the same for all its points."),
+        mark("The angle describes a circle; the radius is the same for all its points."),
         c.circle,
     ),
     (
@@ -209,13 +218,13 @@ _ROWS = (
     (
         mark("CUR, bound"),
         mark("‖A - C U R‖_F ≤ (2 + ε) ‖A - A_k‖_F for sampling by squared norms."),
-        mark("That bound belongs to leverage scores; squared norms give an additive error ε ‖A‖_F."),
+        mark("This bound holds for leverage scores. Squared norms give an additive error ε ‖A‖_F."),
         c.norm_sampling,
     ),
     (
         mark("NMF"),
         mark("The multiplicative updates converge to a local optimum."),
-        mark("The objective never rises, but the limit need not be a local optimum: zeros stay zeros."),
+        mark("The objective never increases, but the limit need not be a local optimum, because zeros stay zeros."),
         c.local_optimum,
     ),
 )

@@ -294,7 +294,7 @@ KINDS = {
         _is_good_table,
     ),
     "correlation": Kind(
-        mark("Find the components of the covariance matrix and the correlation matrix with its components."),
+        mark("Find the components of the covariance matrix. Also find the correlation matrix and its components."),
         ((4, 2), (5, 2), (6, 2)),
         (4, 2),
         (6, 2),

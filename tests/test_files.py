@@ -120,15 +120,15 @@ def test_new_files_do_not_become_a_part_of_the_input(tmp_path, capsys):
         (str(folder / "*.npy"), folder / "scores.npy"),
         (str(folder / "**" / "*.npy"), folder / "deep" / "scores.npy"),
     ):
-        with pytest.raises(ParameterError, match=r"would be read as a part of .* in the next run. Name another target"):
+        with pytest.raises(ParameterError, match=r"part of the input .* in the next run. Choose another name"):
             ek.project_to(d, given, target)
         assert not target.exists()
-    with pytest.raises(ParameterError, match="would be read as a part of"):
+    with pytest.raises(ParameterError, match="would become part of the input"):
         convert(str(folder / "*.npy"), folder / "whole.npy")
     d.save(tmp_path / "model.eckart")
     with pytest.raises(SystemExit, match="2"):
         main(["transform", str(tmp_path / "model.eckart"), str(folder), "-o", str(folder / "scores.parquet")])
-    assert "would be read as a part of" in capsys.readouterr().err
+    assert "would become part of the input" in capsys.readouterr().err
     # Files of another kind stay allowed, and those that the pattern does not name.
     ek.reconstruct_to(d, ek.project(d, DATA), folder / "deep" / "rows.parquet")
     ek.project_to(d, folder / "deep", folder / "deep" / "scores.npy")

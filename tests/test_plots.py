@@ -184,7 +184,7 @@ def test_all_columns_are_named_in_the_circle() -> None:
     assert labels_apart(ax) == 5
     assert ax.get_aspect() == 1
     assert "supplementary" in ax.get_title()
-    with pytest.raises(ParameterError, match="other components"):
+    with pytest.raises(ParameterError, match="another decomposition"):
         plots.correlation_circle(arrests(2), supplementary=ek.supplementary.columns(arrests(1), usarrests()[0]))
 
 

@@ -58,7 +58,7 @@ def test_correlations_are_correlations(scale: bool) -> None:
 
 def test_correlations_that_are_not_known_are_refused() -> None:
     data, *_ = usarrests()
-    with pytest.raises(ParameterError, match="Scale the columns, or keep all components"):
+    with pytest.raises(ParameterError, match="Decompose with scale=True, or keep all components"):
         tables.correlations(built(data, 2))
     with pytest.raises(ParameterError, match="not centred"):
         tables.correlations(built(data, 4, "svd"))
@@ -97,7 +97,7 @@ def test_without_certificate_nothing_is_called_certified() -> None:
     d = arrests(2, certificate=None)
     table = tables.eigenvalues(d)
     assert np.isnan(numbers(table)[:, 3:]).all()
-    assert "no certificate" in table.caption
+    assert "not certified" in table.caption
     assert table.cells()[0][-1] == "-"
     assert table.to_dict()["rows"][0][-1] is None
     assert "There is no certificate" in " ".join(summary(d).split())

@@ -92,4 +92,6 @@ def details_of(d: Decomposition, kind: type[K]) -> K:
     """The details of a decomposition, which must be of type `kind`."""
     if isinstance(d.details, kind):
         return d.details
-    raise InputError(f"Expected a decomposition with {kind.__name__}, but {d.method!r} has {type(d.details).__name__}.")
+    raise InputError(
+        f"This needs a decomposition with {kind.__name__}, but one by {d.method!r} has {type(d.details).__name__}."
+    )

@@ -67,8 +67,8 @@ def refuse_other_device(seen: Device, now: Device, what: str) -> None:
 
 def _refuse(seen: Device, now: Device, what: str) -> NoReturn:
     raise InputError(
-        f"{what} was fitted on {seen}, but these data are on {now}. Copy them first, {seen.way_there}, or "
-        "fit again on that device. Data are never copied between devices automatically."
+        f"{what} was fitted on {seen}, but these data are on {now}. Copy the data first, for example with "
+        f"{seen.way_there}, or fit again on that device. Data are never copied between devices automatically."
     )
 
 

@@ -99,7 +99,7 @@ def check_whole(needed: int, name: str, memory: int | None) -> None:
     """
     if memory is not None and needed > max(memory, SMALL):
         raise MemoryBudgetError(
-            f"{name} can only be read whole, which takes about {say_bytes(needed)}, but {say_bytes(memory)} are "
+            f"{name} can only be read whole, which takes about {say_bytes(needed)}, but only {say_bytes(memory)} is "
             f"allowed. Allow more with {MEMORY}, or convert it once on a larger machine: eckart convert."
         )
 
@@ -108,8 +108,8 @@ def check_expansion(expanded: int, stored: int, name: str, max_expansion: float,
     """Refuse a file that expands beyond all proportion to its size or, if `whole`, beyond free memory."""
     if expanded > max(SMALL, max_expansion * stored):
         raise FileError(
-            f"{name} contains {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, beyond the limit of "
-            f"{max_expansion:g} times. Files made to exhaust memory look like this. "
+            f"{name} contains {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, which exceeds the "
+            f"limit of {max_expansion:g} times. Files made to exhaust memory look like this. "
             f"If you trust it, {UNPACK} it first."
         )
     if whole:

@@ -165,7 +165,7 @@ class ParameterError(EckartError, ValueError):
     ...     ek.datasets.load("iris")
     ... except ek.errors.ParameterError as error:
     ...     print(error)
-    There is no shipped table 'iris'. The tables are: ratings, ratings_mixed, usarrests.
+    There is no example table 'iris'. The tables are: ratings, ratings_mixed, usarrests.
     """
 
 
@@ -290,7 +290,7 @@ class MissingDependencyError(EckartError, ImportError):
     ...     ek.errors.require("no_such_package")
     ... except ek.errors.MissingDependencyError as error:
     ...     print(error)
-    The package 'no_such_package' is not installed; it is needed for this. Install it: pip install no_such_package
+    The package 'no_such_package' is needed for this, but it is not installed. Install it: pip install no_such_package
     """
 
 
@@ -330,5 +330,5 @@ def require(package: str, *, extra: str | None = None, purpose: str = "this") ->
     except ImportError as error:
         name = package.partition(".")[0]
         remedy = f"pip install 'eckart[{extra}]'" if extra else f"pip install {name}"
-        message = f"The package {name!r} is not installed; it is needed for {purpose}. Install it: {remedy}"
+        message = f"The package {name!r} is needed for {purpose}, but it is not installed. Install it: {remedy}"
         raise MissingDependencyError(message) from error

@@ -33,9 +33,11 @@ def new_file(
     """Open a draft in the same folder. It takes the name `path` if the block succeeds and is removed otherwise."""
     target = Path(path)
     if not is_replaceable(target):
-        raise error(f"{target} is a pipe, a device or a folder, but Eckart writes only files. Name a file.")
+        raise error(
+            f"{target} is a pipe, a device or a folder, but Eckart writes only regular files. Choose another name."
+        )
     if not overwrite and os.path.lexists(target):
-        raise error(f"{target} already exists, so nothing was written. Give {OVERWRITE} to replace it.")
+        raise error(f"{target} already exists, so nothing was written. Use {OVERWRITE} to replace it.")
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.tmp")
     try:
         with removed_on_signal(lambda: draft.unlink(missing_ok=True)):
@@ -46,7 +48,7 @@ def new_file(
             _publish(draft, target, overwrite=overwrite)
     except FileExistsError as cause:
         message = (
-            f"{target} was created by another process in the meantime and is unchanged. Give {OVERWRITE} to replace it."
+            f"{target} was created by another process in the meantime and is unchanged. Use {OVERWRITE} to replace it."
         )
         raise error(message) from cause
     except OSError as cause:
@@ -67,11 +69,11 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
     target = Path(path)
     if os.path.lexists(target):
         if not overwrite:
-            raise FileError(f"{target} already exists, so nothing was written. Give {OVERWRITE} to replace it.")
+            raise FileError(f"{target} already exists, so nothing was written. Use {OVERWRITE} to replace it.")
         if target.is_symlink() or not any((target / name).is_file() for name in known):
             raise FileError(
                 f"{target} is not a folder that Eckart wrote ({' or '.join(known)} is missing in it), "
-                "so nothing was written. Remove it yourself, or name another target."
+                "so nothing was written. Remove it yourself, or choose another name."
             )
     draft, old = (target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.{end}") for end in ("tmp", "old"))
 
@@ -131,9 +133,9 @@ def input_conflict(target: str | os.PathLike[str], inputs: Iterable[str | os.Pat
         if os.path.lexists(place):
             found = map(Path, [given, *glob.glob(given, recursive=True)])  # noqa: PTH207 - it may begin at the root
             if any(_overlap(place, source) for source in found):
-                return f"is {given!r}, which is an input"
+                return f"is the input {given!r}"
         elif _would_be_read(place, given):
-            return f"would be read as a part of {given!r}, which is an input, in the next run"
+            return f"would become part of the input {given!r} in the next run"
     return None
 
 

@@ -32,7 +32,9 @@ _NO_BAR = contextlib.nullcontext()
 @contextlib.contextmanager
 def _moving_bar(method: Method, options: Keywords) -> Iterator[None]:
     if "callback" not in method.streams:
-        raise ParameterError(f"method={method.name!r} makes no passes that could be counted: leave progress= out.")
+        raise ParameterError(
+            f"method={method.name!r} does not read the data in passes, so it cannot show progress. Leave out progress=."
+        )
     with progress_bar(True, options.get("callback")) as callback:
         options["callback"] = callback
         yield
@@ -79,7 +81,7 @@ def _names_of(where: str) -> tuple[str, ...] | None:
 def decompose_on(device: str, data: object, method: Method, options: Keywords) -> Decomposition:
     """Copy host data to a device, decompose them there and return the result to the host."""
     if method.device == "none":
-        raise ParameterError(f"method={method.name!r} works on the host only: leave device= out.")
+        raise ParameterError(f"method={method.name!r} runs only on the host. Leave out device=.")
     from eckart.io.open_matrix import taken_to
 
     try:

@@ -22,9 +22,9 @@ class Note(str):
 
     It is a string, worded for Python; `worded("cli")` names command-line options instead of keywords.
 
-    >>> note = Note("constant_columns", "Columns without variance (1): x.", {"columns": ("x",)})
+    >>> note = Note("constant_columns", "1 column is constant: x.", {"columns": ("x",)})
     >>> note.code, str(note)
-    ('constant_columns', 'Columns without variance (1): x.')
+    ('constant_columns', '1 column is constant: x.')
     """
 
     __slots__ = ("_template", "code", "details")

@@ -86,9 +86,9 @@ def check_count(name: str, given: Any, largest: int | None) -> int:
     """Check a whole number from 1 to `largest` (the shorter side of the matrix), or of at least 1."""
     whole = is_number(given) and float(given).is_integer() and not isinstance(given, float | np.floating)
     if not whole or not 1 <= int(given) <= (int(given) if largest is None else largest):
-        allowed = "of at least 1." if largest is None else f"from 1 to {largest} (the shorter side)."
+        allowed = "of at least 1." if largest is None else f"from 1 to {largest} (the smaller dimension of the table)."
         raise ParameterError(
-            f"{assigned(name, given)} is not possible: give a whole number {allowed}",
+            f"{assigned(name, given)} is out of range: use a whole number {allowed}",
             argument=name, value=given,
         )  # fmt: skip
     return int(given)
@@ -98,7 +98,7 @@ def check_fraction(name: str, given: Any) -> float:
     """A number above 0 and below 1."""
     if not is_number(given) or not 0.0 < float(given) < 1.0:
         raise ParameterError(
-            f"{assigned(name, given)} is not a share: give a number above 0 and below 1, such as 0.95.",
+            f"{assigned(name, given)} is not a share: use a number above 0 and below 1, such as 0.95.",
             argument=name, value=given,
         )  # fmt: skip
     return float(given)
@@ -107,7 +107,7 @@ def check_fraction(name: str, given: Any) -> float:
 def check_tolerance(given: Any) -> float | None:
     """Check a number from 0 to below 1; 0 and None return None, which leaves the tolerance to the solver."""
     if given is not None and not (is_number(given) and 0.0 <= float(given) < 1.0):
-        raise ParameterError(f"tol={given!r} is not a tolerance: give a number from 0 to below 1.")
+        raise ParameterError(f"tol={given!r} is not a tolerance: use a number of at least 0 and below 1.")
     return float(given) if given else None
 
 
@@ -120,6 +120,6 @@ def memory_bytes(given: str | int | None) -> int | None:
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]*)\s*", given) if isinstance(given, str) else None
     if match is None or match[2].upper() not in _UNITS:
         raise ParameterError(
-            f"memory={given!r} is not an amount of memory: write it like '2GB' or as a number of bytes."
+            f"memory={given!r} is not an amount of memory: use a string such as '2GB', or a number of bytes."
         )
     return int(float(match[1]) * _UNITS[match[2].upper()])

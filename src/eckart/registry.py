@@ -108,7 +108,7 @@ class Method:
         """The function of that name, imported."""
         where = getattr(self, what)
         if where is None:
-            raise ParameterError(f"Method {self.name!r} has no {what}().")
+            raise ParameterError(f"The method {self.name!r} does not support {what}().")
         return resolve(where)
 
     def treatment(self, d: Decomposition) -> str:

@@ -95,10 +95,12 @@ def pca(
     ...     ek.single_cell.pca(np.ones((3, 2)))
     ... except ek.errors.InputError as error:
     ...     print(error)
-    Expected an AnnData object, but got ndarray. Use eckart.decompose instead.
+    Expected an AnnData object, but got ndarray. For other data, use eckart.decompose.
     """
     if not is_anndata(adata):
-        raise InputError(f"Expected an AnnData object, but got {type(adata).__name__}. Use eckart.decompose instead.")
+        raise InputError(
+            f"Expected an AnnData object, but got {type(adata).__name__}. For other data, use eckart.decompose."
+        )
     cells: Any = cast("Any", adata).copy() if copy else adata
     mask_var = _mask(cells, mask_var)
     source = open_with(cells, ReadOptions(layer=layer, mask=mask_var), memory=memory_bytes(memory))

@@ -44,7 +44,7 @@ class Spool:
                 pass
         except OSError as error:
             raise FileError(
-                f"No temporary folder can be made in {place}: {error.strerror or error}. Set {VARIABLE} to a folder "
+                f"No temporary folder can be created in {place}: {error.strerror or error}. Set {VARIABLE} to a folder "
                 "with room for a copy of the data."
             ) from error
 

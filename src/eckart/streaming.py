@@ -141,7 +141,7 @@ def _write(
     memory: str | int | None, overwrite: bool, callback: ProgressCallback | None,
 ) -> int:  # fmt: skip
     if conflict := input_conflict(path, paths_of(data)):
-        raise ParameterError(f"{os.fsdecode(path)} {conflict}. Name another target.")
+        raise ParameterError(f"{os.fsdecode(path)} {conflict}. Choose another name.")
     matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
     single = str(d.values.dtype).endswith("float32") and source.dtype == np.float32
@@ -156,9 +156,8 @@ def _write(
                 written = _stepped(step, block[first : first + size], matrix)
                 if not np.isfinite(written).all():
                     raise InputError(
-                        f"{source.metadata.name}: rows {span[0] + 1:,} to {span[1]:,} give results that are "
-                        f"not finite. "
-                        "Impute or remove missing and infinite entries first."
+                        f"{source.metadata.name}: rows {span[0] + 1:,} to {span[1]:,} produce results that are not "
+                        "finite. Impute or remove missing and infinite entries first."
                     )
                 write(written)
             reading.tell(number, len(spans), matrix.shape[0])

@@ -18,7 +18,7 @@ Murder    28.72  17.49
 Assault   34.01   3.53
 UrbanPop   7.74  76.18
 Rape      29.53   2.80
-Percent of each component; an even contribution is 25.
+Percent of each component; equal contributions would be 25 % each.
 """
 
 from __future__ import annotations

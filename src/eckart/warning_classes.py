@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eckart.documentation import document
+from eckart.wording import Door, worded
 
 
 @document
@@ -20,6 +21,25 @@ class EckartWarning(UserWarning):
     >>> model.columns_
     array([0])
     """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(worded(str(message), "python"))
+        self._template = str(message)
+
+    def worded(self, door: Door) -> str:
+        """Format the message for Python or for the command line.
+
+        Parameters
+        ----------
+        door : {'python', 'cli'}
+            Where the message is shown: with keywords or with command-line options.
+
+        Returns
+        -------
+        str
+            The message.
+        """
+        return worded(self._template, door)
 
 
 @document

@@ -31,9 +31,12 @@ def worded(message: str, door: Door) -> str:
 
 _SAME = (
     "rules", "which", "missing", "method", "solver", "select", "core", "kernel", "explain", "error", "memory", "format",
+    "decimal", "delimiter", "noise",
 )  # fmt: skip
 _OPTIONS = {
     "k": "-k",
+    "most": "--most",
+    "rng": "--seed",
     "n_landmarks": "--landmarks",
     "n_neighbors": "--neighbors",
     "n_columns": "--columns-count",
@@ -60,11 +63,14 @@ AS_PARQUET = either("format='parquet'", "--format parquet")
 FORMAT = either("format=...", "--format")
 HEADER = either("header=False", "--no-header")
 ENCODING = either("encoding=...", "--encoding")
+ITERATIONS = either("max_iter", "--iterations")
+K = either("k", "-k")
+SCALE = either("scale=True", "--scale")
 SMALLEST = either("which='smallest'", "--which smallest")
 MEMORY = either("memory=...", "--memory")
 CHECKPOINT = either("checkpoint=...", "--checkpoint")
 KEEP_ROWS = either("left=True", "--keep-rows")
-DATA = either(", concepts(model, rows=...)", " with --data")
+DATA = either("Pass the data with concepts(model, rows=...)", "Use --data")
 INCLUDE_KNOWN = either("exclude_known=False", "--include-known")
 IGNORE_UNKNOWN = either("unknown='ignore'", "--ignore-unknown")
 PROOF = either("proof", "--proof")

@@ -145,4 +145,4 @@ def test_close_components_are_named_in_the_caption() -> None:
     data = np.random.default_rng(0).normal(size=(100, 4)) * [2.0, 1.97, 0.3, 0.2]
     found = ek.bootstrap(data, k=2, count=20)
     assert found.groups == ((0, 1),)
-    assert "Only the subspace of PC1 to PC2 is determined" in found.loadings().caption
+    assert "Only the subspace spanned by PC1 to PC2 is determined" in found.loadings().caption

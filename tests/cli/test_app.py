@@ -64,7 +64,7 @@ class TestReport:
         assert done.exit_code == 0
         assert re.search(r"PC1 +2\.480 +62\.01 % +62\.01 %", done.stdout)
         assert "Keep 1 component. It explains 62.01 % of the variance." in done.stdout
-        assert "Wrote the page to report.html." in done.stderr
+        assert "Wrote the report to report.html." in done.stderr
         page = (folder / "report.html").read_text("utf-8")
         assert "Principal component analysis of usarrests.csv" in page
         assert "Alabama" in page
@@ -90,7 +90,7 @@ class TestReport:
         done = run("report", ARRESTS, "-o", "-", "--title", "A & B", "-k", "2")
         assert done.stdout.startswith("<!DOCTYPE html>")
         assert "A &amp; B" in done.stdout
-        assert "Columns behind the components" in done.stderr
+        assert "Main columns of each component" in done.stderr
         assert not list(folder.iterdir())
 
     def test_never_over_another_file_unless_forced(self, folder: Path) -> None:
@@ -145,7 +145,7 @@ class TestSentences:
 
     def test_a_column_without_name_is_called_by_its_place(self) -> None:
         done = run("report", write("r.csv", ",a,b\nx,1,2\ny,4,3\nz,0,1\n"))
-        assert "The rows are named by column 1." in done.stdout
+        assert "The row names come from column 1." in done.stdout
 
     @pytest.mark.parametrize("width", ["40", "60", "200"])
     def test_other_widths(self, width: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,7 @@ class TestColumns:
         [
             (("--columns", "Murdr"), "did you mean 'Murder'"),
             (("--drop", "xyz"), "no column 'xyz'"),
-            (("--drop", "Murder,Assault,UrbanPop,Rape"), "No column is left"),
+            (("--drop", "Murder,Assault,UrbanPop,Rape"), "No columns are left"),
             (("--row-names", "Stade"), "no column 'Stade'"),
             (("--row-names", "a", "--no-row-names"), "cannot be combined"),
         ],
@@ -334,7 +334,7 @@ class TestModels:
     def test_what_is_no_model(self) -> None:
         assert "not an Eckart model" in refused("transform", ARRESTS, ARRESTS)
         assert "cannot be opened" in refused("transform", "none.eckart", ARRESTS)
-        assert "name a file" in refused("fit", ARRESTS, "-o", "-")
+        assert "Name a file" in refused("fit", ARRESTS, "-o", "-")
 
     def test_unknown_ending(self) -> None:
         assert ".csv .tsv .npy .parquet" in refused("transform", "m.eckart", ARRESTS, "-o", "s.xyz")

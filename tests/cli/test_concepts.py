@@ -50,7 +50,7 @@ class TestQuery:
     def test_entries(self) -> None:
         done = run("query", "films.eckart", "Star Harbour=4")
         assert re.search(r"component 1 +2\.309 +Star Harbour, The Ninth Orbit, Robot Winter", done.stdout)
-        assert "Outside the concepts: 66.7 % of the row." in done.stdout
+        assert "The concepts do not represent 66.7 % of the row." in done.stdout
 
     def test_json(self) -> None:
         made = document("query", "films.eckart", "Star Harbour=4")
@@ -91,8 +91,8 @@ class TestRecommend:
 
     def test_why(self) -> None:
         done = run("recommend", "films.eckart", "Star Harbour=3", "Two Summers=2", "--why", "Robot Winter")
-        assert "Robot Winter for the given row, by concept" in done.stdout
-        assert "Star Harbour  3.000  1.000" in done.stdout
+        assert "Predicted Robot Winter for the given row, by concept" in done.stdout
+        assert "Star Harbour  3.000         1.000" in done.stdout
         made = document("recommend", "films.eckart", "Star Harbour=3", "--why", "Robot Winter")
         assert made["score"] == pytest.approx(1.0)
         assert made["entries"][0]["name"] == "Star Harbour"
@@ -124,8 +124,8 @@ class TestRecommend:
 class TestSimilar:
     def test_columns(self) -> None:
         done = run("similar", "films.eckart", "--column", "Two Summers", "-n", "1", "--proof")
-        assert "A Letter from Rome  1.000     1.000    1.000" in done.stdout
-        assert "Proved: the order is certain." in done.stdout
+        assert "A Letter from Rome  1.000        1.000        1.000" in done.stdout
+        assert "The order is proved." in done.stdout
 
     def test_rows_that_the_model_kept(self) -> None:
         made = document("similar", "rows.eckart", "--row", "Elena", "-n", "1", "--proof")
@@ -150,11 +150,11 @@ class TestRefused:
             (("recommend", "films.eckart", "Star Harbor=4"), "--ignore-unknown"),
             (("recommend", "films.eckart", "Star Harbour"), "column=value"),
             (("recommend", "films.eckart", "Star Harbour=good"), "column=value"),
-            (("recommend", "films.eckart"), "Which row?"),
+            (("recommend", "films.eckart"), "No row was specified"),
             (("recommend", "films.eckart", "Two Summers=1", "--row", "Ada"), "a whole row"),
             (("recommend", "films.eckart", "--all"), "--data DATA"),
             (("recommend", "films.eckart", "Two Summers=1", "--why", "Robot"), "Did you mean 'Robot Winter'"),
-            (("recommend", "films.eckart", "--row", "Ada"), "--data, or fit with --keep-rows"),
+            (("recommend", "films.eckart", "--row", "Ada"), "--data, or fit the model with --keep-rows"),
             (("recommend", "rows.eckart", "--row", "Ada"), "--include-known"),
             (("similar", "rows.eckart", "--row", "Eleni"), "Did you mean 'Elena'"),
             (("similar", "films.eckart", "--column", "x", "--row", "Ada"), "not both"),

@@ -96,7 +96,7 @@ def test_fit_every_kind(kind: str, memory: str, numbers: np.ndarray) -> None:
 def test_text_columns_name_the_rows_as_in_memory(numbers: np.ndarray) -> None:
     for kind in ("csv", "parquet"):
         said = done("fit", stored(kind, numbers), "-k", "2", "--memory", SMALL, "-o", f"{kind}.eckart").stderr
-        assert "The rows are named by the column 'who'" in said
+        assert "The row names come from the column 'who'" in said
 
 
 def test_report_of_blocks(numbers: np.ndarray) -> None:

@@ -30,15 +30,15 @@ AWKWARD = """id;name;when;group;height;weight;member;constant;empty;note, extra
 """
 
 FATES = {
-    "id": "set aside: it identifies or counts the rows",
+    "id": "set aside: it identifies or numbers the rows",
     "name": "names the rows",
     "when": "supplementary: compared with the components",
-    "group": "supplementary: compared with the components, and colours the rows",
-    "height": "analysed; 1 of 6 values was missing and imputed by the components",
-    "weight": "analysed; 1 of 6 values was missing and imputed by the components",
-    "member": "true and false: used as 1 and 0",
-    "constant": "analysed, but constant: it affects no component",
-    "empty": "without any value: left out",
+    "group": "supplementary: compared with the components and used to colour the rows",
+    "height": "analysed; 1 of 6 values was missing and imputed from the components",
+    "weight": "analysed; 1 of 6 values was missing and imputed from the components",
+    "member": "true and false, used as 1 and 0",
+    "constant": "analysed, but constant, so it affects no component",
+    "empty": "left out, because it contains no values",
     "note, extra": "text: used as a label (6 different)",
 }
 
@@ -88,8 +88,8 @@ class TestAwkwardFile:
         for part in (
             "Cells are separated by ';'",
             "decimal comma",
-            "named by the column 'name'",
-            "identifies or counts the rows",
+            "row names come from the column 'name'",
+            "identifies or numbers the rows",
         ):
             assert part in words
         assert document["columns"] == 4
@@ -100,12 +100,12 @@ class TestAwkwardFile:
         page = Path("report.html").read_text(encoding="utf-8")
         for name, fate in FATES.items():
             assert name in page
-            assert fate.replace("imputed by the components", "imputed by the column mean") in page
+            assert fate.replace("imputed from the components", "replaced by the column mean") in page
         flat = re.sub(r"\s+", " ", done.stdout)
         for part in (
             "separated by ';'",
             "Dates or times, used as labels",
-            "counts the rows: 'id'",
+            "numbers the rows: 'id'",
             "without variance (1)",
         ):
             assert part in flat
@@ -124,7 +124,7 @@ class TestAwkwardFile:
         (data,) = (section for section in json.loads(done.stdout)["sections"] if section["key"] == "data")
         fates = {row[0]: row[2] for row in data["tables"]["columns"]["rows"]}
         assert fates["height"] == fates["weight"] == "left out, as requested"
-        assert fates["id"] == "set aside: it identifies or counts the rows"
+        assert fates["id"] == "set aside: it identifies or numbers the rows"
 
     def test_models_take_files_with_and_without_identifiers(self) -> None:
         rows = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in range(1, 9))
@@ -198,7 +198,7 @@ class TestForms:
     def test_markdown_on_standard_output(self, folder: Path) -> None:
         done = run("report", ARRESTS, "--scale", "--markdown")
         assert done.stdout.startswith("# Principal component analysis of usarrests.csv\n")
-        headings = ("Summary", "How many components", "Columns behind the components", "Certificate")
+        headings = ("Summary", "How many components", "Main columns of each component", "Certificate")
         for heading in (*headings, "How it was computed"):
             assert f"\n## {heading}\n" in done.stdout
         assert "| PC1 | 2.480 |" in done.stdout
@@ -262,7 +262,7 @@ def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:
     parquet.write_table(table, folder / "t.parquet")
     assert open_source("t.parquet").metadata.column_roles == {
         "a": "analysed", "b": "analysed", "t": "text: used as a label (3 different)",
-        "f": "true and false: used as 1 and 0",
+        "f": "true and false, used as 1 and 0",
     }  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def test_correlation():
     values = datasets.load("usarrests").values
     r = abs(np.corrcoef(values[:, 0], values[:, 1])[0, 1])
     assert f"{r:.4f}    kept  Assault" in done.stdout
-    assert "Kept 2 of 3 columns for 'Murder': Assault, Rape." in done.stdout
+    assert "Kept 2 of 3 columns to predict 'Murder': Assault, Rape." in done.stdout
 
 
 def test_backward_is_the_library_s():
@@ -53,7 +53,7 @@ def test_backward_is_the_library_s():
     assert document["kind"] == "numbers"
     assert document["nested_score"] is not None
     done = run(ARRESTS, "--target", "Murder", "--how", "backward", "--no-nested")
-    assert "--nested estimates" in done.stdout
+    assert "Use --nested to estimate" in done.stdout
 
 
 def test_random_with_a_forest():
@@ -70,7 +70,7 @@ def test_classes_and_files():
     Path("t.csv").write_text("\n".join(lines))
     done = run("t.csv", "--target", "kind", "--how", "backward", "-n", "1", "-o", "chosen.csv")
     assert done.exit_code == 0, done.output
-    assert "Kept 1 of 2 columns for 'kind': a." in done.stdout
+    assert "Kept 1 of 2 columns to predict 'kind': a." in done.stdout
     assert Path("chosen.csv").read_text().splitlines()[0] == "a"
     assert "already exists" in refused("t.csv", "--target", "kind", "-o", "chosen.csv")
     shown = run("t.csv", "--target", "kind", "--score", "mutual_info", "-o", "-")
@@ -79,15 +79,17 @@ def test_classes_and_files():
 
 def test_the_target_may_be_left_out_of_the_columns():
     done = run(ARRESTS, "--target", "Murder", "--columns", "Assault,Rape", "-n", "1")
-    assert "Kept 1 of 2 columns for 'Murder': Assault." in done.stdout
+    assert "Kept 1 of 2 columns to predict 'Murder': Assault." in done.stdout
 
 
 def test_refusals():
     Path("gap.csv").write_text("a,b,y\n1,2,3\n,4,5\n2,3,4\n")
     assert "did you mean 'Murder'" in refused(ARRESTS, "--target", "Murdr")
     assert "names the rows" in refused(ARRESTS, "--target", "State")
-    assert "Give only one of" in refused(ARRESTS, "--target", "Murder", "-n", "1", "--threshold", "0.5")
-    assert "--threshold needs" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--threshold", "0.5")
+    assert "Use only one of" in refused(ARRESTS, "--target", "Murder", "-n", "1", "--threshold", "0.5")
+    assert "--threshold applies only to" in refused(
+        ARRESTS, "--target", "Murder", "--how", "random", "--threshold", "0.5"
+    )
     assert "did you mean 'roc_auc'" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--scoring", "roc_au")
     assert "missing" in refused("gap.csv", "--target", "y")
     assert "minimum of 2" in refused("gap.csv", "--target", "y", "--columns", "b", "--how", "backward")
@@ -105,8 +107,8 @@ def test_honest_score_and_the_kind_of_the_target_are_said():
     assert document["kind"] == "classes"
     assert document["best_score"] > document["nested_score"] + 0.05
     done = run(*search, "--tries", "2")
-    assert "treated as classes. Give --numbers" in done.stderr
-    assert "on rows not used for the selection" in done.stdout
+    assert "treated as classes. Use --numbers" in done.stderr
+    assert "on rows that took no part in the selection" in done.stdout
     assert json.loads(run("noise.csv", "--target", "y", "--numbers", "--json").stdout)["kind"] == "numbers"
 
 
@@ -115,6 +117,6 @@ def test_a_column_that_numbers_the_rows_is_no_candidate_unless_it_is_named():
     lines = [f"{1000 + i},{2000 + i % 20},{rng.normal():.4f},{rng.normal():.4f}" for i in range(60)]
     Path("orders.csv").write_text("\n".join(["order id,year,a,y", *lines]))
     done = run("orders.csv", "--target", "y")
-    assert "of 2 columns for 'y'" in done.stdout
+    assert "of 2 columns to predict 'y'" in done.stdout
     assert "'order id'" in done.stderr
-    assert "of 2 columns for 'y'" in run("orders.csv", "--target", "y", "--columns", "order id,a").stdout
+    assert "of 2 columns to predict 'y'" in run("orders.csv", "--target", "y", "--columns", "order id,a").stdout

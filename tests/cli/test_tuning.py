@@ -63,9 +63,9 @@ def test_options_reach_the_method(method, options, arguments):
 def test_options_of_another_method_are_refused():
     done = run("fit", ARRESTS, "--method", "pca", "--kernel", "rbf", "-o", "m.eckart")
     assert done.exit_code == 2
-    assert "--kernel does not apply to --method pca: it is for --method kernel-pca." in done.stderr
+    assert "--kernel does not apply to --method pca, only to --method kernel-pca." in done.stderr
     done = run("fit", ARRESTS, "--method", "nmf", "--solver", "gram", "-o", "m.eckart")
-    assert "--solver gram: for --method nmf it is one of auto, cd, mu." in done.stderr
+    assert "--solver gram is not available for --method nmf. Use one of auto, cd, mu." in done.stderr
 
 
 def test_weights_and_labels():

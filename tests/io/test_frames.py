@@ -179,5 +179,5 @@ def test_whole_column_missing_and_large_integers() -> None:
     source = taken(pl.DataFrame({"gone": [None, None], "x": [2**53 + 1, 1]}))
     assert np.isnan(source.matrix[:, 0]).all()
     notes = " ".join(source.metadata.notes)
-    assert "Columns without any value: 'gone'" in notes
+    assert "These columns contain no values: 'gone'" in notes
     assert "2**53" in notes

@@ -202,7 +202,7 @@ def test_large_precomputed_kernels_go_through_lanczos():
 def test_negative_eigenvalues_are_an_error_with_their_share():
     X = data(60)
     with pytest.raises(
-        InputError, match=r"significant negative eigenvalues \(their sum is [0-9.]+ % of that of the positive ones"
+        InputError, match=r"significant negative eigenvalues \(their sum is [0-9.]+ % of the sum of the positive ones"
     ):
         ek.KernelPCA(kernel="sigmoid", gamma=0.05).fit(X)
     factor = np.random.default_rng(0).standard_normal((30, 4))

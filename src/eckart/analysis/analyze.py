@@ -37,14 +37,16 @@ from eckart.rank.evidence import WHOLE, Options, needed
 from eckart.rank.verdict import RankChoice
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
+from eckart.wording import either
 
 _EVERY_RULE = 100_000
 """Up to this many cells, all rank rules are applied. Above it, only rules that need no random tables."""
 _MOST_SCORES = 20_000_000
+_RECOMMEND = "'eckart recommend'"
 _RATINGS = Note(
     "rating_lines",
-    "Each line is a rating: a row, a column and a number. Components of these columns mean nothing. Use "
-    "'eckart recommend', or Ratings in Python.",
+    "Each line is a rating: a row, a column and a number. Components of these columns are meaningless. Use "
+    f"{either('eckart.Ratings', _RECOMMEND)} instead.",
 )
 """Scores are kept if they are at most this many numbers."""
 
@@ -97,16 +99,18 @@ def analyze(
     >>> [role.name for role in found.roles if role.role == "measure"]
     ['Murder', 'Assault', 'UrbanPop', 'Rape']
     >>> print(found.recommendation.sentence)
-    Keep 1 component. It explains 62.01 % of the variance. Rule: Parallel analysis (sign flips). The number is
-    uncertain (0 to 2).
+    Keep 1 component. It explains 62.01 % of the variance. The deciding rule was Parallel analysis (sign flips). The
+    number is uncertain: it could be anywhere from 0 to 2.
     """
     if is_model(source):
         if options:
             name = next(iter(options))
-            raise TypeError(f"unexpected keyword argument {name!r}: a model is already decomposed.")
+            raise TypeError(f"analyze() got an unexpected keyword argument {name!r}: the model is already fitted.")
         return _of_model(decomposition_of(source), data, dict(labels or {}), ranks)
     if data is not None:
-        raise ParameterError("The first argument already contains the data: leave out data=, which is only for models.")
+        raise ParameterError(
+            "The first argument already contains the data. Leave out data=, which is used only with a model."
+        )
     given, others = split_options(options)
     memory = memory_bytes(others.get("memory"))
     found = open_with(source, given, memory=memory, stream=others.get("stream"))
@@ -151,7 +155,7 @@ def _of_table(
         if method is None and _has_distances(table, square):
             options = _scaling_options(table, options)
             chosen, taken = get_method("kernel_pca"), inner_products(table)
-            shown = "Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J."
+            shown = "The report shows its principal coordinates (kernel PCA of -1/2 J D^2 J)."
             square = replace(square, note=f"{square.note} {shown}")
         if square.kind == "correlations" and ranks == "auto":
             ranks = None  # rules about noise need rows that are observations

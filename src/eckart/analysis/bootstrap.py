@@ -136,7 +136,7 @@ class Bootstrap:
         same = (self.indices == np.arange(d.k)).mean(axis=0)
         numbers = np.column_stack([floats(d.explained_variance_ratio), low, high, self.cosines.mean(axis=0), same])
         lines = tuple((name, *line) for name, line in zip(component_labels(d), numbers.tolist(), strict=True))
-        header = ("component", "share", "lower", "upper", "|cosine|", "same place")
+        header = ("component", "share", "lower", "upper", "|cosine|", "same position")
         kinds = ("text", "percent", "percent", "percent", "number", "percent")
         caption = (
             f"{self._intervals()} |cosine|: mean cosine with the matching component of the resamples; "
@@ -146,7 +146,7 @@ class Bootstrap:
             "Components, bootstrapped",
             header,
             lines,
-            caption + "Leading shares of resamples tend to be slightly too high.",
+            caption + "In resamples, the shares of the leading components tend to be slightly too high.",
             kinds,
         )
 
@@ -160,7 +160,7 @@ class Bootstrap:
         names, text = component_labels(self.decomposition), ""
         if self.groups:
             listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
-            text = f" Only the subspace of {listed} is determined; the loadings refer to this basis of it."
+            text = f" Only the subspace spanned by {listed} is determined; the loadings refer to one basis of it."
         if self.unseparated:
             listed = ", ".join(names[k] for k in self.unseparated)
             text += f" {listed} cannot be separated from the next component: request more components."
@@ -178,7 +178,7 @@ class Bootstrap:
 
     def _intervals(self) -> str:
         draws = len(self.explained_variance_ratio)
-        return f"{100 * self.confidence:g} % of {draws:,} resamples lie between lower and upper."
+        return f"{100 * self.confidence:g} % of {draws:,} resamples lie between 'lower' and 'upper'."
 
 
 def bootstrap(
@@ -246,7 +246,7 @@ def bootstrap(
     """
     if is_model(data):
         if rows is None:
-            raise ParameterError("A model does not keep its data. Give them as well: bootstrap(model, rows=data).")
+            raise ParameterError("A model does not store its data. Pass them as well: bootstrap(model, rows=data).")
         d, data = decomposition_of(data), rows
         method = cast("Literal['pca', 'svd']", d.method)
         options = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None, **options}
@@ -288,16 +288,16 @@ def _in_memory(data: object) -> Array:
     """The data as a matrix whose rows can be drawn."""
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("The data are read in blocks, but resampling needs them in memory. Use a sample of the rows.")
+        raise InputError("Resampling needs the data in memory, but these are read in blocks. Use a sample of the rows.")
     return data if is_array(data) or is_sparse(data) else opened.matrix.matrix
 
 
 def _check(method: str, count: int, confidence: float) -> None:
     if not get_method(method).orthogonal:
-        raise ParameterError(f"method={method!r} cannot be resampled. Use 'pca' or 'svd'.")
+        raise ParameterError(f"bootstrap() does not support method={method!r}. Use 'pca' or 'svd'.")
     if count < 2 or not 0 < confidence < 1:
         raise ParameterError(
-            f"count={count!r}, confidence={confidence!r}: give a count of at least 2, and a confidence between 0 and 1."
+            f"count={count!r}, confidence={confidence!r}: count must be at least 2, and confidence between 0 and 1."
         )
 
 

@@ -83,15 +83,17 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
     components = f"{k} component{'' if k == 1 else 's'}"
     if not choice.counts:
         line = (
-            f"No clusters on {components}: the best partition, into {choice.count}, has a mean silhouette width of "
-            f"{width:.2f}. Samples from a single normal distribution have partitions that are as clear."
+            f"There are no clear clusters on {components}. The best partition has {choice.count} groups and a mean "
+            "silhouette width of "
+            f"{width:.2f}, but samples from a single normal distribution can be partitioned just as clearly."
         )
         return Clusters(np.zeros(d.rows, np.intp), 1, k, width, reference, (line,))
     codes = _consolidated(unit, np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)]))
     codes = np.argsort(np.argsort(-np.bincount(codes), kind="stable"))[codes]  # the largest cluster first
     count = int(codes.max()) + 1
     line = (
-        f"{count} clusters on {components}, found by Ward's method and refined by k-means. Their mean silhouette width "
+        f"There are {count} clusters on {components}, found by Ward's method and refined by k-means. Their mean "
+        "silhouette width "
         f"is {width:.2f}; in samples from a single normal distribution, {count} clusters reach at most {reference:.2f}."
     )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
@@ -180,10 +182,10 @@ def _described(d: Decomposition, codes: Codes, count: int, scores: Matrix) -> Ta
         marks = _marks(middle, right, columns, values, len(members)) if linear else ""
         rows.append((f"cluster\N{NO-BREAK SPACE}{code + 1}", len(members), names[nearest], marks))
     axes = joined(list(component_labels(d)[: scores.shape[1]]))
-    caption = f"Clusters on {axes}. The typical row is the one nearest to the mean of its cluster."
+    caption = f"Clusters of the scores on {axes}. The typical row is the one nearest to the mean of its cluster."
     kinds = ("text", "count", "text", "text")
     return Table(
-        "Clusters", ("cluster", "rows", "typical row", "differs from the overall mean by"), tuple(rows), caption, kinds
+        "Clusters", ("cluster", "rows", "typical row", "compared with the overall mean"), tuple(rows), caption, kinds
     )
 
 

@@ -30,10 +30,10 @@ _FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%b-%Y", "%d %b %
 _YEAR = re.compile(r"[12]\d{3}")
 _QUARTER = re.compile(r"([12]\d{3})[-_ ]?[Qq]([1-4])")
 _SUPPLEMENTARY = {
-    "category": "supplementary: compared with the components, and colours the rows",
+    "category": "supplementary: compared with the components and used to colour the rows",
     "date": "supplementary: compared with the components",
 }
-_IMPUTED = {"mean": "imputed by the column mean", "em": "imputed by the components"}
+_IMPUTED = {"mean": "replaced by the column mean", "em": "imputed from the components"}
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def columns_table(roles: Sequence[ColumnRole], d: Decomposition) -> Table | None
         return role.name, role.role, _treatment(d, role, int(gaps[j]), spread), int(gaps[j]), mean, spread
 
     rows = [row(role) for role in roles]
-    columns = ("column", "role", "what was done", "missing", "mean", "standard deviation")
+    columns = ("column", "role", "treatment", "missing", "mean", "standard deviation")
     measures = sum(role.role == "measure" for role in roles)
     caption = f"{measures:,} of {len(roles):,} columns were analysed."
     kinds = ("text", "text", "text", "count", "quantity", "quantity")
@@ -148,7 +148,7 @@ def columns_table(roles: Sequence[ColumnRole], d: Decomposition) -> Table | None
 def _treatment(d: Decomposition, role: ColumnRole, gaps: int, spread: float | None) -> str:
     text = role.treatment
     if spread == 0:
-        text += ", but constant: it affects no component"
+        text += ", but constant, so it affects no component"
     imputed = svd_details(d).missing
     if gaps and imputed is not None:
         way = _IMPUTED.get(imputed.how, "imputed")

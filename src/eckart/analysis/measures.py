@@ -125,7 +125,9 @@ def column_spread(d: Decomposition) -> Matrix:
         message = (
             f"The {d.k} components do not explain all of the variance and the columns were not scaled, so the columns' "
         )
-        raise ParameterError(message + "standard deviations are not known. Scale the columns, or keep all components.")
+        raise ParameterError(
+            message + "standard deviations are unknown. Decompose with scale=True, or keep all components."
+        )
     return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.explained_variance)))
 
 
@@ -157,28 +159,30 @@ def nonzero_components(d: Decomposition) -> NDArray[np.bool_]:
 def check_orthogonal(d: Decomposition, what: str) -> None:
     """Raise if the method has no orthogonal components in the space of the columns."""
     if not method_of(d).orthogonal:
-        message = f"{what} need orthogonal components in the space of the columns, and {method_name(d)} has none. "
+        message = (
+            f"{what} need orthogonal components in the space of the columns, which {method_name(d)} does not have. "
+        )
         raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
 
 
 def check_linear(d: Decomposition) -> None:
     """Raise if the components are not combinations of the columns."""
     if tuple(d.right.shape) != (d.columns, d.k):
-        message = f"{method_name(d)} has no loadings: its components are not in the space of the columns. "
-        raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")
+        message = f"{method_name(d)} has no loadings: its components are not linear combinations of the columns. "
+        raise ParameterError(
+            message + "To correlate columns with the scores, use eckart.supplementary.columns(d, data)."
+        )
 
 
 def check_centred(d: Decomposition) -> None:
     if d.mean is None:
-        message = (
-            "The columns were not centred, so correlations with the components are not known. Decompose with 'pca'."
-        )
+        message = "The columns were not centred, so correlations with the components are unknown. Decompose with 'pca'."
         raise ParameterError(message)
 
 
 def check_component(d: Decomposition, component: int) -> int:
     if not 0 <= component < d.k:
-        raise ParameterError(f"component={component!r} does not exist: give an index from 0 to {d.k - 1}.")
+        raise ParameterError(f"component={component!r} does not exist: use an index from 0 to {d.k - 1}.")
     return int(component)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from eckart.analysis.labels import component_labels, explained, total_name
 from eckart.analysis.measures import complete, floats, nonzero_components
 from eckart.engine.leading import leading
-from eckart.formatting import interval, percent
+from eckart.formatting import counted, interval, percent
 from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
 from eckart.rank.verdict import ANY_NOISE, DECORRELATED, DROP, EQUALISED, RELATED, SPECTRAL_TESTS, TESTS
 from eckart.registry import method_of
@@ -96,20 +96,20 @@ def _of_filled(d: Decomposition, k: int, bounds: tuple[float, float]) -> str:
     expected = float(imputed.explained_variance_ratio[:k].sum())
     if bounds[0] - expected < LEAST_DIFFERENCE:
         return ""
-    return f" of the filled table; allowing for the noise that imputed values lack, about {percent(expected)}"
+    return f" of the filled table, or about {percent(expected)} after allowing for the noise that imputed values lack"
 
 
 def _reason(choice: RankChoice, rule: str) -> str:
     if rule == "vote":
         return choice.summary
     if rule == "decorrelated":
-        return f"Rule: {DECORRELATED} ({choice.neighbours:.2f}).{_range(choice)}"
+        return f"The deciding rule was {DECORRELATED} ({choice.neighbours:.2f}).{_range(choice)}"
     changed = {"equalised": EQUALISED, "horn": RELATED, "drop": DROP}
     if rule in changed:
-        return f"Rule: {changed[rule]}.{_range(choice)}"
+        return f"The deciding rule was {changed[rule]}.{_range(choice)}"
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
     because = ", because neighbouring columns are correlated" if choice.correlated and rule in ANY_NOISE else ""
-    return f"Rule: {title}{because}.{_range(choice)}"
+    return f"The deciding rule was {title}{because}.{_range(choice)}"
 
 
 def _range(choice: RankChoice) -> str:
@@ -120,24 +120,28 @@ def _range(choice: RankChoice) -> str:
 def _without_rules(d: Decomposition) -> Recommendation:
     """The answer if no rule gave a number: what is explained, without advice on noise."""
     if not method_of(d).additive or d.which == "smallest":
-        sentence = f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule recommends a number here."
+        sentence = f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule recommends how many to keep."
         return Recommendation(None, None, "", sentence, d.k)
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _TARGET - 1e-12)) + 1
     if enough > d.k or not method_of(d).orthogonal:
         return _only_explained(d, enough)
     bounds = explained(leading(d, enough))
-    keep = f"Keep {enough} component{'' if enough == 1 else 's'}"
-    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. Rules about noise do not apply."
+    keep, verb = f"Keep {counted(enough, 'component')}", "it explains" if enough == 1 else "they explain"
+    sentence = (
+        f"{keep} to explain 90 % of the {total_name(d)}; {verb} {interval(*bounds)}. Rules about noise do not apply."
+    )
     return Recommendation(enough, bounds, "variance", sentence, enough)
 
 
 def _only_explained(d: Decomposition, enough: int) -> Recommendation:
     """What the computed components explain, without a number: `enough` are needed for 90 %."""
     bounds = explained(d)
-    verb = "component explains" if d.k == 1 else "components explain"
+    all_of_them = "component explains" if d.k == 1 else f"{d.k} components explain"
     some = "the first explains" if enough == 1 else f"the first {enough} explain"
     first = f"; {some} at least 90 %" if enough < d.k else ""
-    sentence = f"The {d.k} {verb} {interval(*bounds)} of the {total_name(d)}{first}. No rule recommends a number."
+    sentence = (
+        f"The {all_of_them} {interval(*bounds)} of the {total_name(d)}{first}. No rule recommends how many to keep."
+    )
     return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
 
 

@@ -69,7 +69,7 @@ def sure(d: Decomposition) -> list[str]:
     """The certificate in plain words: the bounds on shares and directions, and the probability that they fail."""
     c = d.certificate
     if c is None:
-        return ["This result has no certificate: its numbers are as computed."]
+        return ["This result has no certificate, so its numbers have no proved error bounds."]
     proved = d.which == "largest" and method_of(d).certifies_explained_variance
     repeated = proved and c.summary.startswith(certified_share(d.k, *c.explained)[:-1])
     lines = [clean(c.summary)] if c.summary and not repeated else []
@@ -113,7 +113,7 @@ def carried(d: Decomposition) -> str:
     if shares_of := method_of(d).section.shares_of:
         return f"{components} {total_ratio(d)} of the {total_name(d)} of the {shares_of}."
     if d.certificate is None:
-        return f"{components} {percent(lower)} of the {total_name(d)} (as computed; there is no certificate)."
+        return f"{components} {percent(lower)} of the {total_name(d)} (not certified)."
     chance = d.certificate.failure_probability
     within = f" to within {upper - lower:.0e}" if 0 < upper - lower < 1e-4 else ""
     sure = f", with probability at least 1 - {chance:.0e}" if chance > 0 else ""
@@ -135,7 +135,10 @@ def _not_proved(d: Decomposition, c: Certificate) -> list[str]:
     if c.proved:
         return lines
     asked = percent(c.tolerance, 3)
-    return [f"The requested accuracy of the explained variance ({asked}) was NOT proved; the interval is.", *lines]
+    return [
+        f"The requested accuracy of the explained variance ({asked}) was NOT reached. The interval stated is proved.",
+        *lines,
+    ]
 
 
 def has_weights(d: Decomposition) -> bool:
@@ -163,7 +166,7 @@ def scree_finding(d: Decomposition) -> str:
         return f"The largest component is {names[strongest]}; the smallest is {names[int(shares.argmin())]}."
     sentence = f"{names[0][0].upper()}{names[0][1:]} explains {percent(float(shares[0]))} of the {total_name(d)}"
     if d.k > 1:
-        sentence += f", {names[0]} and {names[1]} together {percent(float(shares[:2].sum()))}"
+        sentence += f", and {names[0]} and {names[1]} together explain {percent(float(shares[:2].sum()))}"
     return sentence + "."
 
 

@@ -58,7 +58,7 @@ def renderable(
     parts += _section("Answer", list(answer(found)), width)[:-1]  # the table begins with an empty line
     parts.append(_axes(d, width, bar).rich(width=width, limit=_MOST_COMPONENTS))
     parts += [Text("")] * (d.k > _MOST_COMPONENTS)
-    parts += _section("Columns behind the components", _makers(d), width)
+    parts += _section("Main columns of each component", _makers(d), width)
     parts += _section("How many components", _ranks(found.ranks), width)
     parts += _section("Categories and dates", list(supplementary(found)[0]), width)
     parts += _section("Clusters of rows", [] if found.clusters is None else list(found.clusters.lines), width)

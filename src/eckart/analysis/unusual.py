@@ -60,8 +60,8 @@ def unusual(d: Decomposition, data: object, k: int) -> Outliers:
     model, lie = counted(k, "component"), "lies" if beyond[0] == 1 else "lie"
     line = (
         f"With {model}, {beyond[0]:,} of {d.rows:,} rows {lie} beyond the 95 % limit of T2 (far from the centre along "
-        f"the components) and {beyond[1]:,} beyond the limit of Q (far from the components). About {chance:,} of "
-        "as many normally distributed rows would exceed each limit by chance."
+        f"the components) and {beyond[1]:,} beyond the limit of Q (far from the components). Of "
+        f"{d.rows:,} normally distributed rows, about {chance:,} would exceed each limit by chance."
     )
     order = np.argsort(-near.max(axis=0), kind="stable")[:_MOST]
     order = order[near.max(axis=0)[order] > 1]
@@ -96,8 +96,8 @@ def dominant_rows(d: Decomposition, k: int) -> tuple[Note, ...]:
         if share > _DOMINANT:
             text = (
                 f"Row {clean(names[row])} alone makes up {percent(share, 0)} of the variation along "
-                f"{component_labels(d)[component]}, so this component describes one row. Check the row, and compare "
-                "with the table without it."
+                f"{component_labels(d)[component]}, so this component mainly describes one row. Check "
+                "this row, and compare with the results without it."
             )
             notes.append(Note("dominant_row", text))
     return tuple(notes)

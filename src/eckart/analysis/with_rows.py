@@ -55,7 +55,7 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
     d = model
     if abs(d.weight - d.rows) > 1e-9 * d.rows:
         raise InputError(
-            "The model was fitted with row weights, which it does not keep. Use decompose(..., sample_weight=..., "
+            "The model was fitted with row weights, which it does not store. Use decompose(..., sample_weight=..., "
             "left=True) instead."
         )
     details = d.details
@@ -66,8 +66,8 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
         scores, names = floats(project(d, data)), d.row_names
     if len(scores) != d.rows:
         raise InputError(
-            f"The data have {len(scores):,} rows, but the model was fitted on {d.rows:,}. Give the rows that were "
-            "fitted; for new rows use eckart.supplementary.rows."
+            f"The data have {len(scores):,} rows, but the model was fitted on {d.rows:,}. Pass the rows that were "
+            "fitted. For new rows, use eckart.supplementary.rows."
         )
     values = floats(d.values)
     left = np.divide(scores, values, out=np.zeros_like(scores), where=values > 0.0)

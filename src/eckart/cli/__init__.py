@@ -44,7 +44,7 @@ _MODULES = {
 )
 @click.version_option(__version__, "--version", prog_name="eckart", message="%(prog)s %(version)s")
 def main() -> None:
-    """Find the few components that explain a table or a matrix, say what they mean, and prove how good they are.
+    """Find the few components that explain a table or matrix, interpret them, and prove how accurate they are.
 
     \b
     Start here:
@@ -52,5 +52,5 @@ def main() -> None:
       eckart report usarrests.csv --scale
 
     Results go to standard output, messages to standard error; '-' reads standard input. Exit codes: 0 done, 1 failed,
-    2 bad input or usage, 130 interrupted.
+    2 invalid input or usage, 130 interrupted.
     """

@@ -43,7 +43,9 @@ class Refused(click.ClickException):
 def standard_input() -> TextIO:
     """Standard input, which may be closed if there is no terminal."""
     if sys.stdin is None:
-        raise Refused("Standard input is closed, so '-' has nothing to read. Send data to it, or give a path.")
+        raise Refused(
+            "Standard input is closed, so '-' has nothing to read. Pipe data into the command, or name a file."
+        )
     return sys.stdin
 
 
@@ -162,10 +164,10 @@ def translated(error: Exception) -> click.ClickException:
     if isinstance(error, EckartError):
         return Refused(error.worded("cli"))
     if isinstance(error, MemoryError):
-        return Failed("There is not enough memory. Use fewer columns, or request fewer components.")
+        return Failed("Eckart ran out of memory. Use fewer columns, or request fewer components.")
     if isinstance(error, OSError):
         _let_go_of_output()
-        return Failed(f"{error.filename or 'The standard output'} cannot be used: {error.strerror or error}.")
+        return Failed(f"{error.filename or 'Standard output'} cannot be used: {error.strerror or error}.")
     kind = type(error).__name__
     return Failed(
         f"An unexpected error occurred ({kind}: {error}). Run the command again with --debug to see the traceback."

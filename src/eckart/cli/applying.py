@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from eckart.cli.tables import Source
     from eckart.result import Decomposition
 
-_WHERE = "Output: CSV, TSV, NumPy (.npy), Parquet or Zarr, by its suffix; '-' prints CSV."
-_GUARD = "Prefix names that a spreadsheet would execute (= + - @) with an apostrophe."
+_WHERE = "Output file. Its suffix selects the format: .csv, .tsv, .npy, .parquet or .zarr. '-' prints CSV."
+_GUARD = "Put an apostrophe before names that a spreadsheet could run as formulas (= + - @)."
 
 
 def _written(whiten: str) -> Decorator:
@@ -36,7 +36,7 @@ def _written(whiten: str) -> Decorator:
     return lambda f: functools.reduce(lambda command, option: option(command), reversed(options), f)
 
 
-@click.command(short_help="Compute the scores of the rows of a table.")
+@click.command(short_help="Compute component scores for the rows of a table.")
 @click.argument("model")
 @click.argument("data")
 @_written("Divide the scores of each component by their standard deviation.")
@@ -44,8 +44,9 @@ def transform(
     console: Console, model: str, data: str, output: Output, reading: ReadingOptions, whiten: bool, safe_csv: bool,
     memory: int | None,
 ) -> None:  # fmt: skip
-    """Compute the scores of the rows of DATA on the components of MODEL. Columns are matched by name if both have
-    names.
+    """Compute scores for the rows of DATA on the components of MODEL.
+
+    If both have column names, columns are matched by name.
 
     \b
     Example:
@@ -72,13 +73,17 @@ def transform(
 @click.command(short_help="Reconstruct rows from their scores.")
 @click.argument("model")
 @click.argument("scores", required=False)
-@click.option("--from-data", metavar="DATA", help="Reconstruct the rows of DATA from their own scores.")
-@_written("The scores were computed with --whiten.")
+@click.option(
+    "--from-data", metavar="DATA", help="Compute the scores of the rows of DATA, then reconstruct the rows from them."
+)
+@_written("Use this if the scores were computed with --whiten.")
 def reconstruct(
     console: Console, model: str, scores: str | None, from_data: str | None, output: Output, reading: ReadingOptions,
     whiten: bool, safe_csv: bool, memory: int | None,
 ) -> None:  # fmt: skip
-    """Reconstruct rows from SCORES, as 'transform' writes them: scores times components, scaled back, plus the means.
+    """Reconstruct rows from SCORES, a file written by 'transform'.
+
+    Eckart multiplies the scores by the components, undoes the scaling and adds the column means.
 
     \b
     Examples:
@@ -92,7 +97,7 @@ def reconstruct(
     from eckart.projecting import reconstruct as rebuild
 
     if (scores is None) == (from_data is None):
-        raise click.UsageError("Give either SCORES or --from-data DATA.")
+        raise click.UsageError("Use either SCORES or --from-data DATA.")
     outputs.check(output, (*outputs.KINDS, ".zarr"))
     d = load(model)
     if from_data is not None:

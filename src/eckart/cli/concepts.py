@@ -39,29 +39,32 @@ class Asked:
 
     def __post_init__(self) -> None:
         if self.given > 1:
-            raise click.UsageError("Give only one of ENTRIES, --row and --text: each specifies a whole row.")
+            raise click.UsageError("Use only one of ENTRIES, --row and --text: each specifies a whole row.")
 
 
 def asked(f: Command) -> Command:
     """The options of commands about a single row."""
     option = click.option
-    data = "Rows to search, with their known entries: a table with the columns of the model."
+    data = "Table of the rows to search, with the same columns as the model."
     return gathered("asked", Asked, [
         click.argument("entries", nargs=-1),
-        option("--row", metavar="NAME", help="Name of a row of --data, or of a model fitted with --keep-rows."),
-        option("--text", metavar="TEXT", help="Text; each word adds 1 to the column of that name."),
+        option("--row", metavar="NAME", help="Name of a row in --data, or in a model fitted with --keep-rows."),
+        option("--text", metavar="TEXT", help="Text that describes the row. Each word adds 1 to the column of that "
+                                              "name."),
         option("--data", metavar="DATA", help=data),
         option("--ignore-unknown", is_flag=True, help="Ignore entries whose column is not in the model."),
     ])(f)  # fmt: skip
 
 
-@click.command(short_help="Show the coordinates of a row in the concepts of a model.")
+@click.command(short_help="Show the coordinates of a row in concept space.")
 @click.argument("model")
 @asked
 @reading
 @with_console
 def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> None:
-    """Show the coordinates of a row in the concepts of MODEL. ENTRIES are column=value; all other entries are 0.
+    """Show the coordinates of a row in the concept space of MODEL.
+
+    Each of the ENTRIES has the form column=value; all other entries are 0.
 
     \b
     Examples:
@@ -81,31 +84,39 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 
     shown = zip(labels, found.coordinates, top_columns, strict=True)
     lines = tuple((label, float(c), ", ".join(names)) for label, c, names in shown)
-    unseen = "" if found.to_dict()["unseen"] is None else f"Outside the concepts: {percent(found.unseen)} of the row."
-    table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "made of"), lines, unseen,
+    unseen = (
+        ""
+        if found.to_dict()["unseen"] is None
+        else f"The concepts do not represent {percent(found.unseen)} of the row."
+    )
+    table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "top columns"), lines, unseen,
                   ("text", "number", "text"))  # fmt: skip
     console.say_all(found.notes)
     click.echo(table.text(width=console.width), nl=False)
 
 
-@click.command(short_help="Recommend columns for a row: those with the highest predicted values.")
+@click.command(short_help="Recommend the columns with the highest predicted values for a row.")
 @click.argument("model")
 @asked
 @_COUNT
 @click.option("--include-known", is_flag=True, help="Include columns in which the row already has an entry.")
 @click.option("--why", metavar="COLUMN", help="Explain the predicted value of one column instead.")
-@click.option("--all", "everyone", is_flag=True, help="Recommend for every row of --data, as CSV.")
+@click.option("--all", "everyone", is_flag=True, help="Print recommendations for every row of --data as CSV.")
 @click.option("--evaluate", "held_out", type=numbers.share, is_flag=False, flag_value="20%", metavar="[SHARE]",
-              help="For a table of ratings: predict this share of the known entries from the rest.  "
-              "[without SHARE: 20%]")  # fmt: skip
-@click.option("-k", "k", type=numbers.components, metavar="N", help="For a table: number of concepts.  [default: 5]")
+              help="For a table of ratings: hide this share of the ratings and measure how well they are predicted.  "
+              "[default SHARE: 20%]")  # fmt: skip
+@click.option(
+    "-k", "k", type=numbers.components, metavar="N", help="For a table of ratings: number of concepts.  [default: 5]"
+)
 @reading
 @with_console
 def recommend(
     console: Console, model: str, asked: Asked, reading: ReadingOptions, n: int, include_known: bool, why: str | None,
     everyone: bool, held_out: float | None, k: int | None,
 ) -> None:  # fmt: skip
-    """Recommend columns for a row: those with the highest predicted values. ENTRIES are column=value.
+    """Recommend the columns with the highest predicted values for a row.
+
+    Each of the ENTRIES has the form column=value. Instead of ENTRIES, you can use --row or --text.
 
     MODEL is a model file or a table of ratings. A table has empty cells for unknown ratings, or one rating per line
     (row, column, rating). Eckart fits only the known ratings. Rows without ratings get the column means.
@@ -123,7 +134,7 @@ def recommend(
         _ratings(console, model, asked, reading, n, held_out, k)
         return
     if k is not None:
-        raise click.UsageError("-k applies to tables of ratings only: MODEL has a fixed number of concepts.")
+        raise click.UsageError("-k applies only to tables of ratings: a model file has a fixed number of concepts.")
     if everyone:
         if asked.given or asked.data is None or why is not None:
             raise click.UsageError("--all needs --data DATA and cannot be combined with a row or with --why.")
@@ -140,12 +151,14 @@ def recommend(
 @click.command(short_help="Find similar rows or columns.")
 @click.argument("model")
 @asked
-@click.option("--column", metavar="NAME", help="Find columns similar to this one, instead of rows.")
+@click.option("--column", metavar="NAME", help="Find columns similar to this one instead of similar rows.")
 @_COUNT
 @click.option(
     "--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="Similarity measure."
 )
-@click.option("--proof", is_flag=True, help="Also report which positions are proved for the complete rows.")
+@click.option(
+    "--proof", is_flag=True, help="Also report which ranks are proved to be the same when complete rows are compared."
+)
 @reading
 @with_console
 def similar(
@@ -158,7 +171,7 @@ def similar(
     by: Any,
     proof: bool,
 ) -> None:
-    """Find the rows or columns that are most similar in the concepts of MODEL.
+    """Find the rows or columns that are most similar in the concept space of MODEL.
 
     \b
     Examples:
@@ -168,7 +181,7 @@ def similar(
     """
     if column is not None:
         if asked.given:
-            raise click.UsageError("Give --column or a row, not both.")
+            raise click.UsageError("Use either --column or a row, not both.")
         _deliver(
             console, _space(console, model, asked, reading).similar_columns(column, n, by=by, proof=proof), "column"
         )
@@ -206,7 +219,9 @@ def _ratings(
             click.echo(str(score))
         return
     if asked.row is None:
-        raise click.UsageError('Which row? Give --row NAME; for a model file also entries such as "Star Harbour=4".')
+        raise click.UsageError(
+            'No row was specified. Use --row NAME. (Entries such as "Star Harbour=4" need a model file.)'
+        )
     with console.status("Fitting the known ratings"):
         model.fit(source)
     _deliver(console, model.recommend(asked.row, n), "column")
@@ -233,7 +248,7 @@ def _space(console: Console, model: str, asked: Asked, reading: ReadingOptions) 
 
 def _ask(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> tuple[Concepts, Query]:
     if not asked.given:
-        raise click.UsageError('Which row? Give entries such as "Star Harbour=4", --row NAME or --text TEXT.')
+        raise click.UsageError('No row was specified. Use entries such as "Star Harbour=4", --row NAME or --text TEXT.')
     space = _space(console, model, asked, reading)
     if asked.row is not None:
         return space, space.row(asked.row)
@@ -261,13 +276,13 @@ def _deliver(console: Console, ranking: Ranking, what: str) -> None:
     if console.json:
         console.document(**ranking.to_dict())
         return
-    console.say_all(ranking.notes or ("There is nothing to show.",) if not len(ranking) else ranking.notes)
+    console.say_all(ranking.notes or ("There are no results.",) if not len(ranking) else ranking.notes)
     if not len(ranking):
         return
     columns: tuple[str, ...] = (what, "score")
     cells: list[tuple[Any, ...]] = [(hit.name, hit.score) for hit in ranking]
     if ranking.lower is not None and ranking.upper is not None:
-        columns = (*columns, "at least", "at most")
+        columns = (*columns, "lower bound", "upper bound")
         bounds = zip(ranking.lower.tolist(), ranking.upper.tolist(), strict=True)
         cells = [(*cell, *pair) for cell, pair in zip(cells, bounds, strict=True)]
     caption = "" if ranking.proved is None else f"{ranking.summary[0].upper()}{ranking.summary[1:]}."
@@ -292,14 +307,16 @@ def _deliver_why(console: Console, space: Concepts, made: Explanation) -> None:
     others = [("columns without an entry", None, made.others)] if made.others else []
     for title, parts in (("concept", concepts), ("entry", [*entries, *others])):
         if parts:
-            whole = (*lines, *parts, ("together", None, made.score))
-            table = Table(f"{made.column} for {made.row}, by {title}", (title, "value", "adds"), whole)
+            whole = (*lines, *parts, ("total", None, made.score))
+            table = Table(
+                f"Predicted {made.column} for {made.row}, by {title}", (title, "value", "contribution"), whole
+            )
             click.echo(table.text(width=console.width))
 
 
 def _deliver_all(console: Console, space: Concepts, rankings: Rankings) -> None:
     if len(rankings.cold):
-        console.say(f"Note: no recommendations for {counted(len(rankings.cold), 'row')} without known entries.")
+        console.say(f"Note: {counted(len(rankings.cold), 'row')} without known entries got no recommendations.")
     assert space.rows is not None
     name = space.rows.names.label
     if console.json:

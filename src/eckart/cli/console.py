@@ -82,9 +82,9 @@ class Console:
             warnings.simplefilter("always", EckartWarning)
             yield heard
         for warning in caught:
-            if issubclass(warning.category, EckartWarning):
-                heard.append(str(warning.message))
-                self.say(f"Warning: {warning.message}")
+            if isinstance(warning.message, EckartWarning):
+                heard.append(warning.message.worded("cli"))
+                self.say(f"Warning: {heard[-1]}")
             elif self.debug:
                 self.say(f"{warning.category.__name__}: {warning.message} ({warning.filename}:{warning.lineno})")
 

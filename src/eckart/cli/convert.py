@@ -17,7 +17,8 @@ from eckart.cli.options import Output, with_console
 def convert(console: Console, data: str, target: str, single: bool, force: bool) -> None:
     """Convert IN to OUT, block by block: .npy for dense tables, .npz for sparse ones.
 
-    IN can be any file that the other commands read. Convert text and Matrix Market files that you read more than once.
+    IN can be any file that the other commands read. Converting pays off for text and
+    Matrix Market files that you read more than once.
 
     \b
     Examples:

@@ -9,14 +9,14 @@ from eckart.cli.options import Output, output, with_console
 from eckart.cli.worked import WRITE, check, form, give, lang
 
 
-@click.command(short_help="Show the theory of a lesson of the course.")
+@click.command(short_help="List the lessons of the course, or show the theory of one.")
 @click.argument("number", type=int, required=False)
 @form
 @lang
 @output(WRITE)
 @with_console
 def course(console: Console, number: int | None, style: str | None, lang: str | None, output: Output) -> None:
-    """List the twelve lessons of the course; with NUMBER, show the theory of one of them.
+    """List the twelve lessons of the course, or show the theory of lesson NUMBER.
 
     \b
     Examples:

@@ -9,13 +9,13 @@ from eckart.cli.options import with_console
 from eckart.cli.worked import lang
 
 
-@click.command(short_help="List common errors in lecture notes, with proof.")
+@click.command(short_help="List common errors in lecture notes, with proofs.")
 @click.argument("number", type=int, required=False)
 @click.option("--as", "style", type=click.Choice(["text", "markdown"]), default="text", help="Output format.")
 @lang
 @with_console
 def errata(console: Console, number: int | None, style: str, lang: str | None) -> None:
-    """List common errors in lecture notes; with NUMBER, show the computation that proves one of them.
+    """List common errors in lecture notes, or show the computation that proves error NUMBER.
 
     \b
     Examples:

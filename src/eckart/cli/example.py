@@ -11,12 +11,12 @@ from eckart.cli.console import Console
 from eckart.cli.options import with_console
 
 
-@click.command(short_help="Print a table that ships with Eckart.")
+@click.command(short_help="Print an example table that ships with Eckart.")
 @click.argument("name", default="usarrests")
 @click.option("--list", "listing", is_flag=True, help="List the tables and exit.")
 @with_console
 def example(console: Console, name: str, listing: bool) -> None:
-    """Print a table that ships with Eckart as CSV; usarrests by default.
+    """Print an example table as CSV. The default table is usarrests.
 
     \b
     Examples:

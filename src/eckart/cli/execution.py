@@ -42,7 +42,7 @@ class ExecutionOptions:
 
 def execution(f: Command) -> Command:
     """--checkpoint and --scheduler."""
-    checkpoint = "Folder for checkpoints; the same command resumes an interrupted run."
+    checkpoint = "Folder for checkpoints. Repeat the command to resume an interrupted run."
     scheduler = "Dask scheduler whose workers process the blocks, such as tcp://10.0.0.1:8786."
     return gathered("execution", ExecutionOptions, [
         click.option("--checkpoint", metavar="FOLDER", help=checkpoint),

@@ -40,26 +40,33 @@ _sheet_options = gathered("paper", SheetOptions, [
     click.option("--count", type=click.IntRange(1, 100), default=1, metavar="N",
                  help="Number of exercises of each kind.  [default: 1]"),
     click.option("--sheet", metavar="FILE",
-                 help="Write questions to FILE (.html, .pdf, .tex, .md, .txt) and the key next to it."),
+                 help="Write the questions to FILE (.html, .pdf, .tex, .md, .txt) and the answers to a second file."),
     click.option("--seeds/--no-seeds", default=True,
-                 help="Print the seed of each question, for --check.  [default: yes]"),
+                 help="Print the seed of each question; --check needs it.  [default: yes]"),
     click.option("--class", "names", metavar="FILE",
-                 help="Write one sheet for every name in FILE: a name per line, or CSV."),
+                 help="Write one sheet for each name in FILE, which has one name per line or is a CSV file."),
 ])  # fmt: skip
 
 
-@click.command(short_help="Make exercises with clean answers; check an answer.")
+@click.command(short_help="Generate exercises with simple exact answers, or check an answer.")
 @click.argument("kind", metavar="[KIND]", default="")
 @click.option("--list", "listing", is_flag=True, help="List the kinds of exercise and exit.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Seed of the exercise."
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Random seed of the exercise."
 )
 @click.option(
-    "--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="Difficulty, from 1 (easy) to 3."
+    "--difficulty",
+    type=click.IntRange(1, 3),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Difficulty, from 1 (easy) to 3 (hard).",
 )
-@click.option("--size", metavar="ROWSxCOLUMNS", help="Size, such as 4x2, or 3 for 3x3.")
-@click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: include]")
-@click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
+@click.option("--size", metavar="ROWSxCOLUMNS", help="Size of the matrix, such as 4x2, or 3 for 3x3.")
+@click.option("--key/--no-key", default=True, help="Include the solution.  [default: yes]")
+@click.option(
+    "--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1". A wrong answer exits with code 3.'
+)
 @_sheet_options
 @form
 @lang
@@ -68,7 +75,9 @@ _sheet_options = gathered("paper", SheetOptions, [
 @with_console
 def exercise(console: Console, kind: str, listing: bool, answer: str | None, key: bool, paper: SheetOptions,
              style: str | None, lang: str | None, detail: str, output: Output, **wanted: Any) -> None:  # fmt: skip
-    """Make an exercise with a clean answer. Each seed gives a different exercise; 'all' means every kind.
+    """Generate an exercise with a simple exact answer. Each seed gives a different exercise.
+
+    KIND is one kind, a list such as eigen,svd, or 'all'.
 
     \b
     Examples:

@@ -41,8 +41,10 @@ class Fitted:
 @click.command(short_help="Decompose a table and save the model.")
 @click.argument("data")
 @wanted
-@output("File for the model, such as model.eckart.", required=True)
-@click.option("--keep-rows", is_flag=True, help="Also keep the coordinates of the rows, for 'similar' and 'query'.")
+@output("Model file to write, such as model.eckart.", required=True)
+@click.option(
+    "--keep-rows", is_flag=True, help="Also store the coordinates of the rows, for use by 'similar' and 'query'."
+)
 @tuning
 @execution
 @reading
@@ -51,7 +53,7 @@ def fit(
     console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
     output: Output, keep_rows: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
-    """Decompose DATA and save the components as a model, for 'transform' and 'reconstruct'.
+    """Decompose DATA and save the components as a model, for use by 'transform' and 'reconstruct'.
 
     \b
     Example:
@@ -63,7 +65,7 @@ def fit(
     from eckart.cli.app import Refused
 
     if output.path == "-":
-        raise Refused("A model is not text: name a file with -o, such as model.eckart.")
+        raise Refused("A model cannot be printed. Name a file with -o, such as model.eckart.")
     outputs.check(output)
     found = fitted(console, Job(data, wanted, reading, execution, tuning), left=keep_rows)
     with outputs.writing():
@@ -77,15 +79,15 @@ def fit(
     console.say(f"Saved the model to {output.path}.")
 
 
-@click.command(short_help="Predict solver, passes over the data and memory.")
+@click.command(short_help="Predict the solver, the number of passes over the data and the memory needed.")
 @click.argument("data")
 @wanted
 @reading
 @with_console
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
-    """Predict the solver, passes over the data and memory of 'report' and 'fit', with the reason.
+    """Predict which solver 'report' and 'fit' would use, its passes over the data and the memory it needs.
 
-    Nothing is computed.
+    The plan also states why this solver is chosen. The table is not decomposed.
 
     \b
     Example:
@@ -177,7 +179,9 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keyw
     from eckart.kernel_pca.scan_kernels import scan_kernels
 
     if not hasattr(source, "matrix"):
-        raise Refused("--scan needs the table in memory, but this one is read in blocks. Name a --kernel instead.")
+        raise Refused(
+            "--scan needs the table in memory, but this one is read in blocks. Choose a kernel with --kernel instead."
+        )
     kernels: Keywords = {"kernels": (special["kernel"],)} if "kernel" in special else {}
     with console.status("Trying kernels"), console.warnings():
         scan = scan_kernels(source.matrix, n_components=wanted.k, **kernels)
@@ -216,7 +220,7 @@ def _with_number(source: Source, wanted: FitOptions, arguments: Keywords) -> tup
     k = default_number(source, get_method(wanted.method), counts)
     components = f"{k} component{'' if k == 1 else 's'}"
     return {**arguments, "k": k}, [
-        Note("default_k", f"{components} by default; -k, --explain or --error request another number.")
+        Note("default_k", f"{components} by default. Use -k, --explain or --error to request another number.")
     ]
 
 

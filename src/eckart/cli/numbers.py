@@ -19,9 +19,9 @@ def components(given: object) -> int:
         return int(Decimal(text))
     match = _FRACTION.fullmatch(text)
     if match and _amount(match) > 0 and (match[3] or _amount(match) < 1):
-        raise click.BadParameter(f"{text!r} is a share, not a number of components: give it with --explain {text!r}.")
+        raise click.BadParameter(f"{text!r} is a share, not a number of components. For a share, use --explain {text}.")
     raise click.BadParameter(
-        f"{text!r} is not a number of components: give a whole number of at least 1, without separators."
+        f"{text!r} is not a number of components. Use a whole number of at least 1, without thousands separators."
     )
 
 
@@ -30,7 +30,7 @@ def count(given: object) -> int:
     text = str(given).strip()
     if _WHOLE.fullmatch(text) and 1 <= Decimal(text) <= _LARGEST:
         return int(Decimal(text))
-    raise click.BadParameter(f"{text!r} is not a whole number of at least 1, without separators.")
+    raise click.BadParameter(f"{text!r} is not valid. Use a whole number of at least 1, without thousands separators.")
 
 
 def share(given: object) -> float:
@@ -43,8 +43,10 @@ def share(given: object) -> float:
     if match and not match[3] and 1 < amount < 100:
         raise click.BadParameter(f"{text!r} is not a share between 0 and 1. Did you mean {text}%?")
     if amount == 1:
-        raise click.BadParameter(f"{text!r} keeps everything: give a share below 1, or a number with -k.")
-    raise click.BadParameter(f"{text!r} is not a share: give a number between 0 and 1, such as 0.9 or 90%.")
+        raise click.BadParameter(
+            f"{text!r} would keep everything. Use a share below 1, or a number of components with -k."
+        )
+    raise click.BadParameter(f"{text!r} is not a share. Use a number between 0 and 1, such as 0.9 or 90%.")
 
 
 def memory(given: object) -> int:
@@ -57,7 +59,7 @@ def memory(given: object) -> int:
     except ParameterError:
         amount = 0
     if not amount:
-        raise click.BadParameter(f"{given!r} is not an amount of memory: write it like 2GB or 500MB.")
+        raise click.BadParameter(f"{given!r} is not an amount of memory. Use a value such as 2GB or 500MB.")
     return amount
 
 

@@ -122,10 +122,12 @@ class FitOptions:
         shares = [share for share in (self.explain, self.error) if share is not None]
         if len(shares) + (self.k is not None) > 1:
             raise click.UsageError(
-                "Give only one of -k, --explain and --error: each determines the number of components."
+                "Use only one of -k, --explain and --error: each determines the number of components."
             )
         if self.which == "smallest" and shares:
-            raise click.UsageError("--explain and --error need the largest components. With --which smallest give -k.")
+            raise click.UsageError(
+                "--explain and --error apply only to the largest components. With --which smallest, use -k."
+            )
 
 
 @dataclass(frozen=True)
@@ -139,47 +141,50 @@ class Output:
 def reading(f: Command) -> Command:
     """The options of all commands that read a table."""
     option = click.option
-    kinds = "File format: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr.  [default: by name]"
-    names = "Column that names the rows.  [default: first suitable text column]"
+    kinds = "File format: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr.  [default: from the file name]"
+    names = "Column that contains the row names.  [default: first suitable text column]"
     return gathered("reading", ReadingOptions, [
         option("--format", metavar="NAME", help=kinds),
         option("--delimiter", metavar="CHAR", help="Delimiter of a text file, such as ';' or 'tab'.  "
         "[default: detected]"),
         option("--decimal", metavar="CHAR", help="Decimal separator of a text file, '.' or ','.  [default: detected]"),
-        option("--header/--no-header", default=None, help="Whether the first line of a text file contains "
-        "names.  [default: detected]"),
+        option("--header/--no-header", default=None, help="Read the first line of a text file as column names, or "
+        "as data.  [default: detected]"),
         option("--encoding", metavar="NAME", help="Encoding of a text file, such as utf-8 or cp1252.  "
         "[default: detected]"),
         option("--row-names", metavar="COLUMN", help=names),
-        option("--no-row-names", is_flag=True, help="Use no column as row names."),
+        option("--no-row-names", is_flag=True, help="Do not use any column as row names."),
         option("--columns", metavar="A,B,...", multiple=True, help="Use only these columns."),
-        option("--drop", metavar="A,B,...", multiple=True, help="Leave these columns out."),
-        option("--labels", metavar="A,B,...", multiple=True, help="Use these columns as labels of the rows, "
+        option("--drop", metavar="A,B,...", multiple=True, help="Leave out these columns."),
+        option("--labels", metavar="A,B,...", multiple=True, help="Use these columns to label the rows, "
         "not as data."),
-        option("--key", metavar="NAME", help="Array of an .npz, HDF5 or Zarr file; table or query of a database."),
-        option("--layer", metavar="NAME", help="Layer of an AnnData file instead of X."),
+        option("--key", metavar="NAME", help="Array to read from an .npz, HDF5 or Zarr file, or table or SQL query "
+                                             "of a database."),
+        option("--layer", metavar="NAME", help="Layer of an AnnData file to read instead of X."),
     ])(f)  # fmt: skip
 
 
 def wanted(f: Command) -> Command:
     """The options of all commands that decompose."""
     option, choice = click.option, click.Choice
-    method = "Method. pca subtracts the column means; svd does not."
-    error = "Keep the fewest components with at most this relative error (Frobenius norm)."
+    method = "Decomposition method. pca subtracts the column means; svd does not."
+    error = "Keep the fewest components that leave at most this relative error (Frobenius norm)."
     methods = MethodChoice(list(map(_typed, all_methods())))
     return gathered("wanted", FitOptions, [
         option("--method", type=methods, default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.components, metavar="N", help="Number of components."),
         option("--explain", type=numbers.share, metavar="SHARE", help="Keep the fewest components that "
-        "explain this share: 0.9 or 90%."),
+        "explain this share of the total, such as 0.9 or 90%."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),
-        option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]"),
+        option("--scale/--no-scale", default=False, help="Divide each column by its standard deviation.  [default: "
+                                                         "no]"),
         option("--which", type=choice(["largest", "smallest"]), default="largest", show_default=True,
-               help="Components of largest or smallest variance."),
-        option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the random start."),
+               help="Compute the components with the largest or the smallest variance."),
+        option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed for random starting values."),
         memory,
         option("--missing", type=choice(["error", "mean", "em", "mask"]), default="error", show_default=True,
-               help="Missing values: refuse them, impute by mean or by components (em), or ignore them (mask, nmf)."),
+               help="Missing values: report an error, impute column means (mean), impute by a model (em), or ignore "
+                    "them (mask, nmf only)."),
     ])(f)  # fmt: skip
 
 
@@ -194,9 +199,9 @@ def output(help: str, **more: Any) -> Decorator:
 def with_console(f: Command) -> Command:
     """Add --json, --quiet and --debug, and pass the resulting Console as first argument."""
     for name, help in (
-        ("debug", "Show the traceback of an error."),
+        ("debug", "Show the traceback if an error occurs."),
         ("quiet", "Print only results and errors."),
-        ("json", "Print one JSON document for programs to read."),
+        ("json", "Print the results as one JSON document."),
     ):
         flag = click.option(f"--{name}", is_flag=True, is_eager=True, expose_value=False, callback=_remember, help=help)
         f = flag(f)

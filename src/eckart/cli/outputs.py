@@ -57,11 +57,11 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
 def _obstacle(path: Path, shown: str, *, force: bool) -> str | None:
     """Why nothing can be written to `path`."""
     if path.is_dir() and path.suffix.lower() != ".zarr":
-        return f"{shown} is a folder. Name a file in it."
+        return f"{shown} is a folder. Name a file inside it."
     if not path.is_dir() and not is_replaceable(path):
-        return f"{shown} is a pipe or a device, but Eckart writes only files. Name a file, or - to print."
+        return f"{shown} is a pipe or a device, but Eckart writes only regular files. Name a file, or use - to print."
     if os.path.lexists(path) and not force:
-        return f"{shown} already exists, so nothing was written. Give --force to replace it."
+        return f"{shown} already exists, so nothing was written. Use --force to replace it."
     if conflict := _conflict(path):
         return f"{shown} {conflict}, so nothing was written. Name another file with -o."
     return None if path.parent.is_dir() else f"{shown}: there is no folder {str(path.parent)!r}. Create it first."

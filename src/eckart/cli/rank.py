@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from eckart.missing.fill import How
     from eckart.rank.verdict import RankChoice
 
-_RULES = "'all', 'quick' (without resampling), or names of rules, such as minka,elbow."
+_RULES = "Rules to apply: 'all', 'quick' (no resampling), or a list such as minka,elbow."
 
 
 @dataclass(frozen=True)
@@ -34,21 +34,21 @@ class RankOptions:
 
 _rank_options = gathered("asked", RankOptions, [
     click.option("--method", type=click.Choice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
-                 help="Method. pca subtracts the column means; the others do not."),
+                 help="Decomposition method. pca subtracts the column means; the others do not."),
     click.option("--scale/--no-scale", default=False,
-                 help="Divide columns by their standard deviation.  [default: no]"),
+                 help="Divide each column by its standard deviation.  [default: no]"),
     click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
-                 help="Share that the variance and energy rules must reach: 0.9 or 90%."),
+                 help="Share that the variance and energy rules must reach, such as 0.9 or 90%."),
     click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, if known."),
     click.option("--most", type=numbers.components, metavar="N",
                  help="Maximum number of components to consider.  [default: 40]"),
     click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-                 help="Missing values: refuse, or impute by mean or by components (em)."),
-    click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the resampling."),
+                 help="Missing values: report an error, impute column means (mean), or impute by a model (em)."),
+    click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed for resampling."),
 ])  # fmt: skip
 
 
-@click.command(short_help="Choose the number of components with many rules.")
+@click.command(short_help="Recommend a number of components by several rules.")
 @click.argument("data")
 @click.option("--rules", metavar="NAMES", default="all", show_default=True, help=_RULES)
 @_rank_options
@@ -58,7 +58,7 @@ _rank_options = gathered("asked", RankOptions, [
 def rank(
     console: Console, data: str, rules: str, asked: RankOptions, memory: int | None, reading: ReadingOptions
 ) -> None:
-    """Recommend a number of components for DATA, and show the answer and the reason of every rule.
+    """Recommend a number of components for DATA, and show what each rule answers and why.
 
     \b
     Examples:
@@ -95,6 +95,6 @@ def text(choice: RankChoice, width: int) -> str:
     lines = [f"{'rule':<{column}}    k  why"]
     for verdict in choice.verdicts:
         head = f"{verdict.title:<{column}} {'-' if verdict.k is None else verdict.k:>4}  "
-        body = one_line(f"{verdict.reason} Assumes: {verdict.assumes}")
+        body = one_line(f"{verdict.reason} Assumes {verdict.assumes}")
         lines.append(textwrap.fill(body, width, initial_indent=head, subsequent_indent=" " * len(head)))
     return "\n".join([*lines, "", textwrap.fill(choice.summary, width)])

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
 
 
-@click.command(short_help="Summarise a table in the terminal and on a page with figures.")
+@click.command(short_help="Summarise a table in the terminal and in a report with figures.")
 @click.argument("data")
 @wanted
-@output("Page to write: HTML, or Markdown if named .md; '-' prints it.", default="report.html", show_default=True)
-@click.option("--title", metavar="TEXT", help="Title of the page.")
+@output(
+    "Report file: HTML, or Markdown if it ends in .md. '-' prints the report.", default="report.html", show_default=True
+)
+@click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
 @tuning
 @execution
@@ -38,10 +40,10 @@ def report(
     console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
     output: Output, title: str | None, markdown: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
-    """Summarise DATA in the terminal and on a page with figures: how many components to keep, and what they mean.
+    """Summarise DATA in the terminal and in a report with figures: how many components to keep, and what they mean.
 
     DATA is a file (CSV, TSV, Parquet, Arrow, NumPy, Matrix Market, HDF5, AnnData, Zarr, DuckDB or SQLite) or '-'. For a
-    folder of tables, every table gets a page, and an index page lists them.
+    folder of tables, Eckart writes one report per table and an index page that lists them.
 
     \b
     Examples:
@@ -69,14 +71,16 @@ def report(
     else:
         _tell(console, found, warned, _next(found, job), output, page)
     if output.path != "-":
-        console.say(f"Wrote the page to {output.path}.")
+        console.say(f"Wrote the report to {output.path}.")
 
 
 def _folder(console: Console, files: list[Path], job: Job, output: Output) -> None:
     """A page for each table, and an index page."""
     folder = Path("reports" if output.path == "report.html" else output.path)
     if folder.suffix.lower() in (".html", ".htm"):
-        raise ParameterError(f"A folder of tables has several pages. Name a folder for them: -o {folder.stem}.")
+        raise ParameterError(
+            f"A folder of tables gets one report per table, so -o must name a folder, such as -o {folder.stem}."
+        )
 
     def analyse(file: Path, page: Path) -> Analysis:
         own = replace(job, data=str(file))
@@ -90,7 +94,7 @@ def _folder(console: Console, files: list[Path], job: Job, output: Output) -> No
         return
     if not made:
         raise FileError(f"No table in the folder could be analysed; {folder / 'index.html'} lists the reasons.")
-    listed = f"{made} page{'' if made == 1 else 's'}"
+    listed = f"{made} report{'' if made == 1 else 's'}"
     listed += f" and {refused} table{'' if refused == 1 else 's'} that could not be analysed" if refused else ""
     console.say(f"{folder / 'index.html'} lists {listed}.")
 
@@ -100,7 +104,7 @@ def _check_standard_output(console: Console, output: Output) -> None:
     if console.json:
         raise click.UsageError("--markdown and --json cannot be combined: both go to standard output.")
     if output.path == "-":
-        raise click.UsageError("--markdown already prints to standard output: name a file with -o, or leave -o out.")
+        raise click.UsageError("--markdown already prints to standard output. Name a file with -o, or leave out -o.")
 
 
 def analysed(console: Console, job: Job) -> tuple[Analysis, list[str]]:
@@ -121,7 +125,7 @@ def _written(console: Console, found: Analysis, output: Output, title: str | Non
     from eckart.cli import outputs
 
     path = None if output.path == "-" else output.path
-    with console.status("Writing the page"), outputs.writing():
+    with console.status("Writing the report"), outputs.writing():
         return found.report(path, title=title, overwrite=output.force, command=command)
 
 
@@ -199,9 +203,9 @@ def short_form(method: Method) -> click.Command:
         return report.callback(**defaults, **given)
 
     name = method.name.replace("_", "-")
-    short = f"{method.title}: summary and page."
+    short = f"{method.title}: terminal summary and report."
     params = [param for param in report.params if param.name not in hidden]
-    text = f"{short} The same as 'eckart report --method {name}'."
+    text = f"{short} This is the same as 'eckart report --method {name}'."
     return click.Command(name, callback=call, params=params, help=text, short_help=short)
 
 

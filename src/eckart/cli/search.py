@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from eckart.concept_space.text_concepts import TextConcepts
 
 _WEIGHTS = ("log-entropy", "tfidf", "bm25")
-_STOP = "Ignore stop words of a language: english, german, french, spanish, italian, or auto."
-_RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC), or 'query document'."
+_STOP = "Ignore the stop words of this language: english, german, french, spanish, italian or auto."
+_RELEVANT = "Relevant documents for --evaluate, one per line: 'query 0 document 1' (TREC) or 'query document'."
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class CollectionOptions:
 
 _collection_options = gathered("collection", CollectionOptions, [
     click.option("-k", "k", type=numbers.components, metavar="N",
-                 help="Number of concepts.  [default: a third of the documents, 10 to 100]"),
+                 help="Number of concepts.  [default: a third of the number of documents, between 10 and 100]"),
     click.option("--weights", type=click.Choice(_WEIGHTS), default="log-entropy", show_default=True,
                  help="Term weighting."),
     click.option("--stop-words", metavar="LANGUAGE", help=_STOP),
-    click.option("--column", metavar="NAME", help="Column of a CSV file, or key of JSON lines, with the text."),
-    click.option("--names", metavar="NAME", help="Column or key with the names of the documents."),
+    click.option("--column", metavar="NAME", help="CSV column or JSON key that contains the text."),
+    click.option("--names", metavar="NAME", help="CSV column or JSON key that contains the document names."),
 ])  # fmt: skip
 
 
@@ -55,7 +55,7 @@ class EvaluationOptions:
 
     def __post_init__(self) -> None:
         if (self.queries is None) != (self.relevant is None):
-            raise click.UsageError("--evaluate QUERIES and --relevant FILE belong together.")
+            raise click.UsageError("--evaluate QUERIES and --relevant FILE must be used together.")
 
 
 _evaluation_options = gathered("evaluation", EvaluationOptions, [
@@ -70,11 +70,13 @@ _evaluation_options = gathered("evaluation", EvaluationOptions, [
 @click.argument("query", nargs=-1)
 @click.option("-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of documents.")
 @_collection_options
-@click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this one instead of searching.")
-@click.option("--topics", is_flag=True, help="List the top words of each concept instead of searching.")
-@click.option("--add", "added", metavar="DOCUMENTS", help="Add documents to a collection without fitting again.")
+@click.option("--similar", metavar="DOCUMENT", help="Instead of searching, find documents similar to this one.")
+@click.option("--topics", is_flag=True, help="Instead of searching, list the top words of each concept.")
+@click.option(
+    "--add", "added", metavar="DOCUMENTS", help="Add these documents to the collection without fitting it again."
+)
 @_evaluation_options
-@output("Save the collection, such as docs.eckart, for fast searches.")
+@output("File in which to save the collection for fast searches, such as docs.eckart.")
 @with_console
 def search(
     console: Console, documents: str, query: tuple[str, ...], n: int, collection: CollectionOptions,
@@ -118,9 +120,11 @@ def _queries(given: tuple[str, ...]) -> Iterable[str]:
 
 def _check_one(wanted: list[bool], *, saved: bool) -> None:
     if sum(wanted) > 1:
-        raise click.UsageError("Give only one of QUERY, --similar, --topics and --evaluate.")
+        raise click.UsageError("Use only one of QUERY, --similar, --topics and --evaluate.")
     if not any(wanted) and not saved:
-        raise click.UsageError('What to search for? Give a QUERY such as "interest rates", --similar or --topics.')
+        raise click.UsageError(
+            'There is nothing to search for. Use a QUERY such as "interest rates", --similar or --topics.'
+        )
 
 
 def _collection(console: Console, path: str, options: CollectionOptions) -> TextConcepts:
@@ -137,11 +141,11 @@ def _save(console: Console, model: TextConcepts, output: Output) -> None:
     from eckart.cli import outputs
 
     if output.path == "-":
-        raise Refused("A collection is not text: name a file with -o, such as docs.eckart.")
+        raise Refused("A collection cannot be printed. Name a file with -o, such as docs.eckart.")
     outputs.check(output)
     with outputs.writing():
         model.save(output.path, overwrite=output.force)
-    console.say(f"The collection of {len(model.names_):,} documents was saved to {output.path}.")
+    console.say(f"Saved the collection of {len(model.names_):,} documents to {output.path}.")
 
 
 def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:
@@ -211,7 +215,7 @@ def _judgements(path: str) -> dict[str, set[str]]:
         if not words:
             continue
         if len(words) not in (2, 4):
-            raise Refused(f"{path}, line {number}: write 'query 0 document 1' or 'query document'.")
+            raise Refused(f"{path}, line {number}: expected 'query 0 document 1' or 'query document'.")
         query, document = (words[0], words[2]) if len(words) == 4 else words
         if len(words) == 4 and words[3] == "0":
             continue

@@ -22,24 +22,29 @@ if TYPE_CHECKING:
     from eckart.text import Table
 
 _MOST_LINES = 60
-_HOW = "correlation: score each column; backward: remove columns; random: try random subsets."
+_HOW = (
+    "Selection method: score each column (correlation), remove columns one by one (backward), or try random "
+    "subsets (random)."
+)
 _FILE = "Write the selected columns as CSV, TSV, .npy or Parquet; '-' prints CSV."
-_COUNT = "Number of columns to keep.  [default: half; best set for backward and random]"
+_COUNT = "Number of columns to keep.  [default: half; for backward and random, the best number found]"
 _KIND = "Treat the target as classes or as numbers.  [default: detected]"
-_NESTED = "backward, random: also estimate the score for new rows by nested cross-validation."
-_JUDGE = "backward, random: model that scores sets of columns."
+_NESTED = "backward, random: also estimate the score on new rows by nested cross-validation."
+_JUDGE = "backward, random: model used to score subsets of columns."
 
 
 def _size(given: object) -> int:
     try:
         return numbers.components(given)
     except click.BadParameter:
-        raise click.BadParameter(f"{given!r} is not a number of columns: give a whole number from 1.") from None
+        raise click.BadParameter(f"{given!r} is not a number of columns. Use a whole number of at least 1.") from None
 
 
-@click.command(short_help="Select the columns that matter for a target.")
+@click.command(short_help="Select the columns that best predict a target.")
 @click.argument("data")
-@click.option("--target", metavar="COLUMN", required=True, help="The column to predict: numbers, or names of classes.")
+@click.option(
+    "--target", metavar="COLUMN", required=True, help="Column to predict; it contains numbers or class names."
+)
 @click.option("--how", type=click.Choice(["correlation", "backward", "random"]), default="correlation",
               show_default=True, help=_HOW)  # fmt: skip
 @click.option("-n", "--keep", "count", type=_size, metavar="N", help=_COUNT)
@@ -48,25 +53,32 @@ def _size(given: object) -> int:
               show_default=True, help="correlation: how a column is scored.")  # fmt: skip
 @click.option("--judge", type=click.Choice(["linear", "forest"]), default="linear", show_default=True, help=_JUDGE)
 @click.option("--classes/--numbers", default=None, help=_KIND)
-@click.option("--scoring", metavar="NAME", help="Scorer of scikit-learn, such as roc_auc.  [default: accuracy or r2]")
-@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds.")
+@click.option("--scoring", metavar="NAME", help="scikit-learn scorer, such as roc_auc.  [default: accuracy or r2]")
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
+              help="Number of cross-validation folds.")  # fmt: skip
 @click.option("--nested/--no-nested", default=True, show_default=True, help=_NESTED)
 @click.option("--step", metavar="N", default="1", show_default=True,
               help="backward: columns removed per round, as a number or a share such as 10%.")  # fmt: skip
 @click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
               help="backward: stop after this many rounds without a better score.")  # fmt: skip
 @click.option(
-    "--tries", type=click.IntRange(min=1), default=100, show_default=True, help="random: number of sets to try."
+    "--tries",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="random: number of subsets to try.",
 )
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-              help="Missing values: refuse, or impute by mean or by components (em).")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed.")
-@click.option("--jobs", type=int, metavar="N", help="Number of processes; -1 uses all cores.")
+              help="Missing values: report an error, impute column means (mean), or impute by a model "
+                   "(em).")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed for drawing subsets.")
+@click.option("--jobs", type=int, metavar="N", help="Number of parallel processes; -1 uses all cores.")
 @output(_FILE)
 @reading
 @with_console
 def select(console: Console, data: str, target: str, output: Output, reading: ReadingOptions, **asked: Any) -> None:
-    """Select columns of DATA that predict the target, and show the search as a table.
+    """Select the columns of DATA that best predict the target, and list the columns or subsets that were tried.
 
     \b
     Examples:
@@ -98,7 +110,7 @@ def select(console: Console, data: str, target: str, output: Output, reading: Re
 
 def _check(asked: Keywords) -> None:
     if asked["threshold"] is not None and asked["count"] is not None:
-        raise click.UsageError("Give only one of --keep and --threshold: each determines the number of columns.")
+        raise click.UsageError("Use only one of --keep and --threshold: each determines the number of columns.")
     if asked["scoring"] is not None:
         from eckart.options import near_match
         from eckart.selection.judges import scorer_names
@@ -107,7 +119,9 @@ def _check(asked: Keywords) -> None:
             hint = near_match(asked["scoring"], scorer_names())
             raise click.UsageError(f"--scoring: scikit-learn has no scorer {asked['scoring']!r}{hint}")
     if asked["threshold"] is not None and asked["how"] != "correlation":
-        raise click.UsageError("--threshold needs --how correlation: the others score sets, not single columns.")
+        raise click.UsageError(
+            "--threshold applies only to --how correlation: the other methods score subsets, not single columns."
+        )
 
 
 def _teller(console: Console) -> Any:
@@ -140,7 +154,7 @@ def _split(
     classes = True if target in whole.metadata.labels else classes
     indices = [j for j in tables._chosen(whole, reading) if names[j] != target]
     if not indices:
-        raise Refused("No column is left besides the target.")
+        raise Refused("No columns are left apart from the target.")
     whole_numbers = _are_whole(goal)
     ambiguous = classes is None and whole_numbers
     if classes is None:
@@ -161,7 +175,7 @@ def _target(whole: Source, target: str, names: tuple[str, ...]) -> np.ndarray:
     if target in whole.metadata.labels:
         words = np.array(whole.metadata.labels[target], dtype=object)
         if any(value == "" for value in words):
-            raise Refused(f"The target {quoted(target)} is missing in some rows. Remove them first.")
+            raise Refused(f"The target {quoted(target)} is missing in some rows. Remove these rows first.")
         return words
     if target not in names:
         raise Refused(_no_target(whole, target, names))
@@ -179,7 +193,10 @@ def _no_target(whole: Source, target: str, names: tuple[str, ...]) -> str:
     from eckart.options import near_match
 
     if whole.metadata.column_roles.get(target) == "names the rows":
-        return f"--target: the column {quoted(target)} names the rows. Give --no-row-names to use it as a target."
+        return (
+            f"--target: the column {quoted(target)} names the rows. Use --no-row-names to make it available as "
+            "the target."
+        )
     near = near_match(target, [*names, *whole.metadata.labels])
     hint = near if near != "." else f". It has {listed([*names, *whole.metadata.labels])}."
     return f"--target: {whole.metadata.name} has no column {quoted(target)}{hint}"
@@ -210,7 +227,9 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: Keywords)
         return selector.fit(matrix, goal)
     except ValueError as error:
         if getattr(selector, "nested", False) and hasattr(selector, "best_score_"):
-            raise Refused(f"{source.metadata.name}: nested score: {error} Give --no-nested to skip it.") from error
+            raise Refused(
+                f"{source.metadata.name}: the nested score failed. {error} Use --no-nested to skip it."
+            ) from error
         raise Refused(f"{source.metadata.name}: {error}") from error
 
 
@@ -263,7 +282,10 @@ def _told(
     if asked["ambiguous"]:
         console.say(_kind(target, classes=asked["classes"]))
     table = _table(source, asked["how"], selector)
-    word = f"Kept {len(chosen)} of {source.shape[1]} columns for {target!r}: {', '.join(chosen)}.{_scores(selector)}"
+    word = (
+        f"Kept {len(chosen)} of {source.shape[1]} columns to predict {target!r}: "
+        f"{', '.join(chosen)}.{_scores(selector)}"
+    )
     if quietly:
         console.say(word)
         return
@@ -297,8 +319,8 @@ def _wrapped(row: list[str], widths: list[int], width: int) -> list[str]:
 
 def _kind(target: str, *, classes: bool) -> str:
     if classes:
-        return f"The integers of {target!r} are treated as classes. Give --numbers if they are measurements."
-    return f"The integers of {target!r} are treated as measurements. Give --classes if they name classes."
+        return f"The whole numbers in {target!r} are treated as classes. Use --numbers if they are measurements."
+    return f"The whole numbers in {target!r} are treated as measurements. Use --classes if they are class labels."
 
 
 def _scores(selector: Selector) -> str:
@@ -307,10 +329,10 @@ def _scores(selector: Selector) -> str:
 
     if not isinstance(selector, Search):
         return ""
-    best = f" Score {selector.best_score_:.4f} on the folds used for the selection, which is too optimistic"
+    best = f" They score {selector.best_score_:.4f} on the folds that selected them, which is too optimistic"
     if selector.nested_score_ is None:
-        return f"{best}; --nested estimates the score for new rows."
-    return f"{best}; {selector.nested_score_:.4f} on rows not used for the selection."
+        return f"{best}. Use --nested to estimate the score on new rows."
+    return f"{best}, and {selector.nested_score_:.4f} on rows that took no part in the selection."
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> Keywords:
@@ -341,7 +363,7 @@ def _table(source: Source, how: str, selector: Selector) -> Table:
     names, history = _names(source), selector.history_
     if how == "correlation":
         return _scored(names, history)
-    key, titles = ("dropped", ("taken away", "columns left")) if how == "backward" else ("columns", ("set", "columns"))
+    key, titles = ("dropped", ("removed", "columns left")) if how == "backward" else ("columns", ("subset", "columns"))
     words = [", ".join(names[j] for j in columns) or "-" for columns in history[key]]
     figures = zip(history["n_columns"], history["score"], history["spread"], strict=True)
     rows = [(word, int(n), float(s), float(d)) for word, (n, s, d) in zip(words, figures, strict=True)]

@@ -46,7 +46,7 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
     from eckart.io.open_data import open_with
 
     if stream and (data == "-" or reading.format is not None):
-        raise Refused("Reading in blocks needs a file that can be read twice: give its path, without --format.")
+        raise Refused("Reading in blocks needs a file that can be read twice. Use its path, without --format.")
     given = standard_input().buffer if data == "-" else absolute(data) if stream else data
     source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
     if stream and hasattr(source, "matrix"):
@@ -82,7 +82,7 @@ def weighted(source: Source, name: str) -> tuple[Source, np.ndarray]:
     """The source without the column of row weights, and the weights."""
     indices = _indices(source, [name], "--weights")
     if source.shape[1] == 1:
-        raise Refused("No column is left besides the weights.")
+        raise Refused("No columns are left apart from the weights.")
     kept = keep(source, [j for j in range(source.shape[1]) if j != indices[0]])
     fates = kept.metadata.column_roles | {name: "weights of the rows"}
     metadata = replace(kept.metadata, column_roles=fates, roles=kept.metadata.roles | {name: "weights"})
@@ -119,7 +119,7 @@ def _chosen(source: Source, reading: ReadingOptions) -> list[int]:
     dropped = set(_indices(source, reading.drop, "--drop"))
     left = [j for j in wanted if j not in dropped]
     if not left:
-        raise Refused("No column is left: --columns and --drop exclude all of them.")
+        raise Refused("No columns are left: --columns and --drop exclude all of them.")
     return left
 
 
@@ -191,8 +191,8 @@ def _in_order(source: Source, count: int, what: str) -> str:
     title = source.metadata.name
     if source.shape[1] != count:
         raise Refused(
-            f"{title} has {source.shape[1]} columns and {what} has {count}. Without names the "
-            f"numbers of columns must be equal."
+            f"{title} has {source.shape[1]} columns and {what} has {count}. Without column names, "
+            f"the numbers of columns must be equal."
         )
     return f"{title} has no column names; its columns are assumed to be in the order of {what}."
 

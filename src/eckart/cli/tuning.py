@@ -66,7 +66,7 @@ class Tuning:
         _refuse_meaningless([name for name in given if name not in taken], method)
         _check_solver(given.get("solver"), method)
         if "neighbors" in given and "radius" in given:
-            raise click.UsageError("Give only one of --neighbors and --radius: each determines the neighbours.")
+            raise click.UsageError("Use only one of --neighbors and --radius: each determines the neighbours.")
         found = {taken[name]: value for name, value in given.items()}
         if "radius" in found:
             found["n_neighbors"] = None
@@ -84,7 +84,8 @@ def _check_solver(solver: str | None, method: str) -> None:
     known = SOLVERS.get(method, ())
     if solver is not None and solver not in known:
         raise click.UsageError(
-            f"--solver {solver}: for --method {method.replace('_', '-')} it is one of {', '.join(known)}."
+            f"--solver {solver} is not available for --method {method.replace('_', '-')}. Use one of "
+            f"{', '.join(known)}."
         )
 
 
@@ -92,7 +93,7 @@ def _refuse_meaningless(names: list[str], method: str) -> None:
     for name in names:
         owners = " or ".join(f"--method {owner.replace('_', '-')}" for owner, known in TAKEN.items() if name in known)
         option = f"--{name.replace('_', '-')}"
-        raise click.UsageError(f"{option} does not apply to --method {method.replace('_', '-')}: it is for {owners}.")
+        raise click.UsageError(f"{option} does not apply to --method {method.replace('_', '-')}, only to {owners}.")
 
 
 def _width(given: object) -> float | str:
@@ -104,7 +105,9 @@ def _width(given: object) -> float | str:
     except ValueError:
         value = -1.0
     if not 0.0 <= value < float("inf"):
-        raise click.BadParameter(f"{text!r} is not a width: give a number of at least 0, 'auto', 'local' or 'median'.")
+        raise click.BadParameter(
+            f"{text!r} is not a valid gamma. Use a number of at least 0, 'auto', 'local' or 'median'."
+        )
     return value
 
 
@@ -112,18 +115,20 @@ def tuning(f: Command) -> Command:
     """The options of single methods."""
     option, choice, whole = click.option, click.Choice, click.IntRange(min=1)
     return gathered("tuning", Tuning, [
-        option("--weights", metavar="COLUMN", help="pca, svd: column with the weight of each row."),
-        option("--solver", metavar="NAME", help="Solver.  [default: see 'eckart plan']"),
+        option("--weights", metavar="COLUMN", help="pca, svd: column that contains the row weights."),
+        option("--solver", metavar="NAME", help="Solver to use.  [default: chosen automatically]"),
         option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel function.  [default: rbf]"),
-        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width, as a number, 'auto', "
+        option("--gamma", type=_width, metavar="GAMMA", help="kernel-pca: kernel coefficient: a number, 'auto', "
         "'local' or 'median'.  [default: auto]"),
         option("--degree", type=float, metavar="N", help="kernel-pca: degree of --kernel poly.  [default: 3]"),
-        option("--scan", is_flag=True, default=None, help="kernel-pca: try kernels and widths, and use the best."),
+        option("--scan", is_flag=True, default=None, help="kernel-pca: try several kernels and coefficients, and use "
+        "the best."),
         option("--neighbors", type=whole, metavar="N", help="isomap: number of neighbours of each row.  [default: 5]"),
         option("--radius", type=float, metavar="R", help="isomap: use all rows within this distance as neighbours."),
         option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows.  [default: all rows]"),
         option("--loss", type=choice(_LOSSES), help="nmf: loss.  [default: frobenius]"),
-        option("--runs", type=whole, metavar="N", help="nmf: number of starts; the best is kept.  [default: 1]"),
+        option("--runs", type=whole, metavar="N", help="nmf: number of random starts; the best result is kept.  "
+                                                       "[default: 1]"),
         option("--iterations", type=whole, metavar="N", help="nmf: maximum number of iterations.  [default: 200]"),
         option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: weight of the penalty "
         "on the factors."),

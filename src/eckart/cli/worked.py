@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMS = {".txt": "text", ".md": "markdown", ".tex": "latex", ".html": "html", ".pdf": "pdf"}
 _LARGEST_FILE = 1_000_000
-WRITE = "Write to FILE (.txt, .md, .tex, .html, .pdf)."
+WRITE = "Write the output to FILE (.txt, .md, .tex, .html, .pdf)."
 form = click.option(
     "--as",
     "style",
@@ -27,11 +27,13 @@ form = click.option(
     help="Output format.  [default: text]",
 )
 lang = click.option(
-    "--lang", type=click.Choice(["en", "it", "es", "ru"]), help="Language.  [default: that of the locale, or en]"
+    "--lang",
+    type=click.Choice(["en", "it", "es", "ru"]),
+    help="Output language.  [default: language of the locale, or en]",
 )
 detail: Decorator = click.option(
     "--detail", type=click.Choice(["brief", "normal", "full"]), default="normal", show_default=True,
-    help="How much to show.",
+    help="Level of detail.",
 )  # fmt: skip
 
 
@@ -45,9 +47,9 @@ class Tasks(click.Group):
         return super().get_command(ctx, name.replace("_", "-"))
 
 
-@click.group(cls=Tasks, short_help="Solve a small problem exactly, with every step.")
+@click.group(cls=Tasks, short_help="Solve a small problem exactly and show every step.")
 def worked() -> None:
-    """Solve a small problem exactly, with every step: fractions and roots, with decimals next to them.
+    """Solve a small problem exactly and show every step. Numbers are fractions and roots, with their decimal values.
 
     MATRIX is text, with ';' or line breaks between rows: "1 2; 2 1". Entries are whole numbers, decimals, fractions
     (1/3) and roots (sqrt(2)). It may also be the name of a CSV file, or '-' for standard input.

@@ -31,10 +31,12 @@ def _choice(name: str, choices: str, help: str) -> Decorator:
 
 
 _k = click.option("-k", "k", type=int, metavar="N", help="Number of components.")
-_seed = _option("--seed", "Seed.  [default: 0]", type=click.IntRange(min=0), metavar="N")
+_seed = _option("--seed", "Random seed.  [default: 0]", type=click.IntRange(min=0), metavar="N")
 _table = (
     click.option("--center/--no-center", default=None, help="Subtract the column means.  [default: yes]"),
-    click.option("--scale/--no-scale", default=None, help="Divide by the standard deviations.  [default: no]"),
+    click.option(
+        "--scale/--no-scale", default=None, help="Divide each column by its standard deviation.  [default: no]"
+    ),
     _choice("--divide", "n-1 n 1", "Divisor of the cross-products."),
 )
 _share = _option(
@@ -52,15 +54,15 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "query": (_k,),
     "power-iteration": (
         _option("--start", "Start vector.  [default: ones]", metavar="VECTOR"),
-        _option("--eps", "Stop when the direction changes by at most this.  [default: 1e-6]", type=float),
+        _option("--eps", "Stop when the direction changes by at most this much.  [default: 1e-6]", type=float),
         _option("--most", "Maximum number of iterations.  [default: 200]", type=int, metavar="N"),
     ),
     "deflation": (_choice("--method", "auto hotelling wielandt", "Deflation method."),),
     "diagonalize": (_option("--power", "Power of the matrix to show.  [default: 3]", type=int, metavar="N"),),
     "cur": (
         click.option("-r", "r", type=int, metavar="N", help="Number of rows and columns to draw.  [default: 2]"),
-        _option("--rows", "Numbers of the drawn rows, from 1.", type=Numbers(), metavar="I,J,..."),
-        _option("--columns", "Numbers of the drawn columns, from 1.", type=Numbers(), metavar="I,J,..."),
+        _option("--rows", "Numbers of the rows to draw, counted from 1.", type=Numbers(), metavar="I,J,..."),
+        _option("--columns", "Numbers of the columns to draw, counted from 1.", type=Numbers(), metavar="I,J,..."),
         _seed, _choice("--core", "intersection best", "How U is computed."),
     ),
     "nmf": (
@@ -89,26 +91,26 @@ SECOND = {"query": "QUERY", "select": "TARGET", "project": "NEW"}
 """Solutions that take a second argument."""
 
 ABOUT = {
-    "rank": "Rank by row reduction, a basis from the rows, coordinates.",
+    "rank": "Rank by row reduction, with a basis of the row space and coordinates.",
     "determinant": "Determinant by Chio's condensation.",
-    "gram-schmidt": "Orthonormal columns: A = Q R.",
+    "gram-schmidt": "Orthonormal basis of the columns, and A = Q R.",
     "eigen": "Eigenvalues and eigenvectors.",
-    "power-iteration": "The dominant eigenpair, iterate by iterate.",
+    "power-iteration": "The dominant eigenpair, iteration by iteration.",
     "deflation": "All eigenpairs, one after another.",
-    "diagonalize": "A = V D V^-1, and powers.",
-    "svd": "Singular values and vectors, the best approximation.",
-    "pseudo-inverse": "The pseudo-inverse through the SVD.",
-    "bounds": "Eckart-Young: the best approximation of rank k.",
-    "pca": "Principal components, scores, shares, errors.",
+    "diagonalize": "The factorisation A = V D V^-1, and powers of A.",
+    "svd": "Singular values and vectors, and the best approximation.",
+    "pseudo-inverse": "The pseudo-inverse from the SVD.",
+    "bounds": "The best approximation of rank k (Eckart-Young).",
+    "pca": "Principal components, scores, explained variance and errors.",
     "minor-components": "The components of least variance.",
     "project": "Scores and distances of new rows.",
     "correlation": "PCA of the covariance matrix compared with PCA of the correlation matrix.",
     "missing": "Impute missing entries by EM, iteration by iteration.",
     "energy": "How many singular values to keep.",
     "query": "Coordinates of a new row in concept space, and its reconstruction.",
-    "cur": "CUR decomposition from real columns and rows.",
+    "cur": "CUR decomposition from actual columns and rows.",
     "nmf": "Non-negative factors by multiplicative updates.",
-    "kernel-pca": "Kernel PCA: kernel, centring, components, scores.",
-    "isomap": "Isomap: neighbours, shortest paths, coordinates.",
+    "kernel-pca": "Kernel PCA: kernel, centring, components and scores.",
+    "isomap": "Isomap: neighbours, shortest paths and coordinates.",
     "select": "Select columns by their correlation with a target.",
 }

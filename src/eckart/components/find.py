@@ -47,6 +47,7 @@ from eckart.log import logger
 from eckart.missing.fill import WAYS, fill, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
 from eckart.result import Decomposition, Plan, SVDDetails
+from eckart.wording import K, either
 
 Method = Literal["pca", "svd"]
 
@@ -272,11 +273,14 @@ def _warn_if_unconverged(result: Decomposition, solution: Solution, *, stackleve
     if not solution.proved:
         assert result.certificate is not None
         if solution.undecided:
-            remedy = "The number of components may be off by one. Give k, or a share that is not on the boundary."
+            remedy = f"The number of components may be off by one. Specify {K}, or a share that is not on the boundary."
         elif solution.converged:
-            remedy = "More passes would not help: rounding limits the bounds. Use float64 data, or raise tol."
+            remedy = (
+                "More passes would not help: rounding limits the bounds. Use float64 "
+                f"data{either(', or raise tol', '')}."
+            )
         else:
-            remedy = "Allow more passes with max_passes, raise tol, or use solver='gram'."
+            remedy = either("Allow more passes with max_passes, raise tol, or use solver='gram'.", "Use --solver gram.")
         passes = counted(result.certificate.passes, "pass", "passes")
         warnings.warn(
             f"The requested accuracy is not proved after {passes} over the data: {result.certificate.summary} {remedy}",
@@ -284,4 +288,4 @@ def _warn_if_unconverged(result: Decomposition, solution: Solution, *, stackleve
             stacklevel=stacklevel,
         )
     if result.norm == 0.0 and result.method == "pca":
-        warnings.warn("There is no variance in the data: every column is constant.", DataWarning, stacklevel=stacklevel)
+        warnings.warn("The data have no variance: every column is constant.", DataWarning, stacklevel=stacklevel)

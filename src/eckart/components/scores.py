@@ -77,7 +77,7 @@ def project_on_components(decomposition: Decomposition, data: object, *, whiten:
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
             f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
-            "Give the same columns in the same order."
+            "Use the same columns in the same order."
         )
     opened = fill_as_fitted(d, opened)
     terms = _projection_terms(d, opened)

@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from eckart.aliases import JsonObject
 from eckart.errors import FileError, InputError
+from eckart.wording import either
 
 _TEXT_FILES = (".txt", ".md", ".rst", ".tex", ".html", ".htm", ".text", ".log", "")
 _TEXT_KEYS = ("text", "body", "content", "abstract", "document", "description", "title")
@@ -38,12 +39,12 @@ class Documents:
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.names):
             raise InputError(
-                f"{len(self.names):,} names were given for {len(self.texts):,} documents: give one name per document."
+                f"{len(self.names):,} names were passed for {len(self.texts):,} documents. Pass one name per document."
             )
         if not any(text.strip() for text in self.texts):
-            raise InputError("There are no documents with text. Give at least one.")
+            raise InputError("None of the documents contains text. At least one is needed.")
         if len(set(self.names)) < len(self.names):
-            raise InputError("Documents must have different names, and some names occur more than once.")
+            raise InputError("Some document names occur more than once. Names must be unique.")
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -94,7 +95,7 @@ def _texts(given: Iterable[object]) -> list[str]:
     texts = []
     for text in given:
         if not isinstance(text, str):
-            raise InputError(f"Documents must be texts, but {str(text)[:40]!r} is of type {type(text).__name__}.")
+            raise InputError(f"Documents must be strings, but {str(text)[:40]!r} is of type {type(text).__name__}.")
         texts.append(text)
     return texts
 
@@ -103,7 +104,9 @@ def _read(path: Path, column: str | None, name: str | None) -> Documents:
     if path.is_dir():
         return _folder(path)
     if not path.is_file():
-        raise FileError(f"{path} does not exist. Give a folder of texts, a CSV file, JSON lines, or a text file.")
+        raise FileError(
+            f"{path} does not exist. Use a folder of text files, a CSV file, a JSON Lines file or a text file."
+        )
     text = file_text(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix in (".jsonl", ".ndjson"):
@@ -123,7 +126,7 @@ def file_text(path: Path) -> str:
     except (OSError, EOFError, gzip.BadGzipFile) as error:
         raise FileError(f"{path} cannot be read: {error}.") from error
     if b"\x00" in raw[:4096]:
-        raise FileError(f"{path} is not a text file. Give text files, a CSV file or JSON lines.")
+        raise FileError(f"{path} is not a text file. Use text files, a CSV file or a JSON Lines file.")
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
@@ -171,7 +174,7 @@ def _json_lines(text: str, path: Path) -> list[JsonObject]:
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise FileError(f"{path}: line {number} is not JSON: {error}.") from error
+            raise FileError(f"{path}: line {number} is not valid JSON: {error}.") from error
         if not isinstance(record, dict):
             record = {"text": record} if isinstance(record, str) else {}
         records.append(record)
@@ -204,7 +207,7 @@ def _refuse_unknown(given: Iterable[str | None], keys: list[str], path: Path) ->
 def _text_key(records: list[JsonObject], keys: list[str], path: Path) -> str:
     lengths = {key: _length(records, key) for key in keys}
     if not any(lengths.values()):
-        raise FileError(f"{path} has no column of text. Name one with column=.")
+        raise FileError(f"{path} has no column of text. Choose one with {either('column=...', '--column')}.")
     called = next((key for word in _TEXT_KEYS for key in keys if key.lower() == word and lengths[key]), None)
     longest = max(lengths, key=lambda key: lengths[key])
     return called if called is not None and 4 * lengths[called] >= lengths[longest] else longest

@@ -20,7 +20,7 @@ from eckart.wording import IGNORE_UNKNOWN
 Unknown = Literal["error", "ignore"]
 
 _WORD = re.compile(r"\w\w+")
-_FORMS = "Give its numbers, a dict {column: value}, a list of words, or a text."
+_FORMS = "Pass its numbers, a dict {column: value}, a list of words, or a string."
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,9 @@ def _of_numbers(given: Any, names: Names) -> Entries:
     if row.ndim == 2 and len(row) == 1:
         row = row[0]
     if row.ndim == 2:
-        raise InputError(f"{len(row):,} rows were given, but one is expected. For many rows use recommend_many.")
+        raise InputError(
+            f"{len(row):,} rows were passed, but only one is expected. For several rows, use recommend_many."
+        )
     if row.ndim != 1 or len(row) != names.count:
         raise InputError(f"The row has {row.size:,} numbers, but the concepts have {names.count:,} columns. {_FORMS}")
     for column in np.flatnonzero(~np.isfinite(row.astype(np.float64)))[:1]:
@@ -128,9 +130,9 @@ def _number(value: Any, column: str) -> float:
     except (TypeError, ValueError) as error:
         raise InputError(f"The value {value!r} of column {column!r} is not a number.") from error
     if np.isnan(number):
-        raise MissingValuesError(f"The value of column {column!r} is NaN. Leave out unknown entries, or give 0.")
+        raise MissingValuesError(f"The value of column {column!r} is NaN. Leave out unknown entries, or set them to 0.")
     if np.isinf(number):
-        raise NotFiniteError(f"The value of column {column!r} is infinite. Give a number.")
+        raise NotFiniteError(f"The value of column {column!r} is infinite. Replace it by a finite number.")
     return number
 
 
@@ -139,6 +141,8 @@ def _unknown(wrong: Sequence[str], names: Names, unknown: Unknown, what: str = "
         return ()
     if unknown == "error":
         kind = f"{what}s" if len(wrong) > 1 else what
-        raise InputError(f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Correct it, or use {IGNORE_UNKNOWN}.")
+        raise InputError(
+            f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Correct the spelling, or use {IGNORE_UNKNOWN}."
+        )
     where = "in the data" if what == "word" else "among the columns"
-    return (f"Not {where}, so ignored: {listed(wrong)}.",)
+    return (f"Ignored, because not found {where}: {listed(wrong)}.",)

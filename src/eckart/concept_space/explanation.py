@@ -100,11 +100,11 @@ class Explanation:
 
     def __repr__(self) -> str:
         digits = digits_of(np.array([self.score, self.mean, *(part.adds for part in (*self.concepts, *self.entries))]))
-        lines = [f"<{self.column} for {self.row}: {shown(self.score, digits)}"]
+        lines = [f"<Predicted {self.column} for {self.row}: {shown(self.score, digits)}"]
         if self.mean:
-            lines.append(f"  {shown(self.mean, digits)} the mean of the column")
+            lines.append(f"  {shown(self.mean, digits)} column mean")
         for title, parts in (("concepts", self.concepts), ("entries", self.entries)):
-            lines.append(f"  by its {title}:")
+            lines.append(f"  by {title}:")
             lines += [f"    {shown(part.adds, digits)} {part.name}" for part in parts[:_SHOWN]]
             if len(parts) > _SHOWN:
                 lines.append(f"    {shown(sum(p.adds for p in parts[_SHOWN:]), digits)} {len(parts) - _SHOWN} others")
@@ -134,7 +134,7 @@ def _by_entry(
     geometry: Geometry, query: Query, weights: Numbers, names: Names
 ) -> tuple[list[Part], float, tuple[str, ...]]:
     if query.place is not None and not len(query.entries):
-        return [], 0.0, (Note("entries_unknown", f"Its entries are not in the model. Give the data{DATA}."),)
+        return [], 0.0, (Note("entries_unknown", f"The model does not contain the entries of this row. {DATA}."),)
     row = geometry.filled(query.columns, query.entries, whole=query.whole)
     standard = geometry.standard(row)
     way = _linear_map(geometry, standard, query.coordinates.astype(np.float64) / geometry.unit)
@@ -142,7 +142,12 @@ def _by_entry(
         return (
             [],
             0.0,
-            ((f"Coordinates of {geometry.d.method!r} are not linear in the entries, so they have no parts to list."),),
+            (
+                (
+                    f"The coordinates of {geometry.d.method!r} are not linear in the entries, so entries have no "
+                    "contributions to list."
+                ),
+            ),
         )
     adds = standard * times(way, weights) * geometry.unit
     parts = [Part(names.label(int(j)), float(row[j]), float(adds[j]), int(j)) for j in query.columns]

@@ -52,9 +52,9 @@ class Ledger:
             return ""
         strong = ", which is more than the weakest concept explains" if singular else ""
         return (
-            f"The concepts miss {percent(self.share)} of the {self.rows:,} rows folded in "
+            f"The concepts fail to represent {percent(self.share)} of the {self.rows:,} new rows "
             f"({percent(at_fit)} of the fitted rows){strong}. "
-            "The new rows may contain a new concept: fit again with them."
+            "The new rows may contain a new concept. Fit again with these rows included."
         )
 
 
@@ -119,7 +119,8 @@ def shares(geometry: Geometry, rows: Rows) -> tuple[Numbers, Numbers]:
     """(squared length, squared unseen part) of each row."""
     if not geometry.linear or rows.opened is None:
         raise InputError(
-            f"{geometry.d.method!r} has no linear reconstruction, so the share of a row that it misses is not known. "
+            f"{geometry.d.method!r} has no linear reconstruction, so the share of a row that it fails to represent "
+            "is unknown. "
             "Use eckart.project for the coordinates alone."
         )
     squares = geometry.squares(rows.opened)

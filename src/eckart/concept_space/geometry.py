@@ -68,7 +68,7 @@ class Geometry:
     def need_linear(self, what: str) -> None:
         if not self.linear:
             raise InputError(
-                f"{what} needs a linear map from coordinates back to columns, and {self.d.method!r} has none. "
+                f"{what} needs a linear map from coordinates back to columns, which {self.d.method!r} does not have. "
                 "Use 'svd', 'pca', 'nmf' or 'cur'; similar_rows works for every method."
             )
 
@@ -116,8 +116,7 @@ class Geometry:
             return self.right * (self.d.values / _number(self.unit, self.right))
         if coordinates is None:
             raise InputError(
-                f"The concepts of {self.d.method!r} are not orthogonal, so comparing columns needs the rows. Give "
-                f"the data{DATA}."
+                f"The concepts of {self.d.method!r} are not orthogonal, so comparing columns needs the rows. {DATA}."
             )
         return self.right @ on_device_of(triangle(coordinates / self.unit).T, self.right)
 

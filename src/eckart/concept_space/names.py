@@ -25,7 +25,7 @@ class Names:
     def __post_init__(self) -> None:
         if self.given is not None and len(self.given) != self.count:
             raise InputError(
-                f"{len(self.given):,} names were given for {self.count:,} {self.what}s. Give one name for each."
+                f"{len(self.given):,} names were passed for {self.count:,} {self.what}s. Pass one name for each."
             )
 
     def label(self, place: int) -> str:
@@ -42,17 +42,17 @@ class Names:
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             if not 0 <= int(name) < self.count:
                 raise InputError(
-                    f"There is no {self.what} {int(name)}: the {self.what}s are 0 to {self.count - 1}, or their names."
+                    f"There is no {self.what} {int(name)}: use an index from 0 to {self.count - 1}, or a name."
                 )
             return int(name)
         if not isinstance(name, str):
-            raise InputError(f"{name!r} does not identify a {self.what}: give its name, or its index (from 0).")
+            raise InputError(f"{name!r} does not identify a {self.what}: use its name, or its index (from 0).")
         found = self.find(name)
         if found is None:
             raise InputError(f"There is no {self.what} {_shown(name)}{self.hint([name])}")
         if found < 0:
             raise InputError(
-                f"Several {self.what}s are called {_shown(name)}: give the index (from 0) of the one you mean."
+                f"Several {self.what}s are called {_shown(name)}. Use the index (from 0) of the one you mean."
             )
         return found
 

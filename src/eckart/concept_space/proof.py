@@ -62,7 +62,9 @@ def proved_indices(order: Numbers, bounded: Bounded) -> int:
 def column_squares(geometry: Geometry) -> Numbers:
     """||column||^2 in the units of the decomposition."""
     if geometry.column_norms is None:
-        raise InputError("A proof for columns needs their lengths, which this model does not contain. Fit it again.")
+        raise InputError(
+            "A proof for columns needs the column lengths, which this model does not contain. Fit the model again."
+        )
     return geometry.column_norms**2
 
 
@@ -70,7 +72,9 @@ def column_skew(geometry: Geometry, column: int) -> Numbers:
     """(|V_j| + |V_l|) ||R||_F for all columns j and the column l."""
     certificate = geometry.d.certificate
     if certificate is None:
-        raise InputError("A proof for columns needs the certificate, which this model does not contain. Fit it again.")
+        raise InputError(
+            "A proof for columns needs a certificate, which this model does not contain. Fit the model again."
+        )
     values = to_numpy(geometry.d.values).astype(np.float64) / geometry.unit
     residual = float(np.linalg.norm(certificate.residuals)) * float(values.max(initial=0.0)) ** 2
     right = in_float64(geometry.right)
@@ -81,5 +85,6 @@ def column_skew(geometry: Geometry, column: int) -> Numbers:
 def need_right_angles(geometry: Geometry) -> None:
     if not geometry.orthonormal:
         raise InputError(
-            f"A proof needs orthogonal concepts: 'svd' or 'pca', not {geometry.d.method!r}. Leave out {PROOF}."
+            f"A proof needs orthogonal concepts (method 'svd' or 'pca'), but this model uses {geometry.d.method!r}. "
+            f"Leave out {PROOF}."
         )

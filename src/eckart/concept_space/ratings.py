@@ -53,9 +53,9 @@ class RatingScore:
     """Held-out entries whose row or column has no other known entry."""
 
     def __str__(self) -> str:
-        cold = f" {self.cold:,} of them are in a row or column without other ratings." if self.cold else ""
+        cold = f" Of these, {self.cold:,} are in a row or column without other ratings." if self.cold else ""
         return (
-            f"Root mean square error {self.rmse:.4f} on {self.held_out:,} held-out ratings (biases only: "
+            f"The root mean square error on {self.held_out:,} held-out ratings is {self.rmse:.4f} (biases only: "
             f"{self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}"
         )
 
@@ -191,9 +191,11 @@ class Ratings(BaseEstimator):
         rated = self._known[1][self._known[0] == place]
         notes: tuple[str, ...] = ()
         if not len(rated):
-            notes = ("The row has no ratings: the recommendation falls back to the column means.",)
+            notes = ("The row has no ratings, so its recommendations are based on the column means.",)
         elif len(rated) == self._columns.count:
-            notes = ("Every rating of the row is known, so none is left to recommend. Leave unknown ratings empty.",)
+            notes = (
+                "All ratings of the row are known, so there is nothing left to recommend. Leave unknown ratings empty.",
+            )
         return ranked(f"Columns for {self._rows.label(place)}", scores, n, self._columns, hidden=rated, notes=notes)
 
     def evaluate(self, ratings: object, share: float = 0.2, *, rng: int | None = 0) -> RatingScore:
@@ -218,7 +220,9 @@ class Ratings(BaseEstimator):
         _, random = generator(rng)
         held = random.random(len(values)) < share
         if not held.any() or held.all():
-            raise InputError(f"{len(values):,} known ratings cannot be split with share={share}. Give more ratings.")
+            raise InputError(
+                f"{len(values):,} known ratings are too few to hold out a share of {share}. More ratings are needed."
+            )
         trial = Ratings(self.n_components, penalty=self.penalty, rng=self.rng)
         trial._fit((rows[~held], columns[~held], values[~held]), shape)
         i, j, truth = rows[held], columns[held], values[held]
@@ -234,7 +238,9 @@ class Ratings(BaseEstimator):
 
     def _fit(self, known: Entries, shape: tuple[int, int]) -> None:
         if not len(known[2]):
-            raise InputError("The table has no known rating. Unknown entries are NaN or empty; give some known ones.")
+            raise InputError(
+                "The table contains no ratings: all entries are NaN or empty. At least one rating is needed."
+            )
         check_count("n_components", self.n_components, None)
         self._known = known
         if self.penalty is not None:
@@ -337,7 +343,7 @@ def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
         return (lines.rows, lines.columns, lines.values), size, (lines.row_names, lines.column_names)
     rows, columns = np.nonzero(~np.isnan(table))
     if not np.isfinite(table[rows, columns]).all():
-        raise InputError("Some ratings are infinite. Give numbers, and NaN for unknown entries.")
+        raise InputError("Some ratings are infinite. Use finite numbers, and NaN for unknown entries.")
     return (rows, columns, table[rows, columns]), shape, names
 
 

@@ -16,7 +16,9 @@ from eckart.wording import DATA, INCLUDE_KNOWN
 def recommended(geometry: Geometry, part: Rows, n: int, *, exclude_known: bool) -> tuple[Best, Numbers]:
     """The best columns of each row, and the rows without recommendations because nothing is known about them."""
     if exclude_known and part.opened is None:
-        raise InputError(f"The model does not contain the known entries. Give the data{DATA}, or use {INCLUDE_KNOWN}.")
+        raise InputError(
+            f"The model does not contain the known entries. {DATA}, or include known entries with {INCLUDE_KNOWN}."
+        )
     forth, back = geometry.forth(part.coordinates), geometry.back
     if is_numpy(back):
         found = best(forth, back, n, part.known if exclude_known else None)

@@ -181,9 +181,9 @@ class Ranking:
     def summary(self) -> str:
         """Statement of what is proved about the order."""
         if not len(self) or self.proved == len(self):
-            return "proved: the order is certain"
-        order = f"the order of the first {self.proved} is certain" if self.proved else "the order is not certain"
-        return f"{'proved: the set is certain; ' if self.set_proved else 'not proved; '}{order}"
+            return "the order is proved"
+        order = f"the order of the first {self.proved} is proved" if self.proved else "the order is not proved"
+        return f"{'these are proved to be the best' if self.set_proved else 'other results may be better'}; {order}"
 
     def to_dict(self) -> dict[str, object]:
         """Convert to plain values for JSON.
@@ -278,7 +278,7 @@ class Rankings:
         return {"title": self.title, "rows": [self[row].to_dict()["hits"] for row in range(len(self))]}
 
     def __repr__(self) -> str:
-        cold = f"; {len(self.cold):,} get none" if len(self.cold) else ""
+        cold = f"; none for {len(self.cold):,} rows without entries" if len(self.cold) else ""
         return f"<Rankings: the best {self.indices.shape[1]} {self.of.what}s for each of {len(self):,} rows{cold}>"
 
 

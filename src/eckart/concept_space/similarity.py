@@ -27,7 +27,7 @@ def direction(geometry: Geometry, query: Query) -> Numbers:
 
 def rows_like(geometry: Geometry, rows: StoredRowSet, query: Query, n: int, *, by: By, proof: bool) -> Ranking:
     """The stored rows that are most similar to a row; a stored row is not compared with itself."""
-    title = f"Rows like {query.name}"
+    title = f"Rows similar to {query.name}"
     own = direction(geometry, query) if by == "cosine" else geometry.compared(query.coordinates[None, :])[0]
     if not own.any():
         return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
@@ -52,7 +52,7 @@ def columns_like(
     compared = directions(vectors, geometry.column_rounding(vectors)) if by == "cosine" else vectors
     own = compared[place, :]
     if by == "cosine" and not bool(namespace(own).any(own != 0)):
-        return nothing(f"Columns like {label}", (f"{label} is orthogonal to all concepts.",))
+        return nothing(f"Columns similar to {label}", (f"{label} is orthogonal to all concepts.",))
     bounded = None
     if proof:
         proofs.need_right_angles(geometry)
@@ -60,7 +60,7 @@ def columns_like(
         seen = to_numpy(vectors[place, :])
         bounded = proofs.bounds(vectors, squares, seen, squares[place], cosine=by == "cosine", skew=skew)
     unit = _unit(geometry, by)
-    return ranked(f"Columns like {label}", compared @ own, n, columns, hidden=[place], bounded=bounded, unit=unit)
+    return ranked(f"Columns similar to {label}", compared @ own, n, columns, hidden=[place], bounded=bounded, unit=unit)
 
 
 def _unit(geometry: Geometry, by: By) -> float:

@@ -107,7 +107,7 @@ class Concepts:
         Query
             The row in the space of the concepts.
         """
-        rows = self._stored_rows("A row by its name")
+        rows = self._stored_rows("Finding a row by name")
         place = rows.names.place(name)
         label, entries = rows.names.label(place), rows.entries(place)
         coordinates = to_numpy(rows.coordinates[place, :])
@@ -181,8 +181,8 @@ class Concepts:
         title = f"Columns for {query.name}"
         if exclude_known and query.place is not None and self._stored_rows(title).entries(query.place) is None:
             raise InputError(
-                f"The model does not contain the known entries of {query.name}. Give the data{DATA}, or use "
-                f"{INCLUDE_KNOWN}."
+                f"The model does not contain the known entries of {query.name}. {DATA}, or include "
+                f"known entries with {INCLUDE_KNOWN}."
             )
         if self.geometry.mean is None and not direction(self.geometry, query).any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
@@ -209,7 +209,11 @@ class Concepts:
         """
         check_count("n", n, None)
         self.geometry.need_linear("recommend_many")
-        parts = self._stored_rows("recommend_many").parts if rows is None else (rows_of(self.geometry, rows)[0],)
+        parts = (
+            self._stored_rows("Recommending columns for all rows").parts
+            if rows is None
+            else (rows_of(self.geometry, rows)[0],)
+        )
         found = [recommended(self.geometry, part, n, exclude_known=exclude_known) for part in parts]
         first = np.cumsum([0] + [int(part.coordinates.shape[0]) for part in parts]).tolist()
         return Rankings(
@@ -258,7 +262,7 @@ class Concepts:
         """
         check_count("n", n, None)
         check_choice("by", by, ("cosine", "dot"))
-        rows = self._stored_rows("similar_rows")
+        rows = self._stored_rows("Finding similar rows")
         query = self._taken(row, unknown)
         return rows_like(self.geometry, rows, query, n, by=by, proof=proof)
 
@@ -311,7 +315,7 @@ class Concepts:
         Ranking
             Rows and coordinates, by absolute value.
         """
-        rows = self._stored_rows("top_rows")
+        rows = self._stored_rows("Listing the top rows")
         weights = to_numpy(rows.coordinates[:, self._concept(concept)])
         return strongest(f"Rows of concept {concept + 1}", weights, n, rows.names)
 
@@ -329,8 +333,8 @@ class Concepts:
     def _stored_rows(self, what: str) -> StoredRowSet:
         if self.rows is None:
             raise InputError(
-                f"{what} needs rows, but the model contains only its columns. Give the data{DATA}, "
-                f"or fit with {KEEP_ROWS}."
+                f"{what} needs stored rows, but the model contains only columns. {DATA}, or fit the model with "
+                f"{KEEP_ROWS}."
             )
         return self.rows
 
@@ -354,5 +358,5 @@ class Concepts:
 
     def _concept(self, concept: object) -> int:
         if not isinstance(concept, int | np.integer) or isinstance(concept, bool) or not 0 <= concept < self.d.k:
-            raise ParameterError(f"concept={concept!r} does not exist: give an index from 0 to {self.d.k - 1}.")
+            raise ParameterError(f"concept={concept!r} does not exist: use an index from 0 to {self.d.k - 1}.")
         return int(concept)

@@ -128,8 +128,7 @@ class StoredRowSet:
         squares = [part.squares(self.geometry) for part in self.parts]
         if not self.measured:
             raise InputError(
-                "A proof needs the lengths of the rows, but the model contains only their coordinates. Give the "
-                f"data{DATA}."
+                f"A proof needs the lengths of the rows, but the model contains only their coordinates. {DATA}."
             )
         return np.concatenate([square for square in squares if square is not None])
 
@@ -171,7 +170,7 @@ def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None
     place = next(i for i, (name, other) in enumerate(zip(names, fitted, strict=True)) if name != other)
     raise InputError(
         f"The rows do not have the columns of the model: column {place} is {names[place]!r}, but the model has "
-        f"{fitted[place]!r}. Give the same columns in the same order."
+        f"{fitted[place]!r}. Use the same columns in the same order."
     )
 
 

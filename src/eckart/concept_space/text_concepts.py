@@ -200,7 +200,9 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
                 half.append(", ".join(self.counter_.vocabulary[j] for j in strong))
             rows.append((str(i + 1), half[0], half[1], float(shares[i])))
         columns = ("concept", "words", "as opposed to", "share")
-        caption = "Words with the largest positive and negative weights; share of the weighted counts."
+        caption = (
+            "Words with the largest positive and negative weights, and the share of the weighted counts explained."
+        )
         return Table("Concepts", columns, tuple(rows), caption, ("text", "text", "text", "percent"))
 
     @document
@@ -356,7 +358,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         details = svd_details(d)
         kept = details.words
         if kept is None or d.column_names is None:
-            raise ModelFileError("This model was not made from texts. Fit TextConcepts on documents and save it.")
+            raise ModelFileError("This model was not fitted on documents. Fit TextConcepts on documents and save it.")
         counter = WordWeights(kept.weights, d.column_names, np.asarray(kept.word_weights), kept.mean_length)
         model = cls(n_components=d.k, weights=counter.kind)
         bare = replace(d, details=replace(details, words=None))

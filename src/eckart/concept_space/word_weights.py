@@ -86,7 +86,9 @@ def weigh(
     documents = Counter(chain.from_iterable(map(set, tokens)))
     vocabulary = tuple(sorted(word for word, count in documents.items() if count >= min_df and word not in left_out))
     if not vocabulary:
-        raise InputError(f"No word is left: {len(documents):,} words were found, none in {min_df} or more documents.")
+        raise InputError(
+            f"No words are left: {len(documents):,} were found, but none occurs in {min_df} or more documents."
+        )
     counts = counted(tokens, {word: j for j, word in enumerate(vocabulary)})
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     made = WordWeights(kind, vocabulary, _global(counts, kind), float(lengths.mean()))

@@ -34,7 +34,11 @@ def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn
         proved=drawn,
         expected_eps=expected,
         statement=f"||A - A_k|| + eps ||A||, eps = {eps:.3g}, with probability {1 - DELTA:.2f}"
-        + ("" if eps < 1.0 else " (eps of 1 or more gives no information: the theorem needs more columns and rows)"),
+        + (
+            ""
+            if eps < 1.0
+            else " (with eps of 1 or more the bound says nothing: the theorem needs more columns and rows)"
+        ),
     )
 
 
@@ -47,8 +51,8 @@ def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> Bo
         delta=1.0 - TAUGHT,
         applies=drawn,
         proved=False,
-        statement=f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant of the "
-        "theorem is 1 (a guide, not proved)",
+        statement=f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant in the "
+        "theorem is 1 (a guide only, not proved)",
     )
 
 

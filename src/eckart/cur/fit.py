@@ -32,6 +32,7 @@ from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterErr
 from eckart.io.open_matrix import open_matrix
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Decomposition, details_of
+from eckart.wording import K
 
 SELECTIONS: tuple[str, ...] = get_args(Selection)
 CORES: tuple[str, ...] = get_args(Core)
@@ -72,7 +73,10 @@ def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDe
         found = fit(opened, components, rank, wanted, None)
     else:
         if asked.n_columns is not None or asked.n_rows is not None:
-            raise ParameterError("n_columns and n_rows follow from the target error: leave them out, or give k.")
+            raise ParameterError(
+                "The target error determines the numbers of columns and rows. Leave out n_columns and n_rows, or "
+                "specify k."
+            )
         components, found = _smallest_rank(opened, wanted, again, target, options)
     result = assemble(opened, components, found, wanted, left=asked.left)
     if missing := shortages(found, wanted):
@@ -87,7 +91,7 @@ def project(decomposition: Decomposition, data: object) -> Array:
     if matrix.shape[1] != d.columns:
         raise InputError(
             f"The data have {matrix.shape[1]} columns, but the decomposition has {d.columns}. "
-            "Give the same columns in the same order."
+            "Use the same columns in the same order."
         )
     if not is_numpy(d.right):
         refuse_other_device(place_of(d.right), place_of(matrix.prototype), "The decomposition")
@@ -129,7 +133,7 @@ def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
 def _target(explain: float | None, error: float | None, k: int | None) -> float | None:
     """The relative error to reach, if it determines k."""
     if sum(option is not None for option in (k, explain, error)) > 1:
-        raise ParameterError("Give one of k, explain and error, not several: each determines the rank.")
+        raise ParameterError("Use only one of k, explain and error: each determines the rank.")
     if explain is not None:
         return math.sqrt(1.0 - check_fraction("explain", explain))
     return None if error is None else check_fraction("error", error)
@@ -140,10 +144,12 @@ def _checked(shape: tuple[int, int], asked: CUROptions, seed: int) -> CURSetting
     check_choice("core", asked.core, CORES)
     for name, given, most in (("n_columns", asked.n_columns, shape[1]), ("n_rows", asked.n_rows, shape[0])):
         if given is not None and check_count(name, given, None) > most and asked.select != "norm":
-            raise ParameterError(f"{name}={given} is not possible: the matrix has {most} {name.removeprefix('n_')}.")
+            raise ParameterError(f"{name}={given} is too large: the matrix has {most} {name.removeprefix('n_')}.")
     cutoff = asked.cutoff
     if cutoff is not None and not (is_number(cutoff) and 0.0 <= float(cutoff) < 1.0):
-        raise ParameterError(f"cutoff={cutoff!r} is not possible: give a number from 0 to below 1, such as 1e-10.")
+        raise ParameterError(
+            f"cutoff={cutoff!r} is out of range: use a number of at least 0 and below 1, such as 1e-10."
+        )
     cutoff = None if cutoff is None else float(cutoff)
     return CURSettings(asked.select, asked.core, cutoff, asked.n_columns, asked.n_rows, seed)
 
@@ -190,8 +196,8 @@ def _missed(found: Found, wanted: CURSettings, target: float, *, reached: bool) 
     taken = f"{found.asked[0]} {drawn}columns and {found.asked[1]} rows leave {found.error:.3g}"
     if reached:
         return (
-            f"Whether an error of {target:.3g} is reached is not known: {taken}, with a rounding error of up to "
-            f"{found.rounding:.2g}. Request a larger error, or give k."
+            f"It is unknown whether an error of {target:.3g} is reached: {taken}, with a rounding error of up to "
+            f"{found.rounding:.2g}. Request a larger error, or specify {K}."
         )
     remedy = "Use select='pivot', which reaches every error that rounding allows, or request" if drawn else "Request"
     return f"An error of {target:.3g} was not reached: {taken}. {remedy} a larger error."

@@ -19,10 +19,10 @@ METHODS = (
             figures={
                 "select": "Choice of columns and rows",
                 "core_kind": "Core",
-                "error": "Error left",
+                "error": "Remaining error",
                 "relative_error": "Relative error",
                 "best_error": "Error of the best approximation of this rank",
-                "ratio": "Ratio to the best",
+                "ratio": "Ratio to the best error",
             },
             treatment="The data were neither centred nor scaled: the factors are columns and rows of the table.",
             tables="eckart.cur.report:chosen",

@@ -34,7 +34,7 @@ def assemble(
         norm = float(np.ldexp(found.seen.total**0.5, -exponent))
     if not np.isfinite(norm):
         raise NotFiniteError(
-            "The sum of squares overflows float64: its root is beyond 1.8e308. Scale the data down first."
+            "The sum of squares overflows float64: its square root exceeds 1.8e308. Scale the data down first."
         )
     kept_columns = _columns(opened, found)
     lengths = np.ldexp(_lengths(kept_columns, exponent), -exponent)
@@ -66,7 +66,7 @@ def assemble(
             k=found.k,
             passes=components.found.plan.passes + (2 if wanted.select == "norm" else 1),
             peak_bytes=max(components.found.plan.peak_bytes, working_bytes(opened, wanted, found.k)),
-            why=f"{components.found.plan.why} One more pass combines columns and rows.",
+            why=f"{components.found.plan.why} One more pass combines the columns and rows.",
             settings={"select": wanted.select, "core": wanted.core},
         ),
         info=replace(components.found.info, passes=components.found.info.passes + matrix.passes, seed=wanted.seed),
@@ -216,7 +216,10 @@ def shortages(found: Found, wanted: CURSettings) -> list[Note]:
         ("rows", wanted.n_rows or found.k, len(found.rows.indices)),
     )
     return [
-        Note("fewer_independent", f"{asked} {name} were requested, but only {kept} are linearly independent and kept.")
+        Note(
+            "fewer_independent",
+            f"{asked} {name} were requested, but only {kept} are linearly independent, so only these are kept.",
+        )
         for name, asked, kept in counts
         if kept < asked
     ]
@@ -231,7 +234,7 @@ def _notes(found: Found, wanted: CURSettings) -> tuple[Note, ...]:
     return tuple(
         Note(
             "repeated_draws",
-            f"Distinct {name} drawn: {len(chosen.indices)}; linearly independent: {rank}.",
+            f"{len(chosen.indices)} distinct {name} were drawn; {rank} of them are linearly independent.",
         )
         for name, chosen, rank in drawn
         if rank < len(chosen.indices)

@@ -20,9 +20,10 @@ from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
-from eckart.formatting import certified_share, percent
+from eckart.formatting import certified_share, counted, percent
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
+from eckart.wording import SCALE
 
 _LARGEST = float(np.finfo(np.float64).max)
 EPSILON_SINGLE, _LARGEST_SINGLE = float(np.finfo(np.float32).eps), float(np.finfo(np.float32).max)
@@ -266,11 +267,14 @@ def summary_of(solution: Solution, low: float, high: float) -> str:
     if not solution.proved:
         claim = f"{components} {capture} {percent(low, 2)} of the total; no {other} can explain"
         if solution.undecided:
-            near = "these components, or one fewer, explain the requested share to within rounding"
+            near = "within rounding, one component fewer may also explain the requested share"
             return f"{claim} more than {percent(high, 2)} ({near})."
-        flat = "the spectrum is too flat at the cut for a sharp proof"
+        flat = "the singular values near the cut are too close together for a sharp bound"
         if solution.precision == "float32":
-            flat = "the spectrum is too flat at the cut, or rounding in float32 too large, for a sharp proof"
+            flat = (
+                "the singular values near the cut are too close together, or float32 rounding is too large, for "
+                "a sharp bound"
+            )
         reason = flat if solution.converged else "the allowed number of passes was not enough"
         return f"{claim} more than {percent(high, 2)} ({reason})."
     odds = (
@@ -309,14 +313,16 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note
 
 def _note_on_constants(constant: Sequence[int] | np.ndarray, opened: Opened, *, scaled: bool) -> list[Note]:
     if len(constant) == opened.matrix.shape[1]:
-        return [Note("no_variance", "No column varies: there is no variance to explain.")]
+        return [Note("no_variance", "All columns are constant, so there is no variance to explain.")]
     if not len(constant):
         return []
     names = opened.metadata.column_names
-    listed = ", ".join(str(names[i]) if names else str(i) for i in constant[:5])
+    listed = ", ".join(str(names[i]) if names else str(i + 1) for i in constant[:5])
     listed += " and others" if len(constant) > 5 else ""
-    treated = " Not scaled." if scaled else ""
-    return [Note("constant_columns", f"Columns without variance ({len(constant):,}): {listed}.{treated}")]
+    listed += "" if names else " (counted from 1)"
+    treated = f" {'It was' if len(constant) == 1 else 'They were'} not scaled." if scaled else ""
+    found = counted(len(constant), "column is constant", "columns are constant")
+    return [Note("constant_columns", f"{found}: {listed}.{treated}")]
 
 
 def _note_on_units(squares: np.ndarray) -> list[Note]:
@@ -325,9 +331,8 @@ def _note_on_units(squares: np.ndarray) -> list[Note]:
     if high <= 100.0 * low:
         return []
     text = (
-        f"Column variances differ by a factor of {high / low:.3g} and nothing was scaled, so "
-        "columns with large values dominate the components. If the columns have different "
-        "units, scale them."
+        f"Column variances differ by a factor of {high / low:.3g} and the columns were not scaled, so columns with "
+        f"large values dominate the components. If the columns have different units, use {SCALE}."
     )
     return [Note("units_differ", text)]
 

@@ -18,6 +18,7 @@ from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
 from eckart.engine.solution import Request
 from eckart.errors import MemoryBudgetError, ParameterError
+from eckart.wording import assigned
 
 if TYPE_CHECKING:
     from eckart.engine.settings import Settings
@@ -228,8 +229,10 @@ def _choose_for_blocks(
         options[name] = (cost, replace(choice, passes=passes, peak_bytes=peak, why=why))
     if solver not in ("auto", *costs):
         raise ParameterError(
-            f"solver={solver!r} needs all rows in memory{' when there are more columns than rows' if wide else ''}, "
-            f"but these are read in blocks. Use {' or '.join(map(repr, costs))}, or 'auto'."
+            f"{assigned('solver', solver)} needs all rows in "
+            f"memory{' when there are more columns than rows' if wide else ''}, "
+            f"but these are read in blocks. Use {' or '.join(assigned('solver', name) for name in costs)}, or leave "
+            "it out."
         )
     names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
     return _first_fitting(names, options, memory)
@@ -265,7 +268,10 @@ def _few(shape: Shape, request: Request) -> bool:
 def _direct(shape: Shape) -> tuple[float, Choice]:
     work = 6.0 * shape.long * shape.short**2 + 16.0 * shape.short**3
     peak = 8 * (3 * shape.long * shape.short + 4 * shape.short**2)
-    why = f"{shape.rows} x {shape.columns}: an exact singular value decomposition of the whole matrix is cheapest."
+    why = (
+        f"{shape.rows} x {shape.columns}: an exact singular value decomposition of the whole matrix is the "
+        "cheapest option."
+    )
     return work / _DIRECT_RATE, Choice("direct", 1, peak, why)
 
 

@@ -26,17 +26,15 @@ def refuse_not_finite(matrix: Matrix, column_names: tuple[str, ...] | None = Non
     if missing:
         raise MissingValuesError(
             f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the first in "
-            f"{_place(first, column_names)}. A decomposition needs every entry: leave out the rows or columns, "
+            f"{_place(first, column_names)}. A decomposition needs every entry. Leave out these rows or columns, "
             "or impute the missing values first (eckart.fill_missing)."
         )
     if infinite:
         raise NotFiniteError(
             f"Input {name} contains infinity: {infinite:,} entr{'ies' if infinite > 1 else 'y'}, the first in "
-            f"{_place(first, column_names)}. Replace them with numbers, or leave those rows out."
+            f"{_place(first, column_names)}. Replace infinite entries with numbers, or leave out their rows."
         )
-    raise NotFiniteError(
-        f"The sums over {name} are not finite although every entry is: the values overflow. Rescale the data."
-    )
+    raise NotFiniteError(f"Sums over {name} overflow, although every entry is finite. Scale the data down first.")
 
 
 def _count(matrix: object) -> tuple[int, int, tuple[int, int]]:

@@ -107,7 +107,7 @@ def open_sparse(data: Matrix, metadata: Metadata) -> Opened:
         check_sparse(data)
         data = as_csr(data)
         if data.dtype.kind == "c":
-            raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+            raise InputError("Complex data not supported: use the real and imaginary parts as separate columns.")
     if data.dtype not in (np.float32, np.float64):
         data = data.astype(np.float64)
     if is_sparse(data) and data.nnz > data.shape[0] * data.shape[1] / 2:
@@ -132,7 +132,7 @@ def open_dense(data: Array, metadata: Metadata) -> Opened:
 def _check_array(data: object) -> Array:
     if not isinstance(data, np.ndarray):
         if "complex" in dtype_name(data):
-            raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+            raise InputError("Complex data not supported: use the real and imaginary parts as separate columns.")
         return data
     if isinstance(data, np.ma.MaskedArray):
         data = _without_mask(data)
@@ -142,12 +142,12 @@ def _check_array(data: object) -> Array:
         )
     kind = data.dtype.kind
     if kind == "c":
-        raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+        raise InputError("Complex data not supported: use the real and imaginary parts as separate columns.")
     if kind == "O":
         return _from_objects(data)
     if kind not in "fiub":
         meaning = {"M": "dates", "m": "time differences", "U": "text", "S": "text", "V": "records with named fields"}
-        remedy = "with a unit of your choice first" if kind in "mM" else "first, for example with astype(float)"
+        remedy = "in a unit of your choice first" if kind in "mM" else "first, for example with astype(float)"
         raise InputError(
             f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), but a decomposition needs numbers. "
             f"Convert them to numbers {remedy}."
@@ -168,7 +168,7 @@ def _without_mask(data: np.ma.MaskedArray) -> np.ndarray:
 
 def _warn_if_rounded(data: np.ndarray) -> None:
     if data.dtype.kind == "f" and data.dtype.itemsize > 8:
-        warnings.warn("Extended precision is reduced to float64.", DataWarning, stacklevel=5)
+        warnings.warn("Extended-precision numbers are rounded to float64.", DataWarning, stacklevel=5)
     if data.dtype.kind in "iu" and max(int(data.max(initial=0)), -int(data.min(initial=0))) > 2**53:
         warnings.warn("Integers beyond 2^53 lose their last digits in float64.", DataWarning, stacklevel=5)
 

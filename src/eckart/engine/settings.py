@@ -14,7 +14,7 @@ from eckart.engine.svd_options import SVDOptions
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice, check_count, check_fraction, check_tolerance, memory_bytes
 from eckart.result import Which
-from eckart.wording import SMALLEST
+from eckart.wording import SMALLEST, K
 
 METHODS = ("pca", "svd")
 SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
@@ -67,10 +67,14 @@ def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
     k, ddof = options.k, options.ddof
     target_ratio = _check_target(k, options.explain, options.error)
     if target_ratio is not None and options.which == "smallest":
-        raise ParameterError(f"A share of the variance needs the largest components. With {SMALLEST} give k.")
+        raise ParameterError(
+            f"A share of the variance applies only to the largest components. With {SMALLEST}, specify {K}."
+        )
     check_count("max_passes", options.max_passes, None)
     if ddof not in (0, 1):
-        raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, so ddof is 0 or 1.")
+        raise ParameterError(
+            f"ddof={ddof!r} is not valid: the divisor of the variance is n - ddof, so ddof must be 0 or 1."
+        )
     everything = None if target_ratio is not None else short
     return Settings(
         method=method,
@@ -90,7 +94,7 @@ def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
 def _check_target(k: int | None, explain: float | None, error: float | None) -> float | None:
     """The share of the variance to explain, if that determines the number of components."""
     if sum(option is not None for option in (k, explain, error)) > 1:
-        raise ParameterError("Give one of k, explain and error, not several: each determines the number of components.")
+        raise ParameterError("Use only one of k, explain and error: each determines the number of components.")
     if explain is not None:
         return check_fraction("explain", explain)
     return None if error is None else 1.0 - check_fraction("error", error) ** 2
@@ -112,13 +116,13 @@ def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
             "sample_weight contains negative, missing or infinite weights. Weights must be zero or positive."
         )
     if weights.sum() == 0.0:
-        raise InputError("Sample weights are all zero: at least one row must count.")
+        raise InputError("Sample weights are all zero: at least one must be positive.")
     counted = weights[weights > 0.0]
     if counted.min() < _LEAST_WEIGHT or counted.max() > _LARGEST_WEIGHT:
         raise InputError(
             f"sample_weight has weights from {counted.min():.3g} to {counted.max():.3g}. Outside {_LEAST_WEIGHT:g} "
             f"to {_LARGEST_WEIGHT:g}, their squares overflow or underflow float64. Multiply all weights by one "
-            "number: components and shares stay the same."
+            "number; components and shares stay the same."
         )
     return weights
 
@@ -154,10 +158,10 @@ def generator(rng: object) -> tuple[int | None, np.random.Generator]:
     if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
         seed = 0 if rng is None else int(rng)
         if seed < 0:
-            raise ParameterError(f"rng={rng!r} is not a seed: give a non-negative integer or a numpy.random.Generator.")
+            raise ParameterError(f"rng={rng!r} is not a seed: use a non-negative integer or a numpy.random.Generator.")
         return seed, np.random.Generator(np.random.Philox(seed))
     if isinstance(rng, np.random.Generator):
         return None, rng
     if isinstance(rng, np.random.RandomState):
         return None, np.random.Generator(np.random.Philox(rng.randint(2**31 - 1)))
-    raise ParameterError(f"rng={rng!r} is not a seed: give a non-negative integer or a numpy.random.Generator.")
+    raise ParameterError(f"rng={rng!r} is not a seed: use a non-negative integer or a numpy.random.Generator.")

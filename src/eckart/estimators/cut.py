@@ -46,5 +46,5 @@ def _none(d: Decomposition) -> Certificate | None:
     empty = d.certificate.lower[:0]
     return replace(
         d.certificate, explained=(0.0, 0.0), lower=empty, upper=empty, residuals=empty, angle=0.0, undetermined=(),
-        rounding=0.0, summary="No component was requested, so nothing is explained.",
+        rounding=0.0, summary="No components were requested, so nothing is explained.",
     )  # fmt: skip

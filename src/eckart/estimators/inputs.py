@@ -74,8 +74,8 @@ def _refuse_duplicate_names(frame: Matrix) -> None:
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice:
         raise InputError(
-            f"Column names that occur more than once: {', '.join(map(repr, twice[:5]))}. Rename the columns, or give "
-            "their numbers with to_numpy()."
+            f"Column names must be unique, but these occur more than once: {', '.join(map(repr, twice[:5]))}. "
+            "Rename the columns, or pass their numbers with to_numpy()."
         )
 
 
@@ -172,7 +172,7 @@ def _take_source(estimator: BaseEstimator, source: Source | RowSource, *, reset:
         place = next(i for i, (name, other) in enumerate(zip(names, known, strict=True)) if name != other)
         raise InputError(
             f"The feature names should match those that were passed during fit: column {place} is {names[place]!r}, "
-            f"but it was {known[place]!r} then. Give the same columns in the same order."
+            f"but it was {known[place]!r} then. Use the same columns in the same order."
         )
     return source
 

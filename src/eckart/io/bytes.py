@@ -96,7 +96,7 @@ def open_path(path: str | os.PathLike[str], max_expansion: float) -> OpenedFile:
     except (OSError, ValueError) as error:
         raise ReadError(_refusal(name, place, error)) from error
     if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{name} is a folder, not a file. Name one file in it.")
+        raise FileError(f"{name} is a folder, not a file. Name a file inside it.")
     if not stat.S_ISREG(status.st_mode):
         raise FileError(f"{name} is a pipe or a device, not a file. Send its content to standard input ('-') instead.")
     if status.st_size == 0:
@@ -109,7 +109,7 @@ def open_path(path: str | os.PathLike[str], max_expansion: float) -> OpenedFile:
 def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
     """Take all bytes of an open binary stream, such as standard input."""
     if not hasattr(stream, "read"):
-        raise ParameterError(f"A {type(stream).__name__} is neither a path nor an open file. Give a path as text.")
+        raise ParameterError(f"A {type(stream).__name__} is neither a path nor an open file. Pass a path as a string.")
     label = getattr(stream, "name", None)
     name = shown(label) if isinstance(label, str) else "the input"
     with reading(name):
@@ -125,13 +125,18 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
 
 def _refusal(name: str, path: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114
-        return f"{name} is a link to a file that does not exist. Check where it leads."
+        return f"{name} is a link to a file that does not exist. Check the target of the link."
     if "://" in path:
-        return f"{name} is an address, and Eckart reads local files. Download it first, or open it with fsspec."
+        return (
+            f"{name} is a web address, but Eckart reads local files. Download the file first, or open it with fsspec."
+        )
     if isinstance(error, FileNotFoundError):
         return f"{name} does not exist.{_near(path)}"
     if isinstance(error, PermissionError):
-        return f"{name} cannot be read: permission denied. Change its permissions, or copy it to a folder of your own."
+        return (
+            f"{name} cannot be read: permission denied. Change its permissions, or copy it to a folder that you "
+            "can read."
+        )
     cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"{name} cannot be opened: {cause}. Check the path."
 

@@ -102,15 +102,17 @@ def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:
             continue
         if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
             raise ParameterError(
-                f"columns: {column!r} is neither a name nor a position. Give names, or positions counted from 0; "
-                "give a mask with mask=."
+                f"columns: {column!r} is neither a name nor a position. Use names, or positions counted from 0. For "
+                "a mask, use mask=."
             )
         place = int(column)
         if not -len(names) <= place < len(names):
-            raise ParameterError(f"columns: {source.metadata.name} has {len(names)} columns, and no position {place}.")
+            raise ParameterError(
+                f"columns: {source.metadata.name} has {len(names)} columns, so there is no position {place}."
+            )
         found.append(place % len(names))
     if not found:
-        raise ParameterError("columns is empty, so no column is left. Name at least one.")
+        raise ParameterError("columns is empty, so no columns are left. Name at least one column.")
     return found
 
 

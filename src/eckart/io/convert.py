@@ -71,7 +71,7 @@ def convert(
     if goal.suffix.lower() not in (".npy", ".npz"):
         raise ParameterError(f"{goal.name} should end in .npy (dense) or .npz (sparse).")
     if conflict := input_conflict(goal, [path]):
-        raise ParameterError(f"{goal.name} {conflict}. Name another target.")
+        raise ParameterError(f"{goal.name} {conflict}. Choose another name.")
     with reading(shown(path)):
         return _converted(path, goal, single, overwrite)
 
@@ -100,7 +100,7 @@ def _in_memory(source: DataSource) -> RowSource:
 
 def _write_dense(rows: RowSource, goal: PurePath, single: bool, overwrite: bool) -> str:
     if goal.suffix.lower() != ".npy":
-        raise ParameterError(f"{rows.metadata.name} is dense: name the target .npy.")
+        raise ParameterError(f"{rows.metadata.name} is dense, so the output file must end in .npy.")
     dtype = np.dtype("<f4" if single or rows.dtype == np.float32 else "<f8")
     edges = edges_for(rows, _BLOCK)
     with new_file(goal, overwrite=overwrite) as file:
@@ -123,6 +123,6 @@ def _write_sparse(
     shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], goal: PurePath, overwrite: bool
 ) -> str:
     if goal.suffix.lower() != ".npz":
-        raise ParameterError("The matrix is sparse: name the target .npz.")
+        raise ParameterError("The matrix is sparse, so the output file must end in .npz.")
     count = write_csr(str(goal), shape, blocks, overwrite=overwrite)
     return f"{shape[0]:,} rows x {shape[1]:,} columns, {count:,} entries: {goal.name}"

@@ -125,7 +125,9 @@ def _pandas_sparse(frame: Frame) -> MemorySource | None:
 
     filled = [str(name) for name, kind in zip(frame.columns, kinds, strict=True) if kind.fill_value != 0]
     if filled:
-        raise InputError(f"The sparse columns {listed(filled)} have a fill value other than 0. Use the fill value 0.")
+        raise InputError(
+            f"The sparse columns {listed(filled)} have a fill value other than 0. Set their fill value to 0."
+        )
     columns, notes = unique_names([str(name) for name in frame.columns])
     matrix = canonical(frame.sparse.to_coo())
     return MemorySource(matrix, Metadata("data", _pandas_index(frame), tuple(columns), {}, tuple(notes)))
@@ -140,7 +142,9 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
     kinds = {name: _kind(name, column) for name, column in series.items()}
     names = _of_kind(kinds, "number", "truth", "object")
     if not names:
-        raise InputError(f"The frame has no column of numbers; it has {listed(columns)}. Convert some to numbers.")
+        raise InputError(
+            f"The frame has no column of numbers; it has {listed(columns)}. Convert at least one column to numbers."
+        )
     if names == columns and _one_block(frame):
         matrix = frame.to_numpy()
     else:
@@ -197,7 +201,9 @@ def _kind(name: str, series: Frame) -> str:
     except NotImplementedError:  # Arrow's unions
         return "other"
     if values.dtype.kind == "c":
-        raise InputError(f"The column {quoted(name)} contains complex numbers. Use the real or the imaginary part.")
+        raise InputError(
+            f"The column {quoted(name)} contains complex numbers. Use the real or the imaginary part instead."
+        )
     if values.dtype.kind == "f":
         return "number"
     return "object" if dtype == nw.Object else "other"
@@ -236,7 +242,7 @@ def _number(name: str, row: int, value: Any) -> float:
     except (TypeError, ValueError, OverflowError) as error:
         kind = type(value).__name__
         raise InputError(
-            f"The column {quoted(name)}, row {row + 1}: a {kind} is not a number. Leave it out."
+            f"The column {quoted(name)}, row {row + 1}: a {kind} is not a number. Leave out this column."
         ) from error
 
 

@@ -166,8 +166,8 @@ def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -
 
 def _unknown(names: list[str]) -> Note:
     text = (
-        f"Analysed as measurements, although they may only identify the rows: {listed(names)}. A check "
-        "takes more memory than is allowed. Leave out columns that are not measurements."
+        f"Analysed as measurements, although they may only identify the rows: {listed(names)}. Checking them "
+        "would take more memory than is allowed. Leave out columns that are not measurements."
     )
     return Note("numbering_column", text)
 
@@ -176,8 +176,8 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     """The metadata with notes on what was set aside, and why."""
     notes, fates = [], dict(metadata.column_roles)
     reasons: tuple[tuple[Iterable[int], str], ...] = (
-        (found.identifiers, "it identifies or counts the rows"),
-        (found.years, "it is the time of each row"),
+        (found.identifiers, "it identifies or numbers the rows"),
+        (found.years, "it contains the time of each row"),
     )
     for places, why in reasons:
         aside = [names[j] for j in places]

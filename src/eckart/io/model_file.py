@@ -29,7 +29,7 @@ from eckart.files import HashingWriter, new_file
 from eckart.fitted import takes_fitted
 from eckart.io.model_values import allowed, check, decode, encode
 from eckart.result import Decomposition
-from eckart.wording import SAVE
+from eckart.wording import OVERWRITE, SAVE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,8 +107,8 @@ def _refuse_other_file(path: Path) -> None:
         return  # what cannot be replaced is refused when it is written
     if not is_model_file(path):
         raise ModelFileError(
-            f"{path} is not a model file, and nothing was written: overwrite=True replaces models only. Remove the "
-            "file yourself, or name another one."
+            f"{path} is not a model file, so nothing was written: {OVERWRITE} replaces only models. Remove the file "
+            "yourself, or choose another name."
         )
 
 
@@ -117,7 +117,9 @@ def _check_loadable(body: object, arrays: dict[str, np.ndarray]) -> None:
     try:
         decode(json.loads(json.dumps(body, allow_nan=False)), arrays)
     except (ModelFileError, TypeError, ValueError) as error:
-        raise ModelFileError(f"This decomposition cannot be saved, because it could not be loaded. {error}") from error
+        raise ModelFileError(
+            f"This decomposition cannot be saved, because Eckart could not load the file again. {error}"
+        ) from error
 
 
 @document
@@ -210,7 +212,10 @@ def _check_seal(file: IO[bytes], name: str) -> None:
     file.seek(max(length, 0))
     seal = file.read()
     if not re.fullmatch(re.escape(_SEAL) + rb"[0-9a-f]{64}", seal):
-        message = f"{name} is a zip archive without Eckart's checksum at its end: truncated, changed, or not a model."
+        message = (
+            f"{name} is a zip archive without Eckart's checksum at its end: it is truncated, was changed, or "
+            "is not a model."
+        )
         raise ModelFileError(f"{message} Use an intact copy.")
     if _seal(file, length) != seal:
         raise ModelFileError(f"{name} has changed since it was written: its checksum differs. Use an intact copy.")
@@ -223,7 +228,7 @@ def _kind(start: bytes) -> str:
         return "it looks like a pickle, and pickles run code, so they are never loaded."
     if start.startswith(b"\x93NUMPY"):
         return "it is a single .npy array."
-    return f"it begins with {start[:4]!r}, not with a zip archive."
+    return f"it begins with {start[:4]!r}, so it is not a zip archive."
 
 
 def _read(file: IO[bytes]) -> Decomposition:
@@ -234,7 +239,7 @@ def _read(file: IO[bytes]) -> Decomposition:
         digests = document["sha256"]
         differing = {f"{key}.npy" for key in digests} ^ (set(members) - {_JSON})
         if differing:
-            raise ModelFileError(f"Its members are not those that its JSON names: {sorted(differing)[:5]}.")
+            raise ModelFileError(f"Its members differ from those listed in its JSON: {sorted(differing)[:5]}.")
         arrays = {key: _read_array(archive, members[f"{key}.npy"], digests[key]) for key in digests}
     decomposition = decode(document["body"], arrays)
     if not isinstance(decomposition, Decomposition):

@@ -132,7 +132,7 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
     if isinstance(data, np.ndarray):
         return _numpy(data, options, memory)
     if isinstance(data, type):  # a class has the methods that the protocols ask for, but no rows
-        raise InputError(f"{data.__name__} is a class, not a table. Give an object of this class.")
+        raise InputError(f"{data.__name__} is a class, not a table. Pass an object of this class.")
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
         return dask_rows(data) if is_dask_table(data) else _refuse(data)
     if (stored := _stored(data, options, memory)) is not None:  # h5py raises when a closed array is asked for its shape
@@ -165,7 +165,7 @@ def _path(place: str, options: ReadOptions, memory: int | None, stream: bool | N
     from eckart.io.open_rows import open_table
 
     if not place:
-        raise FileError("The path is empty. Name a file.")
+        raise FileError("The path is empty. Specify a file.")
     if options.format is None and is_database(place):
         return database_source(place, options.key, options.row_names, memory)
     return open_table(place, memory=memory, stream=stream, options=options)
@@ -314,29 +314,32 @@ def not_rectangular(data: object, error: Exception) -> InputError:
         return InputError(f"The data are not a rectangular table of numbers: {reason(error)}.")
     return InputError(
         f"The data are not a rectangular table: row 1 has {counted(lengths[0], 'value')}, and row {other + 1} has "
-        f"{lengths[other]}. Give rows of equal length."
+        f"{lengths[other]}. All rows must have the same length."
     )
 
 
 def _refuse(data: object) -> NoReturn:
     kind = type(data)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-    raise InputError(f"An object of type {name} is not a table. Give {_KNOWN}.{_hint(data)}")
+    raise InputError(f"An object of type {name} is not a table. Pass {_KNOWN}.{_hint(data)}")
 
 
 def _hint(data: Any) -> str:
     """What to do with an object that leads to a table but is not one."""
     module = type(data).__module__.partition(".")[0]
     if module == "dask":
-        return " Compute it first, or make a Dask array or data frame of it."
+        return " Compute it first, or convert it to a Dask array or data frame."
     if hasattr(data, "get_params") or module == "eckart":
-        return " A fit is accepted by report, tables, plots, project, save, summary, bootstrap and choose_rank."
+        return (
+            " A fitted result can be passed to report, tables, plots, project, save, summary, bootstrap and "
+            "choose_rank."
+        )
     if isinstance(data, bytes | bytearray):
         return " Wrap the content of a file in io.BytesIO."
     if module == "torch" and hasattr(data, "__getitem__"):
         return " A dataset is read batch by batch: wrap it in a DataLoader."
     if hasattr(data, "get_final_froms") or hasattr(data, "cursor") or hasattr(data, "connect"):
-        return " Execute a query first, and give its result."
+        return " Execute a query first, and pass its result."
     return ""
 
 
@@ -354,7 +357,8 @@ def _masked(data: Any, found: Any, mask: Any) -> DataSource:
     if chosen.dtype != bool or chosen.shape != (found.shape[1],):
         raise InputError(
             f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, but these data need one true or false "
-            f"value for each of {found.shape[1]} columns. Names of columns of `var` are for AnnData only."
+            f"value for each of {found.shape[1]} columns. A name is accepted only for AnnData, where it is a column "
+            "of `var`."
         )
     return _chosen(found, [int(place) for place in np.flatnonzero(chosen)])
 

@@ -66,7 +66,7 @@ def open_source(
     array of an .npz file. A compressed file may grow by the factor `max_expansion`. Reading may take `memory` bytes.
     """
     if not max_expansion > 0:
-        raise ParameterError(f"max_expansion={max_expansion!r} should be a positive number.")
+        raise ParameterError(f"max_expansion={max_expansion!r} is not valid: use a positive number.")
     options = TextOptions(delimiter, decimal, header, row_names, encoding)
     if isinstance(path, str | os.PathLike):
         opened = open_path(path, max_expansion)
@@ -119,14 +119,14 @@ def _kind(format: str | None, path: str) -> str:
         word = format.lower().removeprefix(".").removesuffix(".gz")
         if word not in _NAMES:
             names = ", ".join(sorted({*_NAMES, *STORED} if path else _NAMES))
-            raise ParameterError(f"{assigned('format', format)} is not known. Use one of {names}.")
+            raise ParameterError(f"{assigned('format', format)} is not a supported format. Use one of {names}.")
         return FORMATS.get(f".{word}", word)
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
     if suffix in FORMATS:
         if path.lower().endswith(".gz") and FORMATS[suffix] not in ("csv", "tsv", "txt", "mtx"):
             raise FileError(
-                f"{shown(path)} is compressed, but {suffix} files must be uncompressed. Decompress it with "
-                "gunzip first."
+                f"{shown(path)} is compressed, but Eckart reads only uncompressed {suffix} files. Decompress it "
+                "with gunzip first."
             )
         return FORMATS[suffix]
     remedy = _REMEDIES.get(suffix, f"Convert it, or use {FORMAT} if only the name is unusual.")

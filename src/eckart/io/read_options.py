@@ -34,7 +34,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         if isinstance(self.columns, str):
-            raise ParameterError(f"columns={self.columns!r} is one name. Give a list, such as [{self.columns!r}].")
+            raise ParameterError(f"columns={self.columns!r} is a single name. Use a list, such as [{self.columns!r}].")
         self.text  # noqa: B018 - checks the delimiter and the decimal sign
 
     @property

@@ -58,7 +58,7 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
         names = chosen.values
         unnamed = re.fullmatch("column [0-9]+", chosen.name)
         named_by = chosen.name if unnamed else f"the column {quoted(chosen.name)}"
-        notes.append(Note("row_names", f"The rows are named by {named_by}."))
+        notes.append(Note("row_names", f"The row names come from {named_by}."))
     notes += _label_notes(labels)
     parsing_notes = (*parts.layout, *notes)
     notes += column_notes(parts, names)
@@ -80,7 +80,7 @@ def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> 
     found = dict.fromkeys(parts.column_names, "analysed")
     if chosen is not None:
         found[chosen.name] = "names the rows"
-    kinds = {"text": "text", "date": "dates or times", "amount": "numbers with a sign or a unit"}
+    kinds = {"text": "text", "date": "dates or times", "amount": "numbers with a symbol or a unit"}
     for label in labels:
         different = len(set(label.values))
         found[label.name] = f"{kinds[label.kind]}: used as a label ({different:,} different)"
@@ -123,9 +123,7 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
         taken.add(own)
         out.append(own)
     shown = "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "")
-    return out, [
-        Note("names_numbered", f"Column names that occur more than once were numbered: {shown}.")
-    ] if changed else []
+    return out, [Note("names_numbered", f"Repeated column names were numbered: {shown}.")] if changed else []
 
 
 def quoted(name: str) -> str:
@@ -148,8 +146,8 @@ def _label_notes(labels: list[Text]) -> list[Note]:
         notes.append(
             Note(
                 "amounts_set_aside",
-                f"Numbers with different signs or units, used as labels: {listed(amounts)}. "
-                "Write all cells with the same sign, or without any, to analyse them.",
+                f"Columns of numbers with mixed symbols or units, used as labels: {listed(amounts)}. To analyse "
+                "them, write all cells with the same symbol or with none.",
             )
         )
     if texts:
@@ -172,9 +170,9 @@ def _id_notes(parts: Parts) -> list[Note]:
     if not names:
         return []
     if len(names) == 1:
-        doubt = "only numbers the rows but is analysed as a measurement; leave it out if it is not one."
+        doubt = "only numbers the rows, but it is analysed as a measurement. Leave it out if it is not one."
         return [Note("numbering_column", f"The column {quoted(names[0])} {doubt}")]
-    doubt = "only number the rows but are analysed as measurements; leave them out if they are not."
+    doubt = "only number the rows, but they are analysed as measurements. Leave them out if they are not."
     return [Note("numbering_column", f"The columns {listed(names)} {doubt}")]
 
 
@@ -216,20 +214,26 @@ def _missing_sentences(
     notes = [Note("missing_values", f"{count}; {place}.", {"count": int(per_column.sum())})]
     if (whole := np.flatnonzero(per_column == rows)).size:
         notes.append(
-            Note("empty_columns", f"Columns without any value: {listed([parts.column_names[j] for j in whole])}.")
+            Note("empty_columns", f"These columns contain no values: {listed([parts.column_names[j] for j in whole])}.")
         )
     if empty_rows:
         notes.append(
-            Note("empty_rows", f"{counted(empty_rows, 'row')} without any value; the first is row {first_empty + 1}.")
+            Note(
+                "empty_rows",
+                f"{counted(empty_rows, 'row contains', 'rows contain')} no values; the first is row {first_empty + 1}.",
+            )
         )
     return notes
 
 
 def refuse_empty(rows: int, columns: int, name: str) -> None:
     if rows == 0:
-        raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
+        raise FileError(
+            f"{name} has no rows: there are column names but no data below them. Check that the file is complete."
+        )
     if columns == 0:
         raise FileError(
-            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal sign. If its columns "
+            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal separator. If its "
+            "columns "
             "are categories, write each category as a column of 0 and 1 (pandas: get_dummies)."
         )

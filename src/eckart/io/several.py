@@ -71,7 +71,9 @@ def stacked_sources(sources: Sequence[DataSource], paths: Sequence[str], name: s
                 f"Only in one of them: {_difference(first, source)}."
             )
         if source.sparse != first.sparse:
-            raise FileError(f"{shown(path)} and {shown(paths[0])} are not both sparse. Convert one of them.")
+            raise FileError(
+                f"{shown(path)} and {shown(paths[0])} must both be sparse or both be dense. Convert one of them."
+            )
     metadata = _metadata(sources, paths, name)
     if all(hasattr(source, "matrix") for source in sources):
         return MemorySource(stack_blocks([source.matrix for source in sources]), metadata)
@@ -87,7 +89,7 @@ def _as_rows(source: DataSource) -> DataSource:
 
 def _difference(first: object, second: object) -> str:
     names = set(column_names(first)) ^ set(column_names(second))
-    return ", ".join(map(repr, sorted(names)[:6])) or "none, but their order differs"
+    return ", ".join(map(repr, sorted(names)[:6])) or "none; only their order differs"
 
 
 def _metadata(sources: Sequence[DataSource], paths: Sequence[str], name: str) -> Metadata:

@@ -25,7 +25,10 @@ def row_writer(
     top_loadings = {".npy": _npy, ".parquet": _parquet, ".zarr": _zarr}
     make = top_loadings.get(target.suffix.lower())
     if make is None:
-        raise ParameterError(f"{target.name}: rows are written in blocks to {', '.join(KINDS)}. Name one of these.")
+        raise ParameterError(
+            f"{target.name}: rows are written in blocks to {', '.join(KINDS)}. Choose a name with one of these "
+            "suffixes."
+        )
     with make(target, shape, np.dtype(dtype), list(names), overwrite) as write:
         yield write
 

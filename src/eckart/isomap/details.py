@@ -43,9 +43,9 @@ class IsomapDetails(Details):
             return f"the graph cannot be used: {fault}"
         sources = self.sources
         if sources.ndim != 1 or sources.dtype.kind not in "iu" or not len(sources):
-            return f"its sources have shape {sources.shape} and type {sources.dtype} instead of being row numbers"
+            return f"its sources have shape {sources.shape} and type {sources.dtype} instead of integer row numbers"
         if sources.min() < 0 or sources.max() >= rows:
-            return f"its sources are not among {rows} rows"
+            return f"its sources lie outside the {rows} rows"
         if self.weights.shape[:1] != sources.shape or self.means.shape != sources.shape:
-            return f"{len(sources)} sources need as many weights and means"
+            return f"the numbers of weights and means differ from the number of sources, {len(sources)}"
         return None

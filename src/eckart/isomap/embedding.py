@@ -19,6 +19,7 @@ from eckart.isomap import geodesic, scaling
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.scaling import Squares
 from eckart.result import Certificate, SolveInfo
+from eckart.wording import assigned
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,9 @@ def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> 
         reconstruction_error=float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))) / count,
         eigenvalues=np.asarray(values**2),
     )
-    why = f"LAPACK embeds {count:,} well-spread landmarks; the other rows are placed by their distances to them."
+    why = (
+        f"LAPACK embeds {count:,} well-spread landmarks; the other rows are placed by their distances to the landmarks."
+    )
     norm = float(np.sqrt(np.sum(values**2) / kept)) if kept > 0 else 0.0
     return Embedding(
         left, values, norm, landmarks, weights @ rotation, core.means, shift @ rotation, figures, "landmarks", why,
@@ -246,9 +249,10 @@ def _check_memory(needed: int, allowed: int | None, rows: int) -> None:
         return
     suggested = max(50, min(1000, rows // 20))
     raise MemoryBudgetError(
-        f"Isomap of {rows:,} rows needs {needed / 1e9:.3g} GB in addition to the data, and "
-        f"{limit / 1e9:.3g} GB are allowed. "
-        f"Use fewer landmarks, for example n_landmarks={suggested}, which needs {4 * suggested * rows / 1e9:.2g} GB."
+        f"Isomap of {rows:,} rows needs {needed / 1e9:.3g} GB in addition to the data, but only {limit / 1e9:.3g} "
+        "GB is allowed. "
+        f"Use fewer landmarks, for example {assigned('n_landmarks', suggested)}, which needs "
+        f"{4 * suggested * rows / 1e9:.2g} GB."
     )
 
 

@@ -31,6 +31,7 @@ from eckart.isomap.options import IsomapKeywords, IsomapOptions
 from eckart.notes import Note
 from eckart.options import Seed, check_choice, check_count, is_number, memory_bytes
 from eckart.result import Decomposition, Plan, details_of
+from eckart.wording import either
 
 SOLVERS = ("auto", "direct", "lanczos")
 
@@ -84,7 +85,7 @@ def project(decomposition: Decomposition, data: object) -> Array:
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
             f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
-            "Give the same columns in the same order."
+            "Use the same columns in the same order."
         )
     queries, details = finite_points(opened), details_of(d, IsomapDetails)
     apart = details.exponent - opened.exponent
@@ -135,10 +136,10 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -
     """The connected graph of the rows, and its number of components before they were joined."""
     rows = points.shape[0]
     if (n_neighbors is None) == (radius is None):
-        raise ParameterError("Give only one of n_neighbors and radius: each determines the neighbours.")
+        raise ParameterError("Use only one of n_neighbors and radius: each determines the neighbours.")
     if radius is not None:
         if not is_number(radius) or radius < 0:
-            raise ParameterError(f"radius={radius!r} is not a distance: give a non-negative number.")
+            raise ParameterError(f"radius={radius!r} is not a distance: use a non-negative number.")
         found = neighbours.within(points, points, float(radius)).without_self(None)
     else:
         count = check_count("n_neighbors", n_neighbors, None)
@@ -182,8 +183,8 @@ def of_graph(
         found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
     if found.certificate is not None and not found.certificate.certificate.proved:
         warnings.warn(
-            "The requested accuracy is not proved: the bounds of the certificate are wider. Raise tol, or use "
-            "solver='direct'.",
+            "The requested accuracy is not proved: the bounds of the certificate are wider. "
+            + either("Raise tol, or use solver='direct'.", "Use --solver direct."),
             AccuracyWarning,
             stacklevel=4,
         )
@@ -195,8 +196,8 @@ def _refuse_range(graph: Graph) -> None:
     longest = float(np.max(graph.weight, initial=0.0))
     if longest > _LONGEST or 0.0 < longest < 1.0 / _LONGEST:
         raise InputError(
-            f"The largest distance between neighbours is {longest:.3g}, but sums of its square exceed the range of "
-            "float64. Multiply all distances by one number: the shape of the result stays the same."
+            f"The largest distance between neighbours is {longest:.3g}, but sums of squared distances exceed the "
+            "range of float64. Multiply all distances by a small number; the shape of the result stays the same."
         )
 
 

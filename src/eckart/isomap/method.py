@@ -19,7 +19,7 @@ METHODS = (
             figures={
                 "n_neighbors": "Neighbours",
                 "radius": "Radius",
-                "components": "Connected pieces found",
+                "components": "Connected components",
                 "reconstruction_error": "Reconstruction error",
                 "negative_share": "Share of negative eigenvalues",
             },

@@ -47,6 +47,7 @@ from eckart.kernel_pca.result import (
 )  # fmt: skip
 from eckart.kernel_pca.rounding import kernel_error
 from eckart.result import Certificate, Decomposition, Plan
+from eckart.wording import assigned
 
 MOST_RANK = 4000
 TARGET = 0.95
@@ -170,7 +171,7 @@ def _refuse_indefinite(made: Factor, diagonal: Array) -> None:
         lowest = min(made.lowest, least)
         raise InputError(
             f"The kernel is not positive semi-definite: pivoted Cholesky found {lowest:.2g} on its diagonal. "
-            "Choose another kernel or other parameters, or solver='lanczos'."
+            f"Use another kernel, other kernel parameters, or {assigned('solver', 'lanczos')}."
         )
 
 

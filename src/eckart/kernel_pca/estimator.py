@@ -284,7 +284,10 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
 
     def _fit(self, X: Matrix) -> Matrix:
         if self.fit_inverse_transform and self.kernel == "precomputed":
-            raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel, because it contains no rows.")
+            raise ParameterError(
+                "Cannot fit_inverse_transform with a precomputed kernel, because a kernel matrix does not contain "
+                "the rows."
+            )
         data = take(self, X, reset=True)
         rows = table(open_matrix(data, stream=False))
         if self.copy_X:

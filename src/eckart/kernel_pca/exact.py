@@ -36,6 +36,7 @@ from eckart.kernel_pca.result import (
 )  # fmt: skip
 from eckart.notes import Note
 from eckart.result import Decomposition, Plan
+from eckart.wording import K, assigned, either
 
 _SMALL = {True: 512, False: 2048}
 """Up to this size all eigenvalues are computed; larger for kernels that may have negative ones."""
@@ -74,7 +75,7 @@ def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
     )  # fmt: skip
 
 
-_TILES = {True: "tiles kept in float32", False: "tiles recomputed at every pass"}
+_TILES = {True: "tiles kept in float32", False: "tiles recomputed in every pass"}
 
 
 def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> Plan:
@@ -138,7 +139,7 @@ def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> N
         raise MemoryBudgetError(
             f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), but only "
             f"{settings.memory:,} are allowed. Allow more memory, request fewer components, or approximate with "
-            "solver='cholesky'."
+            f"{assigned('solver', 'cholesky')}."
         )
 
 
@@ -154,7 +155,8 @@ def _symmetric(matrix: Array) -> tuple[Array, tuple[Note, ...]]:
         return (dense, ()) if skew == 0.0 else (_symmetric_part(dense), ())
     sentence = Note(
         "asymmetric_kernel",
-        f"The given kernel is not symmetric (by {skew / size:.1e} of its largest entry): its symmetric part was used.",
+        f"The kernel matrix is not symmetric (asymmetry: {skew / size:.1e} of its largest entry), so its symmetric "
+        "part was used.",
     )
     return _symmetric_part(dense), (sentence,)
 
@@ -258,7 +260,7 @@ def relative_width(solution: Solution) -> float:
 
 def _say_unproved(solution: Solution) -> None:
     if not solution.proved:
-        remedy = "Raise tol: rounding limits the bounds." if solution.converged else "Allow more passes, or raise tol."
+        remedy = "Rounding limits the bounds." if solution.converged else either("Allow more passes, or raise tol.", "")
         warnings.warn(
             f"The requested accuracy is not proved after {counted(solution.steps, 'pass', 'passes')} over the kernel. "
             f"{remedy}",
@@ -270,8 +272,8 @@ def _say_unproved(solution: Solution) -> None:
 def _say_undecided(k: int) -> None:
     warnings.warn(
         "The kernel may be indefinite, and the sum of its positive eigenvalues is known only between bounds, so "
-        f"{counted(k, 'component')} may be too few or too many for the requested share. Use solver='direct', or give "
-        "k.",
+        f"{counted(k, 'component')} may be too few or too many for the requested share. Use "
+        f"{assigned('solver', 'direct')}, or specify {K}.",
         AccuracyWarning,
         stacklevel=5,
     )
@@ -285,7 +287,7 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
     level = settings.significant * max(largest, -lowest)
     if -lowest > max(level, 1e-10) and (values.min() < -level or largest <= level or settings.everything):
         if found.solution.spectrum is not None:
-            share = f"their sum is {percent(found.part.negative_share, 2)} of that of the positive ones"
+            share = f"their sum is {percent(found.part.negative_share, 2)} of the sum of the positive ones"
         elif largest > 0:
             share = f"the lowest is {percent(-lowest / largest, 2)} of the largest"
         else:

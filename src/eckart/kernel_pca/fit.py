@@ -113,11 +113,11 @@ def _at_hand(opened: Opened, kernel: object) -> tuple[Matrix, tuple[Note, ...]]:
     rows = table(opened)
     if isinstance(opened.matrix.matrix, DeviceCsr):
         return rows, (
-            Note("computed_on_host", "The rows are sparse and on a GPU: their kernel was computed on the host."),
+            Note("computed_on_host", "The rows are sparse and on a GPU, so their kernel was computed on the host."),
         )
     if callable(kernel) and not is_sparse(rows) and not is_numpy(rows):
         return to_numpy(rows), (
-            Note("computed_on_host", "The kernel is a Python function of two rows: it was called on the host."),
+            Note("computed_on_host", "The kernel is a Python function of two rows, so it was called on the host."),
         )
     return rows, ()
 
@@ -155,7 +155,7 @@ def make_kernel(
         gamma = 1.0 / rows.shape[1]
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
         raise ParameterError(
-            f"gamma={gamma!r} is not a width: give a non-negative number, 'auto', 'local', 'median' or None."
+            f"gamma={gamma!r} is not valid: use a non-negative number, 'auto', 'local', 'median' or None."
         )
     return Kernel(kernel, float(gamma), float(degree), float(coef0))
 
@@ -167,7 +167,7 @@ def project(decomposition: Decomposition[KernelPCADetails], data: object) -> Arr
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
             f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
-            "Give the same columns in the same order."
+            "Use the same columns in the same order."
         )
     details = details_of(d, KernelPCADetails)
     if details.dual is None:
@@ -180,7 +180,9 @@ def project(decomposition: Decomposition[KernelPCADetails], data: object) -> Arr
         scores = _kernel_scores(d, rows)
     xp = namespace(scores)
     if not bool(xp.all(xp.isfinite(scores))):
-        raise InputError(f"Overflow in kernel {details.kernel!r}: its values are beyond float64. Scale the data.")
+        raise InputError(
+            f"Overflow in kernel {details.kernel!r}: its values exceed the range of float64. Scale the data down."
+        )
     return astype(scores, xp.float32 if dtype_name(d.values) == dtype_name(rows) == "float32" else xp.float64)
 
 
@@ -285,7 +287,7 @@ def expansion_of(d: Decomposition) -> Expansion:
     """The points with given scores as combinations of the support."""
     details = details_of(d, KernelPCADetails)
     if details.kernel == "precomputed":
-        raise InputError("A precomputed kernel contains no rows, so there is no inverse.")
+        raise InputError("A precomputed kernel does not contain the rows, so there is no inverse.")
     wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
     known: Keywords = {name: getattr(details, name) for name in wanted}
     return Expansion(kernel_of(d), **known)

@@ -127,7 +127,7 @@ def check_kernel(shape: tuple[int, int], options: KernelPCAOptions) -> KernelSet
         check_choice("kernel", options.kernel, NAMES)
     check_choice("solver", options.solver, SOLVERS)
     if k is not None and explain is not None:
-        raise ParameterError("Give k or explain, not both: each determines the number of components.")
+        raise ParameterError("Use either k or explain, not both: each determines the number of components.")
     if options.kernel == "precomputed" and shape[0] != shape[1]:
         raise InputError(f"A precomputed kernel has one row and one column per observation, but its shape is {shape}.")
     seed, random = generator(options.rng)

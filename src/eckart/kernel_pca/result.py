@@ -20,6 +20,7 @@ from eckart.kernel_pca.options import KernelSettings
 from eckart.kernel_pca.positive_part import PositivePart
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+from eckart.wording import either
 
 _LARGEST = 1e140
 """Range of kernel values whose squares and sums stay within float64, and likewise their inverses."""
@@ -42,12 +43,12 @@ def refuse_out_of_range(diagonal: Array, name: str) -> None:
 def overflow_message(name: str) -> str:
     if name == "precomputed":
         return (
-            "The values of the precomputed kernel are too large: their squares are beyond the range of float64. "
+            "The values of the precomputed kernel are too large: their squares exceed the range of float64. "
             "Multiply the kernel by a constant first, such as 1e-100."
         )
     return (
-        f"Overflow in kernel {name!r}: its values, or their squares, are beyond the range of float64, although the "
-        "data are not. Scale the data down, or choose a smaller degree or gamma."
+        f"Overflow in kernel {name!r}: its values, or their squares, exceed the range of float64, although the "
+        "data do not. Scale the data down, or choose a smaller degree or gamma."
     )
 
 
@@ -139,22 +140,24 @@ def warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSett
     if missing > settings.approximation_error:
         warnings.warn(
             f"The approximation of rank {rank} misses {percent(missing, 2)} of the trace of the kernel, but at most "
-            f"{percent(settings.approximation_error, 2)} was requested. Allow a higher max_rank or more memory. The "
+            f"{percent(settings.approximation_error, 2)} was requested. "
+            f"{either('Allow a higher max_rank or more memory.', 'Allow more with --memory.')} The "
             "certificate remains valid.",
             AccuracyWarning,
             stacklevel=4,
         )
     elif details.pivots is not None and settings.target_ratio is not None and not _proved(d):
         warnings.warn(
-            f"The requested share, {percent(settings.target_ratio, 2)}, is within the error of the approximated "
-            f"kernel, so {counted(d.k, 'component')} may be too few or too many. Lower approximation_error, or give k.",
+            f"The requested share, {percent(settings.target_ratio, 2)}, cannot be resolved within the error of the "
+            f"approximated kernel, so {counted(d.k, 'component')} may be too few or too many. "
+            f"{either('Lower approximation_error, or specify k.', 'Specify -k.')}",
             AccuracyWarning,
             stacklevel=4,
         )
     share = details.negative_share
     if share > settings.significant:
         warnings.warn(
-            f"The kernel is indefinite: its negative eigenvalues come to {percent(share, 2)} of the positive ones, so "
+            f"The kernel is indefinite: its negative eigenvalues sum to {percent(share, 2)} of the positive ones, so "
             "it is not an inner product. The components are those of its positive part.",
             DataWarning,
             stacklevel=4,

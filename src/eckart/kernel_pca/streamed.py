@@ -29,6 +29,7 @@ from eckart.kernel_pca.options import KernelSettings
 from eckart.kernel_pca.result import as_info, assembled
 from eckart.kernel_pca.rounding import COLUMNS, UNIT, Lengths, error_for, lengths_of
 from eckart.result import Decomposition, Plan
+from eckart.wording import assigned
 
 _ROUNDS = 12
 """Typical number of passes for the pivots, to estimate the time left."""
@@ -49,8 +50,8 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
     """The components of the kernel of all rows, approximated to the requested error."""
     if settings.solver not in ("auto", "cholesky") or kernel.name in ("precomputed", "function"):
         raise ParameterError(
-            "Rows that are read in blocks need solver='cholesky' (or 'auto') and a kernel "
-            "with a name. For other solvers and kernels allow more memory, so that the rows fit."
+            f"Rows that are read in blocks need {assigned('solver', 'cholesky')} (or 'auto') and a kernel given by "
+            "its name. For other solvers and kernels, allow enough memory for all rows."
         )
     run = _Run(opened, kernel, settings)
     pivots, last = run.approximation()
@@ -202,8 +203,8 @@ class _Run:
         rank, (rows, columns) = len(pivots.indices), self.matrix.shape
         coefficients = through(pivots.triangle, components)
         why = (
-            f"The rows are read in blocks, once for each round of pivots; {rank} rows represent the kernel. "
-            "Only these are kept."
+            f"The rows are read in blocks, once for each round of pivots. {rank} rows represent the kernel, and "
+            "only these are kept."
         )
         plan = Plan(
             "kernel_pca",

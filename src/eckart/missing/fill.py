@@ -24,6 +24,7 @@ from eckart.missing.variance_ratios import expected_variance_ratios
 from eckart.notes import Note
 from eckart.options import check_choice, check_count
 from eckart.result import Decomposition, Imputation, SVDDetails
+from eckart.wording import assigned
 
 How = Literal["error", "mean", "em"]
 WAYS = ("error", "mean", "em")
@@ -259,7 +260,7 @@ def _shares_note(of_filled: float, expected: float, k: int) -> Note:
     return Note(
         "imputed_variance",
         f"The {components} {percent(of_filled)} of the filled table. Imputed values lack the noise of measured values; "
-        f"allowing for it, the share is about {percent(expected)}.",
+        f"after allowing for it, the share is about {percent(expected)}.",
     )
 
 
@@ -337,8 +338,9 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     gone = np.isnan(entries.data)
     if how == "em" and gone.any():
         raise InputError(
-            f"{int(gone.sum()):,} stored values of the sparse matrix are missing; imputing them by components needs a "
-            "dense table. Use missing='mean', or convert the matrix with .toarray() if it fits into memory."
+            f"{int(gone.sum()):,} stored values of the sparse matrix are missing, and missing='em' needs a "
+            f"dense table. Use {assigned('missing', 'mean')}, or convert the matrix with .toarray() if it fits into "
+            "memory."
         )
     weights = np.ones(matrix.shape[0]) if weights is None else weights
     size = matrix.shape[1]

@@ -11,6 +11,7 @@ from eckart.engine.matrix import Opened
 from eckart.errors import InputError
 from eckart.formatting import counted, percent
 from eckart.notes import Note
+from eckart.wording import either
 
 if TYPE_CHECKING:
     from eckart.missing.fill import Filled
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 def refuse_blocks(opened: Opened) -> None:
     if not opened.matrix.resident:
         raise InputError(
-            "Missing values are imputed in memory, but this table is read in blocks. Give stream=False or more memory, "
-            "or impute the values first with eckart.fill_missing."
+            "Missing values are imputed in memory, but this table is read in blocks. "
+            f"{either('Use stream=False, allow more memory', 'Allow more memory with --memory')}, or impute the "
+            "values first with eckart.fill_missing."
         )
 
 
@@ -38,7 +40,7 @@ def refuse_columns(empty: np.ndarray, opened: Opened) -> None:
     raise InputError(
         Note(
             "empty_rows",
-            f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
+            f"Columns without any values ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
             "They cannot be imputed: leave them out.",
         )
     )
@@ -53,10 +55,14 @@ def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | 
     cells = shape[0] * shape[1]
     share = percent(count / cells, 2)
     seen = f"{count:,} of {cells:,} values ({share}) were missing, in {touched:,} of {shape[1]:,} columns"
-    notes = [Note("imputed", f"{seen}; {_way(filled)} Bounds are those of the filled table.")]
+    notes = [Note("imputed", f"{seen}; {_way(filled)} All bounds refer to the filled table.")]
     if gone is not None and (empty := int(gone.all(axis=1).sum())):
         notes.append(
-            Note("empty_rows", f"{empty} row{'s' * (empty > 1)} without a single value: filled with the column means.")
+            Note(
+                "empty_rows",
+                f"{counted(empty, 'row without any values was', 'rows without any values were')} filled with the "
+                "column means.",
+            )
         )
     if not filled.converged:
         notes.append(
@@ -75,7 +81,7 @@ def _way(filled: Filled) -> str:
             "(a filled value is off by about one standard deviation)."
         )
     components = f"{filled.k} component{'s' * (filled.k != 1)}"
-    model = f"all {components} and {percent(filled.shrink, 2)} of noise" if filled.shrink else components
+    model = f"all {components} and {percent(filled.shrink, 2)} noise" if filled.shrink else components
     sentence = f"they were filled by EM with {model}, in {counted(filled.steps, 'iteration')}."
     if filled.error is None:
         return sentence

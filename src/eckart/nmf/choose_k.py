@@ -28,13 +28,16 @@ def by_parts(table: Matrix, most: int | None, seed: int) -> tuple[int | None, st
     """The number of components that predicts held-out quarters best."""
     rows, columns = table.shape
     if rows < 8 or columns < 4:
-        return None, f"Needs at least 8 rows and 4 columns; the table has {rows} x {columns}."
+        return None, f"This rule needs at least 8 rows and 4 columns; the table has {rows} x {columns}."
     errors = parts_errors(table, min(most or _MOST, rows // 2 - 1, columns // 2 - 1), seed=seed)
     k = fewest_not_worse(errors, overlap=_HELD_OUT)
     mean = errors.mean(axis=1)
     if k == len(mean) - 1 and k > 0:
-        return None, f"The prediction of held-out quarters keeps improving up to {k} components; there may be more."
-    beyond = f", {mean[k + 1]:.4f} with {k + 1}" if k + 1 < len(mean) else ""
+        return (
+            None,
+            f"Predictions of held-out quarters keep improving up to {counted(k, 'component')}; there may be more.",
+        )
+    beyond = f"; with {k + 1} it is {mean[k + 1]:.4f}" if k + 1 < len(mean) else ""
     return (
         k,
         (

@@ -79,7 +79,9 @@ def accelerate(
         objective = problem.constant + rows.value + problem.penalties.columns.of(next_right)
         if history and objective > history[-1]:
             if refused:
-                return Outcome(*accepted, tuple(history), iteration, True, _ratio(violation, first), "no descent left")
+                return Outcome(
+                    *accepted, tuple(history), iteration, True, _ratio(violation, first), "no further descent"
+                )
             refused = True
             pace.gentler()
             old_left, old_right = next_left, next_right = accepted

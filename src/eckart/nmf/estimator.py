@@ -49,7 +49,7 @@ def _streams(estimator: Any) -> bool:
     penalties = estimator.alpha_W or (estimator.alpha_H != "same" and estimator.alpha_H)
     if loss not in (1, 2) or penalties or estimator.missing == "mask":
         raise AttributeError(
-            "partial_fit supports the losses 'frobenius' and 'kullback-leibler', without penalties and without missing "
+            "partial_fit supports the losses 'frobenius' and 'kullback-leibler', without penalties or missing "
             "entries. Fit all rows at once instead."
         )
     return True
@@ -289,8 +289,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         """
         if type(X).__module__.startswith("cupyx.") or (is_array(X) and not is_host(X)):
             raise InputError(
-                "partial_fit runs on the host, but these rows are on a GPU. Copy them first: X.cpu() "
-                "or cupy.asnumpy(X), or fit all rows at once on the GPU."
+                "partial_fit runs on the host, but these rows are on a GPU. Copy them to the host first with "
+                "X.cpu() or cupy.asnumpy(X), or fit all rows at once on the GPU."
             )
         first = not hasattr(self, "components_")
         found = self._fit(X) if first else None

@@ -12,7 +12,7 @@ METHODS = (
         takes=frozenset({"memory", "missing"}),
         streams=frozenset({"stream", "callback", "checkpoint", "executor"}),
         missing=("mask",),
-        missing_reason="NMF leaves missing values out of its loss",
+        missing_reason="NMF leaves missing values out of the loss",
         label="component ",
         device="whole",
         rank="parts",
@@ -20,10 +20,10 @@ METHODS = (
         section=ReportSection(
             title="The factorisation",
             figures={
-                "error": "Error left",
+                "error": "Remaining error",
                 "iterations": "Rounds",
                 "converged": "Converged",
-                "why": "Stopped because of",
+                "why": "Reason for stopping",
             },
             treatment="The data are non-negative and were neither centred nor scaled.",
         ),

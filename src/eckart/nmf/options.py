@@ -13,6 +13,7 @@ from eckart.errors import InputError, ParameterError
 from eckart.nmf.problem import Penalties, Penalty
 from eckart.nmf.start import FILLED
 from eckart.options import FitKeywords, Seed, check_choice, check_count, is_number
+from eckart.wording import assigned
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -137,10 +138,11 @@ def check_settings(shape: tuple[int, int], options: NMFOptions) -> Settings:
     check_choice("missing", missing, ("error", "mask"))
     if solver == "cd" and beta != 2.0:
         raise ParameterError(
-            f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {beta_loss!r}. Leave solver='auto'."
+            f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {beta_loss!r}. Use "
+            f"{assigned('solver', 'auto')}."
         )
     if solver == "cd" and missing == "mask":
-        raise ParameterError("solver='cd' is scikit-learn's and needs every entry; use solver='auto'.")
+        raise ParameterError(f"{assigned('solver', 'cd')} needs every entry. Use {assigned('solver', 'auto')}.")
     alpha_H = options.alpha_W if options.alpha_H == "same" else options.alpha_H
     _check_not_negative("tol", options.tol, None)
     _check_not_negative("alpha_W", options.alpha_W, None)
@@ -165,7 +167,7 @@ def check_settings(shape: tuple[int, int], options: NMFOptions) -> Settings:
 def _check_not_negative(name: str, value: float | str, most: float | None) -> None:
     if not is_number(value) or not 0.0 <= float(value) < np.inf or (most is not None and float(value) > most):
         allowed = "a non-negative number" if most is None else f"a number from 0 to {most:g}"
-        raise ParameterError(f"{name}={value!r} is not possible: give {allowed}.")
+        raise ParameterError(f"{name}={value!r} is not valid: use {allowed}.")
 
 
 def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str, solver: str) -> str:
@@ -179,11 +181,10 @@ def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str, 
         if k > short:
             raise ParameterError(
                 f"init = '{init}' can only be used when n_components <= min(n_samples, n_features): {k} "
-                f"components were "
-                f"requested, but there are {short} singular vectors. Use init='random'."
+                f"components were requested, but there are {short} singular vectors. Use init='random'."
             )
         if missing == "mask":
-            raise ParameterError(f"init={init!r} needs the singular vectors of a full matrix; use init='random'.")
+            raise ParameterError(f"init={init!r} needs a matrix without missing entries. Use init='random'.")
     return init
 
 

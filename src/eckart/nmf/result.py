@@ -29,6 +29,7 @@ from eckart.nmf.options import CoordinateOptions, NMFKeywords, NMFOptions, Setti
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.result import Decomposition, Plan, SolveInfo, details_of
+from eckart.wording import ITERATIONS
 
 
 def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDetails]:
@@ -51,7 +52,7 @@ def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDe
     result = factorise(data, options)[0] if blocks is None else factorise_blocks(blocks, options)
     if not result.details.converged and options.tol > 0.0:
         warnings.warn(
-            f"All {options.max_iter} iterations were used before the tolerance was reached. Allow more with max_iter.",
+            f"The tolerance was not reached within {options.max_iter} iterations. Allow more with {ITERATIONS}.",
             AccuracyWarning,
             stacklevel=4,
         )
@@ -89,7 +90,7 @@ def coordinates(data: object, H: Array, options: CoordinateOptions) -> Array:
     if table.matrix.shape[1] != columns:
         raise InputError(
             f"The data have {table.matrix.shape[1]} columns, but the model has {columns}. "
-            "Give the same columns in the same order."
+            "Use the same columns in the same order."
         )
     settings = Settings(**vars(options), k=k, init="random", n_runs=1)
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):

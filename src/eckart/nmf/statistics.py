@@ -93,7 +93,7 @@ def check_squares(squares: float, *, zeros: bool) -> None:
     if not zeros and not _LEAST_SQUARES < squares < 1.0 / _LEAST_SQUARES:
         raise InputError(
             "NMF in blocks sums the squares of the data, which are "
-            f"{'below' if squares <= _LEAST_SQUARES else 'beyond'} the range of float64. Multiply the data by a "
+            f"{'below' if squares <= _LEAST_SQUARES else 'above'} the range of float64. Multiply the data by a "
             "constant first, or fit all rows in memory."
         )
 

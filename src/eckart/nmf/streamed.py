@@ -29,6 +29,7 @@ from eckart.nmf.start import FILLED, from_singular_vectors, random_start
 from eckart.nmf.statistics import SufficientStatistics, check_squares, derivatives_of_table, squares_of
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.result import Certificate
+from eckart.wording import assigned
 
 _SWEEPS = 20
 _EXTRAPOLATION = 0.5
@@ -256,8 +257,9 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: f
 def _refuse(settings: Settings) -> None:
     if settings.missing == "mask" or settings.beta not in (1.0, 2.0) or settings.solver != "auto":
         raise ParameterError(
-            "Rows that are read in blocks are factorised with solver='auto', beta_loss='frobenius' or "
-            "'kullback-leibler' and missing='error'. For other settings allow more memory, so that the table fits."
+            f"NMF of rows that are read in blocks needs {assigned('solver', 'auto')}, the loss 'frobenius' or "
+            f"'kullback-leibler' and {assigned('missing', 'error')}. For other settings, allow enough memory for "
+            "the whole table."
         )
 
 

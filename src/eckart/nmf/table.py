@@ -103,7 +103,8 @@ class NonnegativeTable:
         if not is_host(self.prototype):
             raise InputError(
                 "On a GPU, NMF supports the squared error with every solver, and the Kullback-Leibler divergence with "
-                "solver='auto'. Other settings need the data on the host. Move them first: X.cpu() or cupy.asnumpy(X)."
+                "solver='auto'. Other settings need the data on the host. Copy them first with X.cpu() or "
+                "cupy.asnumpy(X)."
             )
         return replace(self, matrix=to_numpy(self.matrix)) if self.dense else self
 
@@ -133,7 +134,7 @@ def open_nonnegative(data: object, *, missing: str) -> NonnegativeTable:
     inside = isinstance(opened.matrix, RowBlocks)
     if not inside:
         raise InputError(
-            "NMF needs a table in the memory of this machine. Load the rows first, or "
+            "NMF needs the table in the memory of this machine. Load the rows first, or "
             "pass them block by block to eckart.NMF(...).partial_fit."
         )
     matrix, exponent = opened.matrix.matrix, opened.exponent + opened.exponent % 2

@@ -179,7 +179,9 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         rows, columns = opened.matrix.shape
         weights = check_weights(take_weights(sample_weight), rows)
         if weights is not None and not opened.matrix.resident:
-            raise InputError("sample_weight needs a batch in memory, but this one is read from a file. Read it first.")
+            raise InputError(
+                "sample_weight needs a batch in memory, but this one is read from a file. Load it into memory first."
+            )
         seen = rows if weights is None else float(weights.sum())
         seen = seen if before is None else seen + before.scatter.count
         self._keep(_running(opened, self._count(seen, columns), before, weights))
@@ -301,7 +303,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
             raise ParameterError(
                 f"n_components={wanted} must be less than or equal to the number of samples seen, which is "
                 f"{seen:g} with "
-                "this batch. Give a larger first batch."
+                "this batch. Use a larger first batch."
             )
         return int(wanted)
 

@@ -128,7 +128,7 @@ def _invertible(d: Decomposition, noise: float) -> tuple[Array, float]:
         raise InputError(
             f"The model has directions without variance ({d.k} components of {d.columns} columns), so its "
             f"covariance has no "
-            "inverse and its density is not defined. Give data that vary, and whose squares are in range."
+            "inverse and its density is not defined. Use data that vary and whose squares do not overflow or underflow."
         )
     if least < floor:
         warnings.warn(

@@ -194,7 +194,7 @@ def _warn_if_not_proved(d: Decomposition) -> None:
     if c is not None and not c.proved and not d.notes:
         warnings.warn(
             f"The requested accuracy is not proved: {c.summary} Rounding in the batches limits the bounds. Scale "
-            "columns of very different size, or fit all rows at once.",
+            "columns of very different magnitude, or fit all rows at once.",
             AccuracyWarning,
             stacklevel=4,
         )
@@ -205,7 +205,7 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     held = scatter.gram if scatter.gram is not None else scatter.factor
     assert held is not None
     if scatter.gram is not None:
-        why = f"The {columns} x {columns} matrix of cross-products was accumulated batch by batch, exactly."
+        why = f"The exact {columns} x {columns} matrix of cross-products was accumulated batch by batch."
     elif scatter.exact:
         why = "Fewer rows than columns were seen, and all of them are kept."
     else:
@@ -220,6 +220,7 @@ def _note(scatter: Scatter) -> Note:
     assert scatter.factor is not None
     return Note(
         "variance_dropped",
-        f"Not exact: {scatter.mean.shape[0]:,} columns are too many to keep all cross-products of the batches, and "
+        f"The result is not exact: {scatter.mean.shape[0]:,} columns are too many to keep all cross-products of the "
+        "batches, and "
         f"{scatter.lost / (scatter.total or 1.0):.3g} of the variance was dropped; the bounds allow for it.",
     )

@@ -16,16 +16,29 @@ from eckart.rank.evidence import Evidence
 
 def by_bicross(e: Evidence) -> tuple[int | None, str]:
     if e.rows < 8 or e.columns < 4:
-        return None, f"Needs at least 8 rows and 4 columns; the table has {e.rows} x {e.columns}."
+        return None, f"This rule needs at least 8 rows and 4 columns; the table has {e.rows} x {e.columns}."
     errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
     k = int(np.argmin(errors))
     if k == len(errors) - 1:
-        return None, f"Can detect at most {k - 1} components in a quarter of the table; there may be more."
+        return None, _too_small(k - 1)
     if (more := e.falls_beyond(k)) is not None:
-        return None, f"The values fall steeply after {more}; a quarter of the table shows at most {len(errors) - 2}."
-    beyond = f", {errors[k + 1]:.4f} with {k + 1}" if k + 1 < len(errors) else ""
+        return (
+            None,
+            (
+                f"The values fall steeply after component {more}, but a quarter of the table can show at most "
+                f"{len(errors) - 2}."
+            ),
+        )
+    beyond = f"; with {k + 1} it is {errors[k + 1]:.4f}" if k + 1 < len(errors) else ""
     best = counted(k, "component")
-    return k, f"Held-out quarters are predicted best with {best}: relative error {errors[k]:.4f}{beyond}."
+    return k, f"Held-out quarters are predicted best with {best}: the relative error is {errors[k]:.4f}{beyond}."
+
+
+def _too_small(most: int) -> str:
+    """Why a table in which a quarter shows at most this many components gives no answer."""
+    if most < 1:
+        return "A quarter of the table is too small to show how many components there are."
+    return f"A quarter of the table can show at most {counted(most, 'component')}; there may be more."
 
 
 def bicross_errors(table: Matrix, most: int, *, center: bool, rng: np.random.Generator, repeats: int = 1) -> np.ndarray:

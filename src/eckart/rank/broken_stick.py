@@ -27,7 +27,7 @@ def by_broken_stick(e: Evidence) -> tuple[int | None, str]:
     above = e.ratios > expected
     k = len(above) if above.all() else int(np.argmin(above))
     if k == len(e.ratios) < e.short:
-        return None, f"All {k} known components are above the broken stick; there may be more."
+        return None, f"All {k} known components exceed the broken stick; there may be more."
     if k == len(e.ratios):
-        return k, f"All {k} components are above the broken stick."
+        return k, f"All {k} components exceed the broken stick."
     return k, f"Component {k + 1} explains {percent(e.ratios[k])}; the broken stick expects {percent(expected[k])}."

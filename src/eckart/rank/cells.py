@@ -27,9 +27,9 @@ _PATIENCE = 12
 
 def by_cells(e: Evidence) -> tuple[int | None, str]:
     if e.sparse and e.rows * e.columns > _CELLS:
-        return None, "Hides single entries of a dense table; for large sparse data see bi-cross-validation."
+        return None, "This rule hides single entries of a dense table. For large sparse data, see bi-cross-validation."
     if not e.center:
-        return None, "Needs a centred table: predictions of hidden entries start from the means."
+        return None, "This rule needs a centred table, because predictions of hidden entries start from the means."
     rng, table = e.rng(4), e.centred.astype(np.float64)
     sample = ""
     if table.size > _CELLS:
@@ -38,14 +38,20 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
         sample = f" (on {kept:,} rows drawn at random)"
     most = min(e.most, min(table.shape) - 2, _MOST)
     if most < 1:
-        return None, f"Needs at least 3 rows and 3 columns; the table has {e.rows} x {e.columns}."
+        return None, f"This rule needs at least 3 rows and 3 columns; the table has {e.rows} x {e.columns}."
     errors = cell_errors(table, most, rng)
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
     if (more := e.falls_beyond(k)) is not None:
-        return None, f"Predictions do not improve beyond {k} components, although the values drop sharply after {more}."
+        return (
+            None,
+            (
+                f"Predictions do not improve beyond {counted(k, 'component')}, although the values drop sharply after "
+                f"component {more}."
+            ),
+        )
     if k == most:
-        return None, f"The prediction of hidden entries keeps improving up to {k} components; there may be more."
-    beyond = f", {mean[k + 1]:.3f} with {k + 1}" if k + 1 < len(mean) else ""
+        return None, f"Predictions of hidden entries keep improving up to {counted(k, 'component')}; there may be more."
+    beyond = f"; with {k + 1} the error is {mean[k + 1]:.3f}" if k + 1 < len(mean) else ""
     return (
         k,
         (

@@ -85,13 +85,13 @@ class _Answers:
 
     @property
     def few(self) -> str:
-        return f"{max(self.left, 0) or 'no'} direction{'s' * (self.left > 1)} left"
+        return f"{max(self.left, 0) or 'no'} remaining direction{'s' * (self.left != 1)}"
 
 
 def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     """How certain `choice.k` is, given the tests for independent noise and `gap`."""
     if choice.k is None:
-        return Certainty(None, None, "No rule could answer.")
+        return Certainty(None, None, "No rule gave an answer.")
     answers = _Answers(choice.k, choice.tested, choice.apart, 0)
     answers = replace(answers, left=e.short - answers.highest)
     for doubt in (_untested, _related_columns, _open_ended, _masked, _correlated_neighbours):
@@ -121,9 +121,9 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     if answers.tests or (answers.left >= ENOUGH and agree):
         return None
     if choice.horn is not None:
-        reason = "All components that can be tested are above independent noise: the table has no visible noise."
+        reason = "All components that can be tested exceed independent noise, so the table shows no noise."
     else:
-        reason = f"With {'only ' * (answers.left > 0)}{answers.few}, every test against independent noise abstains."
+        reason = f"With {'only ' * (answers.left > 0)}{answers.few}, no test against independent noise gives an answer."
     return Certainty(min([answers.lowest, *voted]), None, reason)
 
 
@@ -148,7 +148,8 @@ def _masked(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | N
     more = _break_beyond(choice, e, answers.k)
     if not more:
         return None
-    reason = (f"The first {more} eigenvalues are farther from the others than in independent noise: {more} "
+    reason = (f"{'The first eigenvalue stands' if more == 1 else f'The first {more} eigenvalues stand'} farther "
+              "apart from the others than in independent noise: either "
               "components of similar size mask each other in the tests, or the noise is correlated.")  # fmt: skip
     return Certainty(_beyond_correlated(e, answers.lowest), max(answers.highest, more), reason)
 
@@ -186,8 +187,8 @@ def _like_correlated_noise(e: Evidence, answers: _Answers) -> Certainty | None:
     k, lowest = answers.k, _beyond_correlated(e, answers.lowest)
     if lowest >= k:
         return None
-    reason = (f"Component {k} explains {_ratio(e, k):.3g} times as much as the next; correlated noise in so few "
-              f"columns can reach {_correlated_ratio(e, k):.3g} times.")  # fmt: skip
+    reason = (f"Component {k} explains {_ratio(e, k):.3g} times as much as the next, but correlated noise in so few "
+              f"columns can reach a factor of {_correlated_ratio(e, k):.3g}.")  # fmt: skip
     return Certainty(lowest, answers.highest, reason)
 
 
@@ -200,7 +201,7 @@ def _most_directions(e: Evidence, answers: _Answers) -> Certainty | None:
     real = max(int(np.count_nonzero(e.ratios[: e.short] > _ROUNDING)), 1)
     varying = e if real == e.short else replace(e, columns=real)
     lowest = min(_beyond_correlated(varying, min(k, real - 1)), varying.short // 2)
-    reason = f"{k} of {e.short} directions would be components: the others are too few to show the noise."
+    reason = f"{k} of {e.short} directions would be components, so too few remain to estimate the noise."
     return Certainty(lowest, answers.highest, reason)
 
 
@@ -214,7 +215,7 @@ def _undetected(e: Evidence, answers: _Answers) -> Certainty | None:
     if _STRONG * usual / (1.0 + (_STRONG - 1.0) * usual) > limit:
         return None
     reason = (f"In a table this small, another component would have to explain {percent(limit, 0)} of the residual to "
-              "exceed noise: the tests may miss even a strong one.")  # fmt: skip
+              "stand out from noise, so the tests may miss even a strong one.")  # fmt: skip
     return Certainty(_beyond_correlated(e, answers.lowest), answers.highest + 1, reason)
 
 
@@ -224,7 +225,7 @@ def _single_rows(e: Evidence, k: int) -> Certainty | None:
     single = [i for i, share in enumerate(shares) if share > _ALMOST_ONE]
     if not single:
         return None
-    reason = (f"Component {single[0] + 1} is almost a single row ({percent(shares[single[0]], 0)}), "
+    reason = (f"Component {single[0] + 1} consists almost entirely of one row ({percent(shares[single[0]], 0)}), "
               "which may be an outlier.")  # fmt: skip
     return Certainty(k - len(single), k, reason)
 
@@ -234,7 +235,7 @@ def _single_columns(e: Evidence, k: int) -> Certainty:
     if not single:
         return Certainty(k, k)
     share = percent(float(np.max(e.right[:, single[0]] ** 2)), 0)
-    reason = (f"Component {single[0] + 1} is almost a single column ({share}), "
+    reason = (f"Component {single[0] + 1} consists almost entirely of one column ({share}), "
               "whose noise cannot be distinguished from a component.")  # fmt: skip
     return Certainty(k - len(single), k, reason)
 
@@ -247,9 +248,13 @@ def _wide_spectrum(choice: RankChoice, e: Evidence, answers: _Answers) -> Certai
         return None
     if not spectrum_may_be_wide(e.remainder(k), e.rng(8)):
         return None
-    apart = f"Only {gap} component{'s' * (gap != 1)} clearly stand{'s' * (gap == 1)} apart"
+    apart = (
+        f"Only {counted(gap, 'component clearly stands', 'components clearly stand')} apart"
+        if gap
+        else "No component clearly stands apart"
+    )
     reason = (f"{apart}, and the eigenvalues of the residual spread wider "
-              "than in most independent noise: the others may be correlated noise.")  # fmt: skip
+              "than in most independent noise, so the others may be correlated noise.")  # fmt: skip
     return Certainty(gap, k, reason)
 
 
@@ -287,9 +292,9 @@ def _neighbour_limit(e: Evidence) -> float:
 
 
 def _listed(numbers: list[int]) -> str:
-    """'1 component', '1 and 2 components'."""
+    """'1 component', '1 or 2 components'."""
     found = sorted(set(numbers))
-    return f"{' and '.join(str(number) for number in found)} component{'' if found == [1] else 's'}"
+    return f"{' or '.join(str(number) for number in found)} component{'' if found == [1] else 's'}"
 
 
 def _ratio(e: Evidence, k: int) -> float:

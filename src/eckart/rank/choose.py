@@ -40,6 +40,7 @@ from eckart.rank.variance import by_energy, by_linear_energy, by_variance
 from eckart.rank.verdict import RankChoice
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
+from eckart.wording import assigned
 
 _SHOWN = 40
 Answer = tuple[int | None, str]
@@ -64,60 +65,59 @@ RULES: dict[str, Rule] = {
     "variance": Rule(
         "Share of variance",
         by_variance,
-        "Nothing: it describes the data and does not consider noise.",
+        "nothing; it describes the data and ignores noise.",
         counts=False,
         spectrum=True,
     ),
-    "energy": Rule("Energy", by_energy, "Nothing: it describes the data.", counts=False, spectrum=True),
+    "energy": Rule("Energy", by_energy, "nothing; it only describes the data.", counts=False, spectrum=True),
     "linear_energy": Rule(
-        "Energy, not squared",
+        "Energy (not squared)",
         by_linear_energy,
-        "Nothing: it describes the data (lecture notes).",
+        "nothing; it only describes the data, as some lecture notes do.",
         counts=False,
         spectrum=True,
     ),
-    "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
+    "elbow": Rule("Elbow (Kneedle)", by_elbow, "that the scree plot falls steeply and then flattens.", counts=False),
     "kaiser": Rule(
-        "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
+        "Kaiser", by_average, "many more rows than columns; otherwise it keeps too many.", counts=False, spectrum=True
     ),
-    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance split at random; keeps few.", counts=False),
+    "broken_stick": Rule(
+        "Broken stick", by_broken_stick, "that the variance is split at random; it keeps few components.", counts=False
+    ),
     "permutation": Rule(
-        "Parallel analysis (permutations)",
-        by_permutation,
-        "Independent noise with equal variance within a column.",
-        data=True,
+        "Parallel analysis (permutations)", by_permutation, "independent noise, equal within each column.", data=True
     ),
     "sign_flip": Rule(
         "Parallel analysis (sign flips)",
         by_sign_flips,
-        "Independent noise; its variance may differ by entry.",
+        "independent noise, whose variance may differ from entry to entry.",
         data=True,
     ),
     "deterministic": Rule(
-        "Parallel analysis (deterministic)", by_edge, "Independent noise; columns may differ in variance."
+        "Parallel analysis (deterministic)", by_edge, "independent noise, whose variance may differ between columns."
     ),
-    "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given standard deviation."),
+    "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "white noise with the given standard deviation."),
     "unknown_noise": Rule(
-        "Gavish-Donoho", by_unknown_noise, "White noise of equal variance; few components.", spectrum=True
+        "Gavish-Donoho", by_unknown_noise, "white noise of equal variance, and few components.", spectrum=True
     ),
     "screenot": Rule(
-        "ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few components.", spectrum=True
+        "ScreeNOT", by_screenot, "noise of any covariance with a smooth edge, and few components.", spectrum=True
     ),
-    "gap": Rule("Gap", by_gap, "Noise of any smooth covariance; components that are clearly larger."),
+    "gap": Rule("Gap", by_gap, "noise with any smooth covariance, and components that are clearly larger."),
     "minka": Rule(
         "Minka",
         by_evidence,
-        "Gaussian data, equal noise in all columns; rows >= columns.",
-        no_vote="No vote: it never returns 0, and it counts unequal noise as components.",
+        "Gaussian data with equal noise in all columns, and at least as many rows as columns.",
+        no_vote="This rule has no vote, because it never returns 0 and counts unequal noise as components.",
     ),
-    "bicross": Rule("Bi-cross-validation", by_bicross, "Independent noise; predicts held-out blocks.", data=True),
-    "cells": Rule("Cross-validation by cells", by_cells, "Independent noise; predicts held-out cells.", data=True),
+    "bicross": Rule("Bi-cross-validation", by_bicross, "independent noise; it predicts held-out blocks.", data=True),
+    "cells": Rule("Cross-validation by cells", by_cells, "independent noise; it predicts held-out cells.", data=True),
     "stability": Rule(
         "Stability",
         by_stability,
-        "Independent rows, enough of them for two halves.",
+        "independent rows, and enough of them to compare two halves.",
         data=True,
-        no_vote="No vote: directions of unequal or correlated noise are stable too.",
+        no_vote="This rule has no vote, because directions of unequal or correlated noise are stable too.",
     ),
 }
 """Name -> rule, in the order of the table."""
@@ -246,7 +246,8 @@ def choose_rank(
                 *notes,
                 Note(
                     "cur_by_svd",
-                    "CUR of rank k is at best as good as the SVD of rank k, whose singular values are used.",
+                    "A CUR decomposition of rank k is at best as good as the SVD of rank k, so the rules use the "
+                    "singular values.",
                 ),
             )
         return _answers(names, evidence, method, notes, noise_evidence)
@@ -266,11 +267,11 @@ def _method_with_rules(name: str) -> Method:
     method = get_method(name)
     if method.rank == "decomposition":
         raise ParameterError(
-            f"The components of {name!r} depend on its kernel or neighbours: decompose first, then pass "
-            f"the decomposition."
+            f"The components of {name!r} depend on the kernel or the neighbours. Decompose first, then pass the "
+            "decomposition."
         )
     if method.rank == "none":
-        raise ParameterError(f"No rule applies to {name!r}: choose the number of components yourself.")
+        raise ParameterError(f"No rule applies to {name!r}. Choose the number of components yourself.")
     return method
 
 
@@ -290,7 +291,8 @@ def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) 
     method = method_of(d)
     if method.rank == "parts" or (method.rank == "spectrum" and not method.orthogonal):
         raise ParameterError(
-            f"A decomposition by {d.method!r} has no components beyond its k: pass the data, with method={d.method!r}."
+            f"A decomposition by {d.method!r} has no components beyond its k. Pass the data instead, with "
+            f"method={d.method!r}."
         )
     if method.rank != "spectrum":
         names = [name for name in names if name in SPECTRAL]
@@ -307,7 +309,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     rows, columns = opened.matrix.shape
     rule = RULES["bicross"]
     if not opened.matrix.resident:
-        k, reason = None, "Needs the table in memory, but this one is read in blocks."
+        k, reason = None, "This rule needs the table in memory, but it is read in blocks."
     else:
         matrix = opened.matrix.matrix
         with one_blas_thread() if rows * columns <= SMALL else nullcontext():
@@ -347,9 +349,9 @@ def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:
     if not float(e.ratios.sum()):
         return 0, "There is no variance."
     if rule.data and e.opened is None:
-        return None, "Needs the data; a decomposition does not contain the rows."
+        return None, "This rule needs the data, and a decomposition does not contain the rows."
     if rule.data and e.opened is not None and not e.opened.matrix.resident:
-        return None, "Needs the table in memory, but this one is read in blocks."
+        return None, "This rule needs the table in memory, but it is read in blocks."
     k, reason = rule.ask(e)
     if e.known is not None and rule.spectrum and k is not None:
         reason += f" (Values after the first {e.known} are estimated.)"
@@ -380,7 +382,7 @@ def _options(
     explain: float, noise: float | None, level: float, repeats: int | None, most: int | None, rng: int | None
 ) -> Options:
     if noise is not None and not (is_number(noise) and 0.0 < float(noise) < float("inf")):
-        raise ParameterError(f"noise={noise!r} is not a standard deviation: give a number above 0.")
+        raise ParameterError(f"{assigned('noise', noise)} is not a standard deviation: use a number above 0.")
     for name, count in (("repeats", repeats), ("most", most)):
         if count is not None:
             check_count(name, count, None)
@@ -391,5 +393,5 @@ def _seed(rng: int | None) -> int:
     if rng is None:
         return 0
     if not is_number(rng) or int(rng) != rng or rng < 0:
-        raise ParameterError(f"rng={rng!r} is not a seed: give a non-negative integer.")
+        raise ParameterError(f"rng={rng!r} is not a seed: use a non-negative integer.")
     return int(rng)

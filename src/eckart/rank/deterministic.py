@@ -48,10 +48,16 @@ def _last_above(e: Evidence, edges: np.ndarray, columns: list[np.ndarray], quant
 def by_edge(e: Evidence) -> tuple[int | None, str]:
     """Components above the edge of noise, with the column variances that earlier components leave."""
     if e.column_ratios is None:
-        return None, "Needs the variance of each column: the data, or a decomposition with all components."
+        return (
+            None,
+            "This rule needs the variance of each column, so it needs the data or a decomposition with all components.",
+        )
     quantile = tracy_widom(e.options.level)
     if e.short < _FEWEST:
-        return None, f"Needs at least {_FEWEST} components to estimate the edge of the noise; there are {e.short}."
+        return (
+            None,
+            f"This rule needs at least {_FEWEST} components to estimate the edge of the noise; there are {e.short}.",
+        )
     left = e.column_ratios.copy()
     count = min(len(e.ratios), e.right.shape[1], e.short - 1, 2 * e.most + 1)
     edges, columns = np.zeros(count), []
@@ -61,7 +67,7 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         left = np.maximum(left - e.ratios[k] * e.right[:, k] ** 2, 0.0)
     k = _last_above(e, edges, columns, quantile)
     if k == count:
-        return None, f"All {count} known components are above the edge of the noise; there may be more."
+        return None, f"All {count} known components exceed the edge of the noise; there may be more."
     if (more := e.falls_beyond(k)) is not None and not _is_one_entry(e, more - 1):
         return None, f"{more} components of similar size mask each other: they dominate the variances of the columns."
     reached = f"a component of pure noise can reach {percent(edges[k])}"

@@ -30,17 +30,23 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
     """The last component that stands apart from the next, or from noise with smooth correlations."""
     known = min(e.short, len(e.ratios))
     if known < _FEWEST:
-        return None, f"Needs at least {_FEWEST} components to compare neighbours; {known} are known."
+        return None, f"This rule needs at least {_FEWEST} components to compare neighbours; only {known} are known."
     most = e.options.most or e.short
     ratios = e.ratios[:-1] / np.maximum(e.ratios[1:], 1e-300)
     for k in e.falls(_RATIO)[::-1].tolist():
         smooth = _FACTOR * _RANGE ** (1.0 / max(e.short - k, 1))
         limit = max(_RATIO, smooth, white_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level))
         if k > most:
-            return None, f"Component {k} of at most {most} is clearly larger than the next; there may be more."
+            return (
+                None,
+                (
+                    f"Component {k} is clearly larger than the next, but at most {most} were to be considered; there "
+                    "may be more."
+                ),
+            )
         if ratios[k - 1] > limit:
             apart = f"Component {k} explains {ratios[k - 1]:.3g} times as much as the next"
-            return k, f"{apart}; in noise it would be at most {limit:.3g} times."
+            return k, f"{apart}; in noise, this ratio would be at most {limit:.3g}."
     if above := above_smooth_noise(e, min(most, e.short)):
         return above, (
             f"{counted(above, 'component explains', 'components explain')} more than noise with a correlation of 0.5 "

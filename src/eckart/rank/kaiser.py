@@ -12,7 +12,7 @@ def by_average(e: Evidence) -> tuple[int | None, str]:
     average = 1.0 / e.columns
     k = int((e.ratios > average * (1.0 + 1e-12)).sum())
     if k == len(e.ratios) < e.short:
-        return None, f"All {k} known components are above the average of {percent(average)}; there may be more."
+        return None, f"All {k} known components exceed the average share of {percent(average)}; there may be more."
     what = (
         "an eigenvalue of the correlation matrix above 1"
         if e.scale

@@ -78,14 +78,14 @@ def _log_hessian(spectrum: np.ndarray, tail: np.ndarray) -> np.ndarray:
 def by_evidence(e: Evidence) -> tuple[int | None, str]:
     """The rank of the largest evidence, for tables with at least as many rows as columns."""
     if e.rows < e.columns:
-        return None, f"Needs at least as many rows as columns; the table has {e.rows:,} x {e.columns:,}."
+        return None, f"This rule needs at least as many rows as columns; the table has {e.rows:,} x {e.columns:,}."
     if not e.whole or e.known is not None:
-        return None, f"Needs all {e.short:,} variances, but only the leading ones are known."
+        return None, f"This rule needs all {e.short:,} variances, but only the leading ones are known."
     ratios = np.concatenate([e.ratios, np.zeros(e.columns - len(e.ratios))])
     if len(ratios) < 2:
-        return None, "Needs at least two columns."
+        return None, "This rule needs at least two columns."
     evidence = log_evidence(ratios / float(ratios[0]), e.rows)
     k = int(np.argmax(evidence)) + 1
     others = np.delete(evidence, k - 1)
     margin = float(evidence[k - 1] - others.max()) if others.size else float("inf")
-    return k, f"The log evidence is largest with {counted(k, 'component')}, by {margin:.3g}."
+    return k, f"The log evidence is largest with {counted(k, 'component')}, by a margin of {margin:.3g}."

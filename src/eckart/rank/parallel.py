@@ -74,9 +74,9 @@ def _without_deflation(e: Evidence) -> tuple[int | None, str]:
     limits = (drawn.mean(axis=0) + units * drawn.std(axis=0, ddof=1 if repeats > 1 else 0)) / e.unit
     above = e.ratios[:most] > limits
     if above.all():
-        return None, f"All {most} components tested are above those of {repeats} shuffled tables; there may be more."
+        return None, f"All {most} components tested exceed those of {repeats} shuffled tables; there may be more."
     k = int(np.argmin(above))
     return k, (
         f"Component {k + 1} explains {percent(e.ratios[k])}, and in shuffled tables at most {percent(limits[k])}. "
-        "The table is too large to remove components from it, so weaker ones may be hidden."
+        "The table is too large to remove components from it, so weaker components may be hidden."
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.arrays import to_numpy
 from eckart.engine.matrix import Opened, as_given
+from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
 from eckart.notes import Note
 
@@ -49,10 +50,14 @@ def _notes(constant: int, copied: int, *, center: bool) -> tuple[Note, ...]:
     notes = []
     if constant:
         kind = "constant" if center else "zero"
-        notes.append(Note("constant_columns", f"No rule counts {kind} columns ({constant})."))
+        notes.append(Note("constant_columns", f"The rules ignore {counted(constant, f'{kind} column')}."))
     if copied:
         notes.append(
-            Note("copied_columns", f"Rules about noise leave out columns that are multiples of another ({copied}).")
+            Note(
+                "copied_columns",
+                "Rules about noise ignore "
+                f"{counted(copied, 'column that is a multiple', 'columns that are multiples')} of another.",
+            )
         )
     return tuple(notes)
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.engine.backends.symmetric import leading_values
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 from eckart.rank.noise import is_white
 from eckart.rank.remainder import Remainder, cross_products
@@ -63,18 +64,20 @@ class Step:
 def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: str) -> tuple[int | None, str]:
     """(the number of components, the last step in words)."""
     if e.short < 3:
-        return None, f"Needs at least 4 rows and 3 columns; the table has {e.rows} x {e.columns}."
+        return None, f"This rule needs at least 4 rows and 3 columns; the table has {e.rows} x {e.columns}."
     # Shares can be compared only if at least two components are left.
     last = min(e.most, e.short - 1)
     test = _Test(e, destroy, rng)
     for k, step in test.steps(test.together(), last):
         if not step.above:
+            removed = counted(k, "component")
+            next_one = f"After removing {removed}, the next explains" if k else "The first component explains"
+            of_residual = " of the residual" if k else ""
             return k, (
-                f"After removing {k} component{'' if k == 1 else 's'}, the next explains "
-                f"{percent(step.ratio)}; in {100 * e.options.level:.0f} % of {what} it explains at most "
-                f"{percent(step.limit)}."
+                f"{next_one} {percent(step.ratio)}{of_residual}; in {100 * e.options.level:.0f} % of {what} it "
+                f"explains at most {percent(step.limit)}."
             )
-    return None, f"All {last} components that can be tested are above those of {what}; there may be more."
+    return None, f"All {last} components that can be tested exceed those of {what}; there may be more."
 
 
 class _Test:

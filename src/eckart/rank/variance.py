@@ -19,19 +19,27 @@ def by_variance(e: Evidence) -> tuple[int | None, str]:
 def by_energy(e: Evidence) -> tuple[int | None, str]:
     """Energy, the sum of squared singular values."""
     k, reason = _fewest(e, "energy (squared singular values)")
-    return k, f"{reason} The same as the share of variance, because the means are subtracted." if e.center else reason
+    return (
+        k,
+        f"{reason} This is the same as the share of variance, because the column means are subtracted."
+        if e.center
+        else reason,
+    )
 
 
 def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     """The rule of some lecture notes, with singular values that are not squared."""
     if not e.whole:
-        return None, f"Needs the sum of all {e.short:,} singular values, but only {len(e.ratios):,} are known."
+        return (
+            None,
+            f"This rule needs the sum of all {e.short:,} singular values, but only {len(e.ratios):,} are known.",
+        )
     roots = np.sqrt(e.ratios)
     held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)
     k = count_for(held, e.options.explain)
     components = counted(k, "component explains", "components explain")
     wanted = percent(e.options.explain, 0)
-    return k, f"{components} {percent(held[k - 1])} of the sum of the singular values; {wanted} is requested."
+    return k, f"{components} {percent(held[k - 1])} of the sum of the singular values; the target is {wanted}."
 
 
 def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
@@ -40,11 +48,14 @@ def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
     if not held.size or held[-1] <= 0.0:
         return 0, "There is no variance."
     if held[-1] < explain * (1.0 - 1e-12) and not e.whole:
-        return None, f"More than the {len(held)} known components, which explain {percent(held[-1])} of the {what}."
+        return (
+            None,
+            f"More than the {len(held)} known components are needed: these explain {percent(held[-1])} of the {what}.",
+        )
     k = count_for(held, explain)
-    before = f", {k - 1} explain{'s' * (k == 2)} {percent(held[k - 2])}" if k > 1 else ""
+    before = f", and {k - 1} explain{'s' * (k == 2)} {percent(held[k - 2])}" if k > 1 else ""
     components = counted(k, "component explains", "components explain")
-    return k, f"{components} {percent(held[k - 1])} of the {what}{before}; {percent(explain, 0)} is requested."
+    return k, f"{components} {percent(held[k - 1])} of the {what}{before}; the target is {percent(explain, 0)}."
 
 
 def count_for(held: np.ndarray, explain: float) -> int:

@@ -38,13 +38,13 @@ SPECTRAL_TESTS = ("deterministic",)
 """The test that replaces them if only the singular values are known."""
 ANY_NOISE = ("gap",)
 """The rule for noise of any covariance."""
-DECORRELATED = "Parallel analysis (sign flips), without the correlation of neighbouring columns"
+DECORRELATED = "Parallel analysis (sign flips), with the correlation of neighbouring columns removed"
 """The rule that decides if that correlation was removed."""
 RELATED = "Parallel analysis (Horn)"
 """The rule that decides if columns are related in more ways than components and independent noise describe."""
 EQUALISED = "Parallel analysis (sign flips), with the noise scaled to equal variance"
 """The rule that decides if the noise has unequal variances."""
-DROP = "The largest drop of the eigenvalues in the range"
+DROP = "Largest eigenvalue drop in the range"
 """The rule that decides if a small table leaves a range of numbers, and one of them has a clearly larger drop."""
 ENOUGH = 12
 """Number of remaining directions that is enough to show the covariance of the noise."""
@@ -248,7 +248,7 @@ class RankChoice:
         if k is None:
             return "No rule could determine the number of components."
         components = f"{k} component{'' if k == 1 else 's'}"
-        agreement = self._agreement(k, f"say{{s}} {components}" if by == "vote" else "agree{s}", only=by != "vote")
+        agreement = self._agreement(k, f"find{{s}} {components}" if by == "vote" else "agree{s}", only=by != "vote")
         if by != "vote":
             because = ", because neighbouring columns are correlated" if by in ANY_NOISE and self.correlated else ""
             agreement = f"{self._title(by)} finds {components}{because}. {agreement}"
@@ -273,8 +273,8 @@ class RankChoice:
             return ""
         if self.highest is None and self.lowest >= min(self.rows - 1, self.columns):
             return "The number is uncertain."
-        span = f"{self.lowest} or more" if self.highest is None else f"{self.lowest} to {self.highest}"
-        return f"The number is uncertain ({span})."
+        span = f"{self.lowest} or more" if self.highest is None else f"anywhere from {self.lowest} to {self.highest}"
+        return f"The number is uncertain: it could be {span}."
 
     def _agreement(self, k: int, what: str, *, only: bool) -> str:
         """How many of the counting rules give k; `what` is the verb phrase, with {s} for the singular."""
@@ -284,7 +284,7 @@ class RankChoice:
         rules = ("rule that separates", "rules that separate")[len(said) > 1]
         kind = f"{rules} signal from noise" if voters[0].counts else rules.split()[0]
         if only and len(said) == 1:
-            return f"It is the only {kind}."
+            return f"It is the only applicable {kind}."
         if len(said) == 1:
             return f"Only one {kind} applies; it {what.format(s='s')}."
         return f"{same} of {len(said)} {kind} {what.format(s='s' * (same == 1))}{_dissent(said, k)}."

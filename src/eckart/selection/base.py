@@ -172,7 +172,7 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         """Mean score on rows not used in the search: the whole search is repeated without each fold."""
         if not (isinstance(self.cv, Integral) or self.cv is None or hasattr(self.cv, "split")):
             raise ParameterError(
-                "nested=True repeats the search on parts of the rows: give cv as a number or a splitter."
+                "nested=True repeats the search on parts of the rows, so cv must be a number or a splitter."
             )
         inner = clone(self).set_params(nested=False, progress=None)
         found = []
@@ -193,9 +193,9 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         score = self.best_score_ if self.nested_score_ is None else min(self.best_score_, self.nested_score_)
         if constant is None or score > constant + _EQUAL:
             return
-        where = "the best set" if score == self.best_score_ else "the selection, on rows not used for it,"
+        where = "the best set" if score == self.best_score_ else "the selection, on rows that took no part in it,"
         warnings.warn(
-            f"Nothing predicts the target: {where} scores {score:.4f}, a constant prediction "
+            f"Nothing predicts the target: {where} scores {score:.4f}, and a constant prediction scores "
             f"{constant:.4f}. Do not use the selection; look for other columns or another model.",
             DataWarning,
             stacklevel=4,

@@ -103,7 +103,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
             If both `threshold` and `n_features` are given.
         """
         if self.threshold is not None and self.n_features is not None:
-            raise ParameterError("threshold and n_features cannot be combined: give one of them.")
+            raise ParameterError("threshold and n_features cannot be combined: use one of them.")
         if y is None:
             raise InputError("requires y to be passed, but the target y is None: there is nothing to correlate with.")
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)
@@ -141,7 +141,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
         if isinstance(self.n_features, float):
             return max(1, round(columns * self.n_features))
         if self.n_features > columns:
-            raise ParameterError(f"n_features={self.n_features} of {columns} columns cannot be kept: there are fewer.")
+            raise ParameterError(f"n_features={self.n_features} is too large: there are only {columns} columns.")
         return int(self.n_features)
 
 
@@ -157,6 +157,6 @@ def _called(score: Any, X: Any, y: np.ndarray) -> np.ndarray:
     scores = np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
     if scores.shape != (X.shape[1],):
         raise ParameterError(
-            f"score_func gave an array of shape {scores.shape}, but one score per column is needed ({X.shape[1]})."
+            f"score_func returned an array of shape {scores.shape}, but one score per column is needed ({X.shape[1]})."
         )
     return np.where(np.isfinite(scores), scores, 0.0)

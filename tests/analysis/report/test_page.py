@@ -174,7 +174,7 @@ def test_no_axis_is_refused() -> None:
 
 def test_bare_decomposition() -> None:
     page = report(Decomposition("svd", np.zeros(2), np.eye(3)[:, :2], 4, 3, 0.0, 4.0))
-    assert "no certificate" in page
+    assert "not certified" in page
     assert "component 1" in page
 
 

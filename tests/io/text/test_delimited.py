@@ -123,7 +123,7 @@ def test_whole_row_and_column_missing_are_named(read: Any) -> None:
     source = read("a,b,c\n1,,2\n,,\n3,,4\n")
     assert source.metadata.column_names == ("a", "c")
     assert "left out: 'b'" in said(source)
-    assert "1 row without any value; the first is row 2" in said(source)
+    assert "1 row contains no values; the first is row 2" in said(source)
 
 
 def test_labels_dates_truths_and_numbered_rows(read: Any) -> None:

@@ -113,7 +113,7 @@ def correlation_circle(
     note += "\ndashed: supplementary columns" if len(other) else ""
     ax.set(xlabel=first, ylabel=second)
     ax.set_title(
-        f"Correlation circle; beyond the inner circle more than half of the variance is explained{note}", fontsize=9
+        f"Correlation circle; outside the inner circle, more than half of the variance is explained{note}", fontsize=9
     )
     names = [column_labels(d)[j] for j in shown]
     colors = [BLUE] * len(names) + [VERMILLION] * len(other_names)
@@ -170,7 +170,7 @@ def contributions(
     title = f"{component_labels(d)[component]}: contributions of {of}"
     rest = f" ({len(parts) - len(order):,} smaller ones not shown)" if len(order) < len(parts) else ""
     ax.set_title(title + rest)
-    ax.set_xlabel(f"percent of the component; dashed: even contribution {even:.3g}")
+    ax.set_xlabel(f"contribution (%); dashed: equal contributions ({even:.3g} %)")
     _sign_legend(ax)
     return ax
 
@@ -180,7 +180,7 @@ def _vector_of(d: Decomposition, component: int, of: str) -> tuple[np.ndarray, S
     if of == "rows":
         return left_vectors(d, components=[component])[:, 0], row_labels(d)
     if of != "columns":
-        raise ParameterError(f"of={of!r} is not known: give 'columns' or 'rows'.")
+        raise ParameterError(f"of={of!r} is not valid: use 'columns' or 'rows'.")
     check_linear(d)
     return floats(d.right)[:, component], column_labels(d)
 

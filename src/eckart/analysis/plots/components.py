@@ -102,7 +102,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     ]
     for target, count, place, drop in zip(targets, reached, indices, _drops(indices, len(x)), strict=True):
         ax.axhline(100 * target, color=GREY, linestyle=":", linewidth=1)
-        words = f"{100 * target:g} %: {counted(count, 'component') if count <= len(x) else 'more'}"
+        words = f"{100 * target:g} %: {counted(count, 'component') if count <= len(x) else 'more components'}"
         ax.annotate(
             words, place, (6, -6 - drop), textcoords="offset points", ha="left", va="top", fontsize=8, bbox=_PAPER
         )
@@ -220,7 +220,7 @@ def _numbers_of_components(d: Decomposition, ks: Sequence[int] | None) -> list[i
     chosen = sorted({1, min(2, d.k), d.k} if ks is None else set(ks))
     if not all(1 <= k <= d.k for k in chosen):
         raise ParameterError(
-            f"k={chosen}: the decomposition has {counted(d.k, 'component')}; give numbers from 1 to {d.k}."
+            f"k={chosen}: the decomposition has {counted(d.k, 'component')}. Use numbers from 1 to {d.k}."
         )
     return chosen
 

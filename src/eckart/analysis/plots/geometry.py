@@ -59,7 +59,7 @@ class Biplot:
 def biplot(d: Decomposition, scaling: Scaling = "form", components: tuple[int, int] = (0, 1)) -> Biplot:
     """Points of rows and arrows of columns on two components, counted from 0."""
     if scaling not in MEANING:
-        raise ParameterError(f"scaling={scaling!r} is not known: give 'form' or 'covariance'.")
+        raise ParameterError(f"scaling={scaling!r} is not valid: use 'form' or 'covariance'.")
     pair = check_pair(d, components)
     freedom = math.sqrt(max(d.weight - 1.0, 1.0))
     values = floats(d.values)[pair]
@@ -78,9 +78,7 @@ def biplot(d: Decomposition, scaling: Scaling = "form", components: tuple[int, i
 def check_pair(d: Decomposition, components: tuple[int, int]) -> list[int]:
     """Two different components of d, counted from 0."""
     if not all(0 <= component < d.k for component in components) or components[0] == components[1]:
-        raise ParameterError(
-            f"components={components} cannot be drawn: give two different indices from 0 to {d.k - 1}."
-        )
+        raise ParameterError(f"components={components} cannot be drawn: use two different indices from 0 to {d.k - 1}.")
     return list(components)
 
 
@@ -98,7 +96,7 @@ def subset_sentence(d: Decomposition) -> str:
     """What `drawn_rows` left out, in words; empty if nothing."""
     if d.left is None or d.rows <= MOST_ROWS:
         return ""
-    drawn = f"the {_FARTHEST} farthest from the centre and {MOST_ROWS - _FARTHEST:,} at random (seed 0)"
+    drawn = f"the {_FARTHEST} farthest from the centre and {MOST_ROWS - _FARTHEST:,} chosen at random (seed 0)"
     return f"{MOST_ROWS:,} of {d.rows:,} rows are drawn: {drawn}."
 
 

@@ -78,7 +78,7 @@ def _limits(ax: Axes, found: Distances, points: NDArray[np.float64], *, flat: bo
         right = max(right, found.inside_limit)
     ax.set(xlim=(0, 1.15 * float(right) or 1.0), xlabel="T2: distance within the components")
     if flat:
-        ax.set(ylim=(-1, 1), yticks=[], ylabel=f"no Q: {found.rule}")
+        ax.set(ylim=(-1, 1), yticks=[], ylabel=f"Q is not available: {found.rule}")
         return
     ax.axhline(found.outside_limit, color=VERMILLION, linestyle="--", linewidth=1)
     ax.set(ylim=(0, 1.15 * max(float(top), found.outside_limit)), ylabel="Q: squared distance from the components")

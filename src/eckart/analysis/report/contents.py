@@ -58,16 +58,16 @@ def sections(found: Analysis) -> list[Section]:
         Section("components", "Explained variance", (), {"components": components_table(d)}),
         Section("ranks", "How many components", _agreement(found), _some(ranks=rank_table(found.ranks))),
         Section("method", method_of(d).section.title, (), method_tables(d)),
-        Section("meaning", "Columns behind the components", _makes(d), column_tables(d)),
+        Section("meaning", "Main columns of each component", _makes(d), column_tables(d)),
         Section("rows", "Rows", (), row_tables(d)),
         Section("supplementary", "Categories and dates", *supplementary(found)),
         Section("clusters", "Clusters of rows", *_clusters(found)),
-        Section("rebuilt", "Reconstruction from few components", (), _errors(d)),
+        Section("rebuilt", "Reconstruction from a few components", (), _errors(d)),
         Section("unusual", "Unusual rows", found.outliers.lines, found.outliers.tables),
         Section("columns", "Columns and correlations", (), column_statistics(found)),
         Section(
             "data",
-            "What was done to the data",
+            "Data preparation",
             (sentences.treated(d), *found.reading),
             _some(columns=columns_table(found.roles, d)),
         ),
@@ -161,7 +161,7 @@ def heatmap(d: Decomposition) -> Table | None:
 
 def _makes(d: Decomposition) -> tuple[str, ...]:
     if not sentences.has_weights(d):
-        return ("The components do not lie in the space of the columns, so columns have no loadings.",)
+        return ("The components are not linear combinations of the columns, so the columns have no loadings.",)
     names = component_labels(d)[:_COMPONENTS_EXPLAINED]
     return tuple(f"{name}: {sentences.makes(d, axis)}" for axis, name in enumerate(names))
 

@@ -36,7 +36,7 @@ def components_table(d: Decomposition) -> Table:
     if method.additive:
         return made
     rows = tuple(row[:3] for row in made.rows)
-    caption = "Parts are not orthogonal, so their explained shares overlap and do not add up."
+    caption = "Parts are not orthogonal, so their explained shares overlap and do not add up to the total."
     return Table("Parts", (made.columns[0], "size", "share of the total squared size"), rows, caption, made.kinds[:3])
 
 

@@ -82,7 +82,9 @@ def write(
 def html(found: Analysis, title: str, command: str = "") -> str:
     """The page as text."""
     if found.decomposition.k == 0:
-        raise ParameterError("The decomposition has no components (k=0), so there is nothing to report. Request one.")
+        raise ParameterError(
+            "The decomposition has no components (k=0), so there is nothing to report. Request at least one component."
+        )
     page: str = template("report.html.jinja").render(**_contents(found, title, command))
     return page
 
@@ -150,7 +152,7 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
     certified = d.certificate is not None and method_of(d).certifies_explained_variance
     cards = []
     if advice.k is None:
-        cards.append((f"Explained by {d.k}{' (certified)' * certified}", total_ratio(d)))
+        cards.append((f"Explained by {counted(d.k, 'component')}{' (certified)' * certified}", total_ratio(d)))
     else:
         cards.append(("Recommended components", str(advice.k or "none")))
     if advice.k and advice.explained is not None:
@@ -173,7 +175,7 @@ def _headings(found: dict[str, Section], numbers: JsonObject, drawn: int) -> lis
         if key not in ("notes", "rows", "rebuilt"):
             entries += [(key, section.title), *follows.get(key, [])]
     entries += [entry for entry in (*plane, *rebuilt) if entry not in entries]
-    return [*entries, ("share", "Share this")]
+    return [*entries, ("share", "Share and reproduce")]
 
 
 def _scalings(numbers: JsonObject) -> list[tuple[str, str]]:
@@ -187,7 +189,7 @@ def _meanings(d: Decomposition) -> dict[str, str]:
     """What can be read off the plane: distances and angles only if the components are orthogonal."""
     if method_of(d).orthogonal:
         return _MEANINGS
-    arrows = "; arrows show the weights of the columns" if sentences.has_weights(d) else ""
+    arrows = "; arrows show the loadings of the columns" if sentences.has_weights(d) else ""
     return {key: words + arrows for key, words in _COORDINATES.items()}
 
 

@@ -183,8 +183,8 @@ for (const button of document.querySelectorAll("button[data-share]")) {
   button.addEventListener("click", () => {
     const notify = (words) => { const before = button.textContent; button.textContent = words; setTimeout(() => { button.textContent = before; }, 1500); };
     if (button.dataset.how === "save") save(text, "text/plain", button.dataset.name);
-    else if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => notify("Copied"), () => notify("Not copied"));
-    else notify("Not possible here");
+    else if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => notify("Copied"), () => notify("Copying failed"));
+    else notify("Copying is not possible here");
   });
 }
 for (const button of document.querySelectorAll("button[data-figures]")) {

@@ -70,7 +70,9 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
         share = (total - counts) / (counts * (total - 1))
         tests[:, nonzero] = (means - middle)[:, nonzero] / np.sqrt(spread[nonzero] * share[:, None])
     components = component_labels(d)
-    caption = "Means of the scores of each category's rows; v-tests beyond 2 in absolute value are significant at 5 %."
+    caption = (
+        "Mean scores of the rows in each category. Absolute v-test values above 2 are significant at the 5 % level."
+    )
     lengths = np.sqrt((means**2).sum(axis=1)) if complete(d) else np.full(len(words), np.nan)
     numbers = np.column_stack([counts, means, tests, lengths])
     header = ("category", "rows", *components, *(f"v-test {component}" for component in components), "distance")
@@ -105,7 +107,8 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     check_orthogonal(d, "Squared cosines")
     if not complete(d):
         message = (
-            f"The {d.k} components do not explain all of the variance, so the distance of a category is not known. "
+            f"The {d.k} components do not explain all of the variance, so the distance of a category from "
+            "the mean is unknown. "
         )
         raise ParameterError(message + "Keep all components.")
     found = _grouped(d, labels)
@@ -145,7 +148,10 @@ def association(d: Decomposition, labels: Sequence[object]) -> Table:
     p = fdtrc(between, within, f) if between > 0 and within > 0 else np.full(d.k, np.nan)
     lines = named_lines(component_labels(d), np.column_stack([eta, f, p]))
     kinds = ("text", "number", "number", "chance")
-    caption = f"{len(found.words)} categories; p from F with {between} and {within:g} degrees of freedom."
+    caption = (
+        f"{len(found.words)} categories; p-values come from the F distribution with {between} and {within:g} "
+        "degrees of freedom."
+    )
     return Table("Components and categories", ("component", "eta2", "F", "p"), lines, caption, kinds)
 
 
@@ -171,7 +177,7 @@ def _grouped(d: Decomposition, labels: Sequence[object]) -> _Categories:
     check_rows(d, len(given))
     words = tuple(sorted({word for word in given if word is not None}))
     if not words:
-        raise InputError("Every category is missing: give a label for each row.")
+        raise InputError("Every category label is missing. Pass one label for each row.")
     codes = {word: i for i, word in enumerate(words)}
     place = np.array([len(words) if word is None else codes[word] for word in given])
     scores, weights = row_scores(d), row_weights(d)

@@ -57,14 +57,15 @@ def columns(d: Decomposition, data: object) -> Table:
     scores, weights, nonzero = row_scores(d), row_weights(d), nonzero_components(d)
     found = np.array([_correlations(column, scores, weights, nonzero) for column in numbers.T])
     caption = (
-        "Correlation of each column with the scores of each component; 'shown' is the share of its variance that the "
+        "Correlation of each column with the scores of each component; 'explained' is the share of its "
+        "variance that the "
     )
     caption += "components explain."
     gaps = int(np.isnan(numbers).sum())
     caption += f" {gaps:,} missing values were left out." if gaps else ""
     kinds = ("text", *("number",) * d.k, "percent")
     lines = named_lines(names, found)
-    return Table("Supplementary columns", ("column", *component_labels(d), "shown"), lines, caption, kinds)
+    return Table("Supplementary columns", ("column", *component_labels(d), "explained"), lines, caption, kinds)
 
 
 def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
@@ -76,7 +77,7 @@ def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
     keys = list(data if isinstance(data, Mapping) else data.columns)
     names, parts = tuple(map(str, keys)), [_numbers(data[key], str(key)) for key in keys]
     if not parts or len({len(part) for part in parts}) != 1:
-        raise InputError("Give at least one supplementary column, each with one number per row.")
+        raise InputError("Pass at least one supplementary column, with one number per row.")
     return names, np.column_stack(parts)
 
 
@@ -85,7 +86,7 @@ def _numbers(values: object, name: str) -> Matrix:
         return np.asarray(values, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
         message = f"The supplementary column {name!r} contains a value that is not a number: {error}. "
-        raise InputError(message + "For text use eckart.supplementary.categories.") from error
+        raise InputError(message + "For text columns, use eckart.supplementary.categories.") from error
 
 
 def _correlations(column: Matrix, scores: Matrix, weights: Matrix, nonzero: NDArray[np.bool_]) -> Matrix:

@@ -85,7 +85,7 @@ def description(d: Decomposition) -> Table:
         high, low = _ends(d, component)
         words = (", ".join(side) for side in (with_, against, high, low))
         rows.append((name, float(floats(d.explained_variance_ratio)[component]), *words))
-    columns = ("component", "share", "positive columns", "negative columns", "rows high", "rows low")
+    columns = ("component", "share", "positive columns", "negative columns", "highest rows", "lowest rows")
     caption = "Columns with an above-average contribution, strongest first, and the most extreme rows at each end."
     kinds = ("text", "percent", "text", "text", "text", "text")
     return Table("Meaning of the components", columns, tuple(rows), caption, kinds)

@@ -9,7 +9,7 @@ import numpy as np
 from eckart.analysis.labels import certified_ratios, component_labels, explained, total_name
 from eckart.analysis.measures import floats
 from eckart.fitted import takes_fitted
-from eckart.formatting import counted, interval
+from eckart.formatting import interval
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ def eigenvalues(d: Decomposition) -> Table:
     lower, upper = certified_ratios(d) or (unknown, unknown)
     columns = ("component", "variance" if centred else "singular value", "share", "cumulative", "lower", "upper")
     rows = zip(component_labels(d), *(a.tolist() for a in (size, shares, shares.cumsum(), lower, upper)), strict=True)
-    together = f"Together, the {counted(d.k, 'component')} explain {interval(*explained(d))} of the {total_name(d)}"
-    sure = "certified" if d.certificate is not None else "no certificate"
+    verb = "The component explains" if d.k == 1 else f"Together, the {d.k} components explain"
+    together = f"{verb} {interval(*explained(d))} of the {total_name(d)}"
+    sure = "certified" if d.certificate is not None else "not certified"
     kinds = ("text", "number", "percent", "percent", "floor", "ceiling")
     return Table("Components", columns, tuple(rows), f"{together} ({sure}).", kinds)
 
@@ -78,7 +79,7 @@ def thresholds(d: Decomposition) -> Table:
     pieces = 1.0 / np.arange(m, 0, -1)
     stick = pieces.cumsum()[::-1] / m
     shares = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))
-    caption = f"Of {m} possible components; Kaiser's rule assumes columns of equal variance."
+    caption = f"Thresholds for {m} possible components. Kaiser's rule assumes columns of equal variance."
     return Table(
         "Thresholds",
         ("component", "mean share", "broken stick"),
@@ -111,7 +112,7 @@ def reconstruction_error(d: Decomposition) -> Table:
     unknown = np.full(d.k + 1, np.nan)
     low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))
     rows = zip(map(str, range(d.k + 1)), error.tolist(), (error**2).tolist(), low.tolist(), high.tolist(), strict=True)
-    caption = "Relative error in the Frobenius norm; its square is the share lost. Lower and upper are certified."
+    caption = "Relative error in the Frobenius norm; its square is the share lost. 'lower' and 'upper' are certified."
     kinds = ("text", "percent", "percent", "floor", "ceiling")
     return Table("Reconstruction", ("components", "error", "share lost", "lower", "upper"), tuple(rows), caption, kinds)
 

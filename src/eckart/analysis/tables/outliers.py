@@ -89,7 +89,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     if only:
         order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
         lines = [lines[i] for i in order.tolist() if words[i]]
-    by_chance = f"; of {d.rows:,} rows about {max(round((1 - confidence) * d.rows), 1):,} exceed each limit by chance."
+    by_chance = f". About {max(round((1 - confidence) * d.rows), 1):,} of {d.rows:,} rows exceed each limit by chance."
     limits = f"T2 {found.inside_limit:.4g}, Q {_limit_word(found)}"
     caption = f"Limits for fitted rows at {100 * confidence:g} %: {limits}{by_chance}"
     columns = ("row", "T2", "T2 / limit", "Q", "Q / limit", "beyond")
@@ -129,7 +129,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
         lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.outside_limit, found.rule)]
     lines += [("T2", "new", inside, "F, with rows held out"), ("Q", "new", outside, "rows held out")]
     kinds = ("text", "text", "number", "text")
-    caption = f"At {100 * confidence:g} %, for normally distributed rows: fitted rows and new rows."
+    caption = f"Limits at {100 * confidence:g} % for normally distributed rows, both fitted and new."
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
 
 
@@ -187,7 +187,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
         "its parts of T2 and Q."
     )
     if whole is None:
-        caption += " Parts of Q need the row itself: give it as `values`."
+        caption += " To compute the parts of Q, pass the row as `values`."
     return Table(
         f"Columns that make {row_labels(d)[place]} an outlier",
         ("column", "deviation", "T2 part", "Q part"),
@@ -200,7 +200,7 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     """T2, Q and their limits as arrays."""
     check_orthogonal(d, "T2 and Q")
     if not 0 < confidence < 1:
-        raise ParameterError(f"confidence={confidence!r} is not a probability: give a number between 0 and 1.")
+        raise ParameterError(f"confidence={confidence!r} is not a probability: use a number between 0 and 1.")
     k = check_k(d, k)
     nonzero = nonzero_components(d)
     vectors = left_vectors(d)[:, :k][:, nonzero[:k]]
@@ -236,13 +236,13 @@ def _residuals(d: Decomposition, k: int) -> Matrix:
 
 def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float) -> tuple[float, str]:
     if np.isnan(outside).all():
-        return math.nan, "not known: the lengths of the rows were not kept"
+        return math.nan, "unknown: the lengths of the rows were not stored"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the components explain everything"
     exact = _exact(d)
     factor = gap_factor(d, k, confidence, moments=not exact)
     rule = "all variances" if exact else "moments of Q"
-    gaps = ", with means as missing values" if factor != 1.0 else ""
+    gaps = ", with missing values set to means" if factor != 1.0 else ""
     return q_fitted(_spectrum(d, k, outside), confidence) * factor, rule + gaps
 
 
@@ -295,7 +295,7 @@ def place_of(d: Decomposition, row: int | str) -> int:
             raise ParameterError(f"There is no row {row!r}. Rows are named {names[0]!r} to {names[-1]!r}.")
         return names.index(row)
     if not -d.rows <= row < d.rows:
-        raise ParameterError(f"row={row!r} does not exist: give an index from 0 to {d.rows - 1}.")
+        raise ParameterError(f"row={row!r} does not exist: use an index from 0 to {d.rows - 1}.")
     return int(row) % d.rows
 
 

@@ -42,8 +42,8 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
         )
     else:
         caption = (
-            f"Squared cosines within the {d.k} components kept: upper bounds, because the lengths of "
-            "the rows are not known."
+            f"Squared cosines relative to the {d.k} components only. They are upper bounds, because "
+            "the lengths of the rows are unknown."
         )
     return of_rows(d, "Squared cosines of rows", cosines[:limit], caption)
 
@@ -72,7 +72,7 @@ def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
     lines = zip(row_labels(d), known.tolist(), shown.tolist(), strict=True)
     caption = f"Share of each row that the {d.k} components explain (the sum of its squared cosines)."
     if not exact:
-        caption = "The lengths of the rows were not kept, so the quality is not known. Decompose again with left=True."
+        caption = "The lengths of the rows were not stored, so the quality is unknown. Decompose again with left=True."
     rows = tuple(lines)[:limit]
     return Table("Quality of rows", ("row", "distance", "quality"), rows, caption, ("text", "number", "percent"))
 

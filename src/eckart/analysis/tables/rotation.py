@@ -134,7 +134,8 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
     shown = (found.loadings**2).sum(axis=1)
     lines = zip(column_labels(d), found.loadings.tolist(), shown.tolist(), strict=True)
     caption = (
-        "For scaled columns, correlations with the rotated components; the squares of a row sum to its communality."
+        "For scaled columns, these are correlations with the rotated components. The squares in a row sum to "
+        "its communality."
     )
     names = _names(found.loadings.shape[1])
     return Table(

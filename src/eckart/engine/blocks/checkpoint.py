@@ -66,17 +66,17 @@ class Journal:
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
         if folder.exists() and not folder.is_dir():
-            raise CheckpointError(f"{folder} is a file, but a checkpoint needs a folder. Name a new folder.")
+            raise CheckpointError(f"{folder} is a file, but a checkpoint needs a folder. Choose a new folder.")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):
-                raise CheckpointError(f"{folder} is not empty and is not a checkpoint. Name a new folder.")
+                raise CheckpointError(f"{folder} is not empty and is not a checkpoint. Choose a new folder.")
             lock = FolderLock.acquire(folder)
         except OSError as error:
             raise cannot(folder, error) from error
         if lock is None:
             raise CheckpointError(
-                f"The checkpoint {folder} is in use by {holder(folder)}. Wait until that run ends, or name another "
+                f"The checkpoint {folder} is in use by {holder(folder)}. Wait until that run ends, or choose another "
                 "folder for this one."
             )
         try:
@@ -199,7 +199,7 @@ def _digests(folder: Path, identity: str) -> dict[int, str]:
     found = read_arrays(folder / _DIGESTS, identity)
     if found is None:
         if any(folder.glob("read-*")) or (folder / _PARTIAL).exists():
-            raise damaged(folder / _DIGESTS, "it is missing, and the data cannot be verified without it")
+            raise damaged(folder / _DIGESTS, "it is missing, and without it the data cannot be verified")
         return {}
     try:
         known = json.load(io.BytesIO(found.arrays[0].tobytes()))

@@ -78,7 +78,7 @@ def _opened(path: Path) -> IO[bytes]:
 def _check_magic(path: Path, start: bytes) -> None:
     first = start.partition(b"\n")[0].decode("latin-1")
     if not first.startswith(_MAGIC):
-        raise damaged(path, "it does not start like a checkpoint file")
+        raise damaged(path, "it does not begin like a checkpoint file")
     _check_version(path, first.removeprefix(_MAGIC))
 
 
@@ -117,7 +117,7 @@ def _read_part(path: Path, file: IO[bytes], identity: str) -> Part:
     except (ValueError, KeyError, TypeError, EOFError, OverflowError, MemoryError, RecursionError) as error:
         if isinstance(error, CheckpointError):
             raise
-        raise damaged(path, "its content is not what Eckart writes") from error
+        raise damaged(path, "its content was not written by Eckart") from error
 
 
 def write_record(path: Path, record: JsonObject) -> None:
@@ -170,8 +170,8 @@ def cannot(path: Path, error: OSError, size: int | None = None) -> CheckpointErr
     """The error for a file that the system refuses to read or write."""
     wanted = "" if size is None else f" ({size:,} bytes)"
     return CheckpointError(
-        f"The checkpoint {path}{wanted} cannot be used: {error.strerror or error}. What was written before is valid: "
-        "make room or choose another folder, and run the same call again."
+        f"The checkpoint {path}{wanted} cannot be used: {error.strerror or error}. Everything written so far is valid. "
+        "Free some space or choose another folder, then repeat the call."
     )
 
 

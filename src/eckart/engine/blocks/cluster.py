@@ -127,7 +127,7 @@ class Cluster:
     def _scheduler_lost(self, tasks: _Tasks) -> ClusterError:
         return ClusterError(
             f"The Dask scheduler was lost (client {self.client.status!r}) before {tasks.first_open()} was complete. "
-            f"Start it again and repeat the call; with {CHECKPOINT} the run resumes."
+            f"Start it again and repeat the call; with {CHECKPOINT}, an interrupted run resumes."
         )
 
     def _submit(
@@ -208,8 +208,9 @@ class Cluster:
             return self._scheduler_lost(tasks)
         return ClusterError(
             f"The Dask cluster has had no worker, or its scheduler gave no answer, for {self.patience:.0f} seconds, "
-            f"before {tasks.first_open()} was complete. Start workers again and repeat the call; with {CHECKPOINT} the "
-            "run resumes."
+            f"before {tasks.first_open()} was complete. Start the workers again and repeat the call; with "
+            f"{CHECKPOINT}, "
+            "an interrupted run resumes."
         )
 
     def _workers(self) -> int:
@@ -224,7 +225,7 @@ class Cluster:
         if future.status == "cancelled":
             return ClusterError(
                 f"The Dask scheduler cancelled the work before {tasks.first_open()} was complete{_reason(future)}. "
-                f"Repeat the call; with {CHECKPOINT} the run resumes."
+                f"Repeat the call; with {CHECKPOINT}, an interrupted run resumes."
             )
         error = future.exception()
         if isinstance(error, EckartError):  # it already names the block
@@ -232,8 +233,8 @@ class Cluster:
         block = self._failed(tasks.names)
         if type(error).__name__ == "KilledWorker":
             return ClusterError(
-                f"{block} killed its worker repeatedly: {error}. Give workers more memory, or use smaller blocks "
-                f"with {MEMORY} or smaller chunks."
+                f"{block} killed its worker repeatedly: {error}. Give the workers more memory, or use smaller blocks "
+                f"({MEMORY}) or smaller chunks."
             )
         failure = ClusterError(f"{block} failed on the cluster: {type(error).__name__}: {error}")
         failure.__cause__ = error
@@ -256,7 +257,7 @@ def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
     if isinstance(executor, distributed.Client):
         return Cluster(executor)
     if executor not in (None, "dask"):
-        raise ClusterError(f"executor={executor!r} is not known: give 'dask' or a dask.distributed Client.")
+        raise ClusterError(f"executor={executor!r} is not valid: use 'dask' or a dask.distributed Client.")
     try:
         return Cluster(distributed.get_client())
     except ValueError as error:

@@ -81,5 +81,6 @@ def check_sparse(matrix: Matrix) -> None:
             fault = "the number of coordinates differs from the number of values"
     if fault:
         raise InputError(
-            f"The sparse matrix is damaged: {fault}. Products with it would read outside memory. Build it again."
+            f"The sparse matrix is damaged: {fault}. Products with it would read invalid memory. Build the matrix "
+            "again."
         )

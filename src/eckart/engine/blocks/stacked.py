@@ -29,6 +29,7 @@ from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
+from eckart.wording import assigned
 
 _JOURNALLED = 2**28
 """Row products of up to this many bytes are checkpointed; longer ones are recomputed."""
@@ -161,7 +162,7 @@ class StackedBlocks(OfSource):
     def dense(self) -> np.ndarray:
         raise MemoryBudgetError(
             f"The matrix ({self.shape[0]:,} x {self.shape[1]:,}) is read in blocks, so it cannot be decomposed "
-            "directly. Use solver='auto'."
+            f"directly. Use {assigned('solver', 'auto')}."
         )
 
     # Products, one read each

@@ -144,9 +144,9 @@ def _reason(error: Exception) -> str:
 
 def _remedy(error: Exception) -> str:
     if isinstance(error, FileError | OSError):
-        return " Every worker must see the same files under the same path: use a shared file system, or copy them."
+        return " Every worker must see the same files under the same path. Use a shared file system, or copy the files."
     if isinstance(error, MemoryError):
-        return f" Give workers more memory, or use smaller blocks with {MEMORY} or smaller chunks."
+        return f" Give the workers more memory, or use smaller blocks ({MEMORY}) or smaller chunks."
     return ""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from eckart.engine.lanczos.terms import Assessment
 from eckart.engine.solution import RATIO_SLACK, smallest_count
 from eckart.errors import MemoryBudgetError, ParameterError
+from eckart.wording import K
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
@@ -75,7 +76,7 @@ def make_room(run: _Run, state: Assessment | None, width: int) -> bool:
         raise MemoryBudgetError(
             f"{_share(run)} of the total needs {run.basis.count if state is None else state.k} components or more, and "
             f"the memory allowed has room for {run.capacity} vectors of length {run.matrix.size:,}. Allow more memory, "
-            "request a smaller share, or give k."
+            f"request a smaller share, or specify {K}."
         )
     return False
 
@@ -84,8 +85,8 @@ def refuse_if_exhausted(run: _Run) -> None:
     """Raise if a run may not continue and k is still unknown."""
     if run.exhausted:
         raise ShareNotReachedError(
-            f"How many components reach {_share(run)} of the total is not known after max_passes = "
-            f"{run.target.max_passes}. Allow more passes, request a smaller share, or give k."
+            f"After max_passes={run.target.max_passes} passes it is still unknown how many components explain "
+            f"{_share(run)} of the total. Allow more passes, request a smaller share, or specify {K}."
         )
 
 

@@ -20,6 +20,7 @@ from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.streamed import StreamedWide
 from eckart.engine.standardize.tall import Tall
 from eckart.errors import InputError
+from eckart.wording import SCALE
 
 _HIDDEN = 4.0
 """Columns whose sum of squares exceeds that about the mean by more than this are shifted if they are full."""
@@ -103,7 +104,7 @@ def _refuse_unknown(moments: Moments) -> None:
             f"Column {int(unknown[0]) + 1}, counted from 1, is scaled by a standard deviation that sparse data do not "
             f"determine: almost all row weights belong to rows in which the column is constant{others}.",
             argument="scale",
-            remedy="Pass the data as a dense array, raise the smallest weights, or leave out scale=True.",
+            remedy=f"Pass the data as a dense array, raise the smallest weights, or leave out {SCALE}.",
         )
 
 

@@ -166,8 +166,8 @@ def precision_notes(dtype: np.dtype) -> tuple[Note, ...]:
 def refuse_shape(shape: tuple[int, ...], name: str) -> None:
     """Refuse shapes other than tables with at least one row and one column."""
     if len(shape) != 2:
-        remedy = "Save it with reshape(-1, 1) for one column or reshape(1, -1) for one row"
+        remedy = "Save it with reshape(-1, 1) for one column, or with reshape(1, -1) for one row"
         remedy = remedy if len(shape) == 1 else "Save it with reshape(rows, -1)"
-        raise FileError(f"{name} has {len(shape)} dimension(s), shape {shape}; a matrix has two. {remedy}.")
+        raise FileError(f"{name} has {len(shape)} dimension(s) (shape {shape}), but a matrix has two. {remedy}.")
     if 0 in shape:
         raise FileError(f"{name} has no {'rows' if shape[0] == 0 else 'columns'}: its shape is {shape}.")

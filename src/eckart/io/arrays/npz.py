@@ -35,7 +35,9 @@ def read_npz(opened: OpenedFile, key: str | None = None) -> MemorySource | Conve
 
 def _check_names(names: list[str], title: str) -> None:
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise FileError(f"{title} has the member {listed(twice)} more than once, so it is ambiguous.")
+        raise FileError(
+            f"{title} contains {listed(twice)} more than once, so the content is ambiguous. Write it again."
+        )
     others = [name for name in names if not name.endswith(".npy")]
     if others or not names:
         raise FileError(f"{title} is not an .npz archive: it contains {listed(others) if others else 'nothing'}.")
@@ -47,7 +49,7 @@ def members_of(archive: zipfile.ZipFile, opened: OpenedFile, *, whole: bool = Tr
     names = [entry.filename for entry in entries]
     _check_names(names, opened.name)
     if any(entry.flag_bits & 1 for entry in entries):
-        raise FileError(f"{opened.name} is encrypted. Write it without a password.")
+        raise FileError(f"{opened.name} is encrypted. Save it without a password.")
     expanded = sum(entry.file_size for entry in entries)
     check_expansion(expanded, opened.size, opened.name, opened.max_expansion, whole=whole)
     return {name.removesuffix(".npy"): entry for name, entry in zip(names, entries, strict=True)}

@@ -68,7 +68,11 @@ def whole_numbers(arrays: Arrays, key: str, name: str) -> np.ndarray:
     values = _take(arrays, key, name)
     if values.dtype.kind not in "iu" or values.ndim != 1:
         broken(
-            name, (f"{key!r} has type {values.dtype} and shape {values.shape} instead of being a list of whole numbers")
+            name,
+            (
+                f"{key!r} has type {values.dtype} and shape {values.shape} instead of being a one-dimensional array "
+                "of integers"
+            ),
         )
     if values.dtype.kind == "u" and values.size and values.max() > np.iinfo(np.int64).max:
         broken(name, f"{key!r} contains the entry {values.max()}")
@@ -94,7 +98,10 @@ def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name:
     if data.ndim != 1 or not len(row) == len(col) == len(data):
         broken(
             name,
-            (f"it has {len(row)} rows, {len(col)} columns and {data.size} values, but these numbers should be equal"),
+            (
+                f"it has {len(row)} rows, {len(col)} columns and {data.size} values, but these three counts should "
+                "be equal"
+            ),
         )
     _check_range(row, shape[0], "row", name)
     _check_range(col, shape[1], "col", name)

@@ -229,7 +229,7 @@ def _sparse(
     if shape is None or shape[0] + 1 != int(indptr.shape[0]):
         raise FileError(
             f"{name}, {place!r}: the attribute 'shape' is {stated!s:.60}, but there are {int(indptr.shape[0])} row "
-            "pointers, one more than rows. Write it again."
+            "pointers, which must be one more than the number of rows. Write it again."
         )
     count = int(data.shape[0])
     if count != int(indices.shape[0]):
@@ -264,10 +264,10 @@ def _place(container: Container, name: str) -> str:
     seen = ", ".join(repr(key) for key in tables[:20])
     if not tables:
         raise ParameterError(
-            f"{name} contains no array of two dimensions outside its groups. Name one in a group by its path, such as "
+            f"{name} contains no two-dimensional array outside its groups. Name one in a group by its path, such as "
             f"'group/array', with {KEY}"
         )
-    raise ParameterError(f"{name} contains {len(tables)} arrays of two dimensions: {seen}. Choose one with {KEY}")
+    raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose one with {KEY}")
 
 
 def _values(container: Container, column: Any) -> Any:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _TILE = 64
 """Number of columns written at a time."""
-TRUTHS = "true and false: used as 1 and 0"
+TRUTHS = "true and false, used as 1 and 0"
 
 
 def kind_of(arrow_type: pa.DataType) -> str:
@@ -156,6 +156,6 @@ def refuse_infinite(matrix: np.ndarray, names: Sequence[str], place: Callable[[i
         if infinite.any():
             row, column = np.argwhere(infinite)[0]
             raise NotFiniteError(
-                f"{place(start + int(row))}, column {quoted(names[int(column)])}: the value is infinite, or too large "
-                "for a double (beyond 1.8e308). Correct it, or leave the cell empty if it is missing."
+                f"{place(start + int(row))}, column {quoted(names[int(column)])}: the value is infinite, or too "
+                "large for float64 (above 1.8e308). Correct it, or leave the cell empty if it is missing."
             )

@@ -134,7 +134,8 @@ class _Buckets:
 
     def _refuse_change(self) -> None:
         raise FileError(
-            f"The entries of {self.name} changed while they were sorted by rows. Wait until the file is complete."
+            f"The entries of {self.name} changed while they were being sorted by rows. Wait until the file is "
+            "complete, then repeat the call."
         )
 
 
@@ -167,7 +168,7 @@ class _NumberFile:
         while len(view):
             got = self._file.readinto(view)
             if not got:
-                raise FileError(f"{self.path} was cut off while entries were sorted by rows. Repeat the call.")
+                raise FileError(f"{self.path} was truncated while entries were being sorted by rows. Repeat the call.")
             view = view[got:]
         return numbers
 
@@ -181,7 +182,8 @@ class _NumberFile:
     def _refusal(self, error: OSError) -> FileError:
         return FileError(
             f"Sorting {self.count:,} entries by rows takes {_ENTRY_BYTES * self.count:,} bytes in "
-            f"{self.path.parent.parent}: {error.strerror or error}. Make room, or use a folder on another disk (set "
+            f"{self.path.parent.parent}: {error.strerror or error}. Free some space, or use a folder on another "
+            "disk (set "
             f"{VARIABLE} for temporary copies)."
         )
 

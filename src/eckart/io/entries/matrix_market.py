@@ -106,7 +106,7 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[np.nd
     infinite = np.flatnonzero(np.isinf(values[-1])) if not sizes.pattern else np.empty(0, int)
     if infinite.size:
         where = Records(body, 0, " ").line(int(infinite[0])) + line - 1
-        raise NotFiniteError(f"{name}, line {where}: the value is infinite, or too large for a double. Correct it.")
+        raise NotFiniteError(f"{name}, line {where}: the value is infinite, or too large for float64. Correct it.")
     return _placed(values, body, sizes, name, line) if sizes.coordinate else values
 
 
@@ -217,7 +217,7 @@ def _banner(data: bytes, name: str) -> list[str]:
     if field == "complex":
         _refuse(name, 1, "the matrix is complex, but Eckart needs real numbers; save its real part")
     if layout == "array" and field == "pattern":
-        _refuse(name, 1, "an array cannot be a pattern")
+        _refuse(name, 1, "the format 'array' cannot be combined with the field 'pattern'")
     if layout not in ("coordinate", "array") or field not in _FIELDS or symmetry not in _SYMMETRIES:
         _refuse(name, 1, f"the kind '{layout} {field} {symmetry}' is not known"[:200])
     return banner[2:]
@@ -264,6 +264,6 @@ def check_promise(sizes: Sizes, size: int, name: str) -> None:
     rest = max(size - sizes.start, 0) + 1
     if sizes.entries * shortest > rest:
         raise FileError(
-            f"{name} declares {sizes.entries} entries but has room for at most {rest // shortest}: it is cut off, or "
-            "its size line is wrong. Copy it again, or write it again."
+            f"{name} declares {sizes.entries} entries but has room for at most {rest // shortest}: it is truncated, "
+            "or its size line is wrong. Copy it again, or write it again."
         )

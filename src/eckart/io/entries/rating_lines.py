@@ -107,7 +107,10 @@ def _entries(who: np.ndarray, what: np.ndarray, values: np.ndarray) -> RatingLin
     column_names, columns = np.unique(what[known], return_inverse=True)
     places = rows * len(column_names) + columns
     if len(np.unique(places)) < len(places):
-        raise InputError("The table has one rating per line, and some pairs occur more than once. Keep one of each.")
+        raise InputError(
+            "The table has one rating per line, but some pairs of row and column occur more than once. Keep one "
+            "rating per pair."
+        )
     return RatingLines(rows, columns, values[known], _names(row_names), _names(column_names))
 
 

@@ -103,7 +103,9 @@ def table_entries(*paths: str) -> tuple[tuple[int, int], Callable[[], Iterator[E
             "rows would be empty. Number the rows without gaps, from 0."
         )
     if rows == 0:
-        raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
+        raise FileError(
+            f"{name} has no rows: there are column names but no data below them. Check that the file is complete."
+        )
     return (rows, columns), blocks
 
 
@@ -140,16 +142,22 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
     batch.validate(full=True)
     for index in range(2):
         if batch.column(index).null_count:
-            raise FileError(f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing.")
+            raise FileError(
+                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. Write the file "
+                "again."
+            )
     row, column = (stored_numbers(batch.column(index)) for index in range(2))
     for part in (row, column):
         if int(part.min()) < 0 or int(part.max()) >= 2**62:
-            raise FileError(f"{name}: a row or column number is negative or beyond 2**62; they are counted from 0.")
+            raise FileError(
+                f"{name}: a row or column number is negative or beyond 2**62; row and column numbers are counted "
+                "from 0."
+            )
     value = matrix_of([pa.chunked_array([batch.column(2)])], len(batch), name)[:, 0].astype(np.float64)
     infinite = np.flatnonzero(np.isinf(value))
     if infinite.size:
         where = f"{name}, row {seen + int(infinite[0]) + 1:,}"
-        raise NotFiniteError(f"{where}: the value is infinite, or too large for a double. Correct it.")
+        raise NotFiniteError(f"{where}: the value is infinite, or too large for float64. Correct it.")
     return row.astype(np.int64), column.astype(np.int64), value
 
 

@@ -53,8 +53,7 @@ def _capsule_reader(data: object) -> pa.RecordBatchReader:
     except pa.ArrowInvalid as error:
         kind = type(data).__name__
         raise InputError(
-            f"A {kind} is one column, but a table has rows and columns. Give a data frame, or reshape its numbers to "
-            "(-1, 1)."
+            f"A {kind} is a single column, but a table is needed. Pass a data frame, or reshape the numbers to (-1, 1)."
         ) from error
 
 
@@ -140,7 +139,10 @@ def reader_source(
         schema = expanded_schema(reader.schema)
         roles = roles_of(schema, name, row_names)
         if not roles.numbers:
-            raise InputError(f"{name} has no column of numbers; it has {listed(schema.names)}. Turn some into numbers.")
+            raise InputError(
+                f"{name} has no column of numbers; it has {listed(schema.names)}. Convert at least one column to "
+                "numbers."
+            )
         collector = Collector(name, memory)
         texts: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
         try:

@@ -41,11 +41,13 @@ def cursor_source(cursor: Any, row_names: str | None, memory: int | None) -> Mem
 
     names = list(cursor.keys()) if hasattr(cursor, "keys") else [column[0] for column in cursor.description or ()]
     if not names:
-        raise InputError("The cursor has no result. Execute a query that selects rows first.")
+        raise InputError("The cursor has no result. First execute a query that selects rows.")
     chunks = iter(lambda: [_values(row) for row in cursor.fetchmany(_ROWS)], [])
     first = next(chunks, [])
     if not first:
-        raise InputError("The query gave no rows. A cursor that was read before is empty: execute the query again.")
+        raise InputError(
+            "The query returned no rows. A cursor that was already read is empty: execute the query again."
+        )
     schema = _number_schema(record_table(names, list(zip(*first, strict=True))).schema)
 
     def batches() -> Iterator[object]:
@@ -143,7 +145,7 @@ def _block(item: Any) -> tuple[Block, Metadata]:
     item = _numpy_or_csr(plain_array(item))
     if item.ndim != 2 or item.dtype.kind not in "fiub":
         raise InputError(
-            f"A batch is an array of shape {tuple(item.shape)} and dtype {item.dtype}. Batches are tables of numbers, "
-            "rows x columns."
+            f"A batch is an array of shape {tuple(item.shape)} and dtype {item.dtype}. Each batch must be a "
+            "two-dimensional table of numbers."
         )
     return item.astype(np.float32 if item.dtype in (np.float16, np.float32) else np.float64), Metadata()

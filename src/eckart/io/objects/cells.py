@@ -21,7 +21,7 @@ def cell_source(data: Any, layer: str | None = None, key: str | None = None) -> 
     """The cells as rows; a backed file is read in blocks, a Dask array chunk by chunk."""
     matrix, columns = _matrix(data, layer, key)
     if matrix is None:
-        raise InputError("The AnnData object has no matrix X. Name a layer with layer=...")
+        raise InputError("The AnnData object has no matrix X. Choose a layer with layer=...")
     metadata = Metadata(_name(data, layer, key), _names(data.obs_names), columns, _labels(data))
     if is_dask(matrix):
         return replace(dask_rows(matrix), metadata=metadata)
@@ -49,7 +49,7 @@ def _member(data: Any, key: str) -> tuple[Any, tuple[str, ...] | None]:
 def _matrix(data: Any, layer: str | None, key: str | None) -> tuple[Any, tuple[str, ...] | None]:
     """(matrix, names of its columns)."""
     if layer is not None and key is not None:
-        raise InputError("Give layer=... or key=..., not both: each of them names a matrix.")
+        raise InputError("Use either layer=... or key=..., not both: each of them selects a matrix.")
     if key is not None and key != "X":
         return _member(data, key)
     if layer is None:
@@ -100,8 +100,8 @@ def mask_indices(data: Any, mask: object) -> list[int]:
     chosen = np.asarray(mask)
     if chosen.dtype != bool or chosen.shape != (data.n_vars,):
         raise InputError(
-            f"mask= is an array of {chosen.dtype} {chosen.shape}. Give {data.n_vars} values, true or false."
+            f"mask= is an array of {chosen.dtype} {chosen.shape}. Give {data.n_vars} values that are true or false."
         )
     if not chosen.any():
-        raise InputError("mask= is false for every gene, so no column is left.")
+        raise InputError("mask= is false for every gene, so no columns are left.")
     return [int(place) for place in np.flatnonzero(chosen)]

@@ -23,7 +23,7 @@ from eckart.io.temporary_rows import TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool
 
-_NOTE = Note("spooled", "The rows came as a stream and were kept in a temporary file during the analysis.")
+_NOTE = Note("spooled", "The rows came as a stream, so a temporary file held them during the analysis.")
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class Collector:
             self._columns, self._dtype = int(block.shape[1]), np.dtype(block.dtype)
         elif block.shape[1] != self._columns:
             raise InputError(
-                f"{self.name}: after row {self.rows:,} the rows have {block.shape[1]} columns, but {self._columns} "
-                "before. Give batches of equal width."
+                f"{self.name}: after row {self.rows:,} the rows have {block.shape[1]} columns, but earlier rows "
+                f"have {self._columns}. All batches must have the same number of columns."
             )
         elif np.dtype(block.dtype) != self._dtype:
             raise InputError(
-                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, but {self._dtype} before. "
-                "Give all batches in one dtype."
+                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, but earlier ones are "
+                f"{self._dtype}. All batches must have the same dtype."
             )
         self.rows += int(block.shape[0])
         dense = isinstance(block, np.ndarray)
@@ -80,7 +80,9 @@ class Collector:
     def finish(self, metadata: Metadata) -> MemorySource | CollectedRows:
         """All rows, with their metadata."""
         if not self.rows:
-            raise InputError(f"{self.name} gave no rows. An iterator that was used before is empty: make a new one.")
+            raise InputError(
+                f"{self.name} returned no rows. An iterator that was already used is empty: create a new one."
+            )
         if self._file is not None:
             return self._stored(metadata)
         if len(self._blocks) == 1:
@@ -95,7 +97,7 @@ class Collector:
         if not isinstance(self._blocks[0], np.ndarray):
             raise MemoryBudgetError(
                 f"{self.name}: the sparse batches take more than {self._limit:,} bytes so far. Save them as one file "
-                "with scipy.sparse.save_npz, and name the file."
+                "with scipy.sparse.save_npz, and pass its path."
             )
         self._spool = Spool()
         self._file = (self._spool.folder / "rows.npy").open("w+b")

@@ -38,7 +38,7 @@ def database_source(place: str, key: str | None, row_names: str | None, memory: 
     """The rows of a table or query, streamed."""
     name = _shown(place)
     if not place.startswith(_SERVERS) and not Path(place).is_file():
-        raise FileError(f"{name} does not exist. Check the name.")
+        raise FileError(f"{name} does not exist. Check the path.")
     opener = _postgresql if place.startswith(_SERVERS) else _duckdb if _is_duckdb(place) else _sqlite
     try:
         with opener(place, memory) as database:
@@ -50,7 +50,7 @@ def database_source(place: str, key: str | None, row_names: str | None, memory: 
     except EckartError:
         raise
     except Exception as error:
-        raise FileError(f"{name} cannot be read: {reason(error)}. Check the name, the table and the query.") from error
+        raise FileError(f"{name} cannot be read: {reason(error)}. Check the path, the table and the query.") from error
 
 
 def _shown(place: str) -> str:

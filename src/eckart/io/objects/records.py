@@ -29,7 +29,7 @@ def record_table(
         made.append(_column(str(name), values, kind))
     if len({len(column) for column in made}) > 1:
         sizes = ", ".join(f"{quoted(str(n))} {len(c):,}" for n, c in zip(names[:5], made, strict=False))
-        raise InputError(f"The columns are of different lengths: {sizes}. Give one value for each row.")
+        raise InputError(f"The columns are of different lengths: {sizes}. Use one value for each row.")
     return pa.table(made, names=[str(name) for name in names])
 
 
@@ -38,7 +38,7 @@ def _one_per_row(name: str, values: np.ndarray) -> np.ndarray:
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(object), None)
     if values.ndim != 1:
-        raise InputError(f"The column {quoted(name)} is an array of shape {values.shape}. Give one value for each row.")
+        raise InputError(f"The column {quoted(name)} is an array of shape {values.shape}. Use one value for each row.")
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
@@ -68,7 +68,7 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
         return _only_table(data, names)
     if dimensions == {0}:
         raise InputError(
-            "The mapping contains single values. Give a column of values under each name, or a list of rows."
+            "The mapping contains single values. Pass a column of values under each name, or a list of rows."
         )
     return record_table(list(data), [_values(value) for value in data.values()])
 
@@ -104,7 +104,7 @@ def records_table(rows: Sequence[Mapping[Any, Any]]) -> pa.Table:
     for row in rows:
         if not isinstance(row, Mapping):
             raise InputError(
-                f"The list contains dicts and other values, such as a {type(row).__name__}. Give dicts only."
+                f"The list contains dicts and other values, such as a {type(row).__name__}. Use only dicts."
             )
         names.update(dict.fromkeys(row))
     return record_table(list(names), [[row.get(name) for row in rows] for name in names])

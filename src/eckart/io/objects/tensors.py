@@ -32,8 +32,8 @@ def plain_array(data: object) -> Matrix:
 
 def _tensor(data: Any, torch: Any) -> Matrix:
     if data.device.type == "meta" or data.is_nested:
-        kind = "has no numbers (device meta)" if data.device.type == "meta" else "is nested: its rows differ in length"
-        raise InputError(f"The tensor {kind}. Give a tensor of two dimensions with values.")
+        kind = "has no values (device 'meta')" if data.device.type == "meta" else "is nested: its rows differ in length"
+        raise InputError(f"The tensor {kind}. Pass a two-dimensional tensor with values.")
     data = data.detach() if data.requires_grad else data
     data = data.dequantize() if data.is_quantized else data
     if data.dtype.is_floating_point and data.dtype.itemsize < 4:

@@ -70,7 +70,7 @@ def is_grouped(cell: str) -> bool:
 
 def _without_separators(cell: str) -> str:
     one_comma = re.fullmatch(r"[^,]*,\d+", cell)
-    otherwise = f", or use {DECIMAL_COMMA} if the comma is the decimal sign" if one_comma else ""
+    otherwise = f", or use {DECIMAL_COMMA} if the comma is the decimal separator" if one_comma else ""
     return f"It looks like a number with thousands separators. Write the numbers without them{otherwise}."
 
 
@@ -81,15 +81,15 @@ def advice(cell: str, decimal: str) -> str:
         return _without_separators(cell)
     if is_number(cell, ",." if decimal == "." else "."):
         if decimal == ".":
-            return f"It looks like a number with a decimal comma; use {DECIMAL_COMMA}."
+            return f"It looks like a number with a decimal comma. Use {DECIMAL_COMMA}."
         return (
             "The other numbers have a decimal comma, but this one has a point. Remove the point if it separates "
             "thousands, or write a comma."
         )
     if is_grouped(cell):
-        return "Write its exponent with E."
+        return "Write its exponent with E instead of D."
     if re.match(AMOUNT, cell):
-        return "Write the number without its sign or unit."
+        return "Write the number without its symbol or unit."
     return f"Correct the cell; a missing value is written as one of {', '.join(m for m in MISSING if m)} or left empty."
 
 

@@ -42,8 +42,8 @@ WIDE = 10_000
 """With more columns than this, Arrow's cost per column outweighs its parser, and rows are read one by one."""
 
 
-EMPTY = "without any value: left out"
-_TITLE = "If lines above the table are a title, begin them with '#' or remove them."
+EMPTY = "left out, because it contains no values"
+_TITLE = "If the lines above the table are a title, begin them with '#' or remove them."
 _COUNTED = 5
 """Rows that must be numbered before their numbers are names; a few numbers may count by chance."""
 _TITLE_ROWS = 5
@@ -91,7 +91,7 @@ class Page:
         row = int(wrong[0])
         known = "the header has" if self.layout.header else "the first line has"
         raise FileError(
-            f"{self.place(row)} has {counts[row]} cells where {known} {len(self.columns)}, so it is not certain which "
+            f"{self.place(row)} has {counts[row]} cells where {known} {len(self.columns)}, so it is unclear which "
             f"value belongs to which column. Correct the line, or quote cells that contain {_mark(self.layout)}."
             f"{self._ragged_hint(int(counts[row]))}"
         )
@@ -100,14 +100,14 @@ class Page:
         if len(self.columns) == 1:
             return f" {_TITLE}"
         if self.layout.delimiter == "," and cells > len(self.columns):
-            return f" If the comma is a decimal sign, use {DECIMAL_COMMA}."
+            return f" If the comma is the decimal separator, use {DECIMAL_COMMA}."
         return ""
 
     def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
         title = f" {_TITLE}" if row < _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
         raise FileError(
-            f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, though most of the "
-            f"column is. {advice(cell, self.layout.decimal)}{title}"
+            f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, although most of "
+            f"the column is numeric. {advice(cell, self.layout.decimal)}{title}"
         )
 
 
@@ -140,11 +140,11 @@ def refuse_stray_quote(data: bytes, body: int, delimiter: str, name: str, line: 
 
 def _mark(layout: Layout) -> str:
     """The delimiter in words; blanks were replaced by tabs."""
-    return {"\t": "tabs or blanks", " ": "blanks"}.get(layout.delimiter, repr(layout.delimiter))
+    return {"\t": "tabs or spaces", " ": "blanks"}.get(layout.delimiter, repr(layout.delimiter))
 
 
 def _separated(layout: Layout, options: TextOptions) -> str:
-    tried = "" if options.delimiter else " (commas, semicolons, tabs, bars and blanks were tried)"
+    tried = "" if options.delimiter else " (detected automatically)"
     return f"Cells are separated by {_mark(layout)}{tried}."
 
 
@@ -202,7 +202,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     column_roles |= {name: signed_role(sign) for name, sign in page.signs.items()}
     notes += sign_notes(page.signs)
     if empty:
-        notes.append(Note("empty_columns", f"Columns without any value, left out: {listed(empty)}."))
+        notes.append(Note("empty_columns", f"Left out, because they contain no values: {listed(empty)}."))
     texts.sort(key=lambda text: text.name not in naming)
     return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
 
@@ -230,7 +230,7 @@ def _parse(page: Page, naming: list[str]) -> pa.Table:
         except pa.ArrowInvalid as error:
             page.refuse_ragged()
             fault = reason(error)
-    raise FileError(f"{page.name} could not be parsed: {fault}. Check its quotes and its line ends.")
+    raise FileError(f"{page.name} could not be parsed: {fault}. Check its quotes and line endings.")
 
 
 def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:

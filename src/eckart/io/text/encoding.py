@@ -89,11 +89,14 @@ def _recoded(data: bytes, encoding: str, name: str) -> bytes:
     try:
         text = data.decode(encoding)
     except LookupError as error:
-        raise ParameterError(f"The encoding {encoding!r} is not known. Use 'utf-8', 'utf-16' or 'latin-1'.") from error
+        raise ParameterError(
+            f"The encoding {encoding!r} is not supported. Use an encoding such as 'utf-8', 'utf-16' or 'latin-1'."
+        ) from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FileError(
-            f"{name}, line {line}: the bytes are not {encoding}. Give the right encoding=..., or convert it to UTF-8."
+            f"{name}, line {line}: the bytes are not {encoding}. Use {ENCODING} with the right encoding, or convert "
+            "the file to UTF-8."
         ) from error
     return text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
 

@@ -13,7 +13,7 @@ from eckart.formatting import counted
 from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word
 from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
 from eckart.notes import Note
-from eckart.wording import DECIMAL_COMMA, HEADER
+from eckart.wording import DECIMAL_COMMA, HEADER, assigned
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 MOST_COLUMNS = 1 << 21
@@ -40,10 +40,13 @@ class TextOptions:
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
-            raise ParameterError(f"decimal={self.decimal!r} is not a decimal sign. Use '.' or ','.")
+            raise ParameterError(f"{assigned('decimal', self.decimal)} is not a decimal separator. Use '.' or ','.")
         mark = self.mark
         if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\n\r.-+' or mark.isalnum()):
-            raise ParameterError(f"delimiter={self.delimiter!r} is not a single character. Use ',' or 'tab'.")
+            raise ParameterError(
+                f"{assigned('delimiter', self.delimiter)} is not a single character. Use a delimiter such as ',' or "
+                "'tab'."
+            )
 
     @property
     def mark(self) -> str | None:
@@ -215,8 +218,9 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     if re.search(rb"(?<![\d,.])(\d+,(\d{1,2}|\d{4,})|0\d*,\d+|\d{4,},\d+)(?![\d,.])", data):
         return ","
     raise FileError(
-        f"{name}: the comma in {commas[0]!r} may be a thousands separator or a decimal sign, and no other cell shows "
-        f"which. Use {DECIMAL_COMMA} if it is the decimal sign; otherwise write the numbers without separators."
+        f"{name}: the comma in {commas[0]!r} may be a thousands separator or a decimal separator, and no other cell "
+        f"shows which. Use {DECIMAL_COMMA} if it is the decimal separator; otherwise write the numbers without "
+        "separators."
     )
 
 
@@ -351,7 +355,8 @@ def _doubt(header: list[str], decimal: str) -> list[Note]:
         return [
             Note(
                 "doubtful_header",
-                f"The first line was read as names though some of them are numbers; use {HEADER} if it is data.",
+                f"The first line was read as column names, although some of them are numbers. Use {HEADER} if it is "
+                "data.",
             )
         ]
     return []

@@ -117,20 +117,20 @@ class DelimitedRows(PiecedRows):
         except ValueError as error:  # Arrow's are among them
             raise FileError(
                 f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not match the beginning "
-                f"of the file ({reason(error)}). Correct it, or keep only columns of numbers."
+                f"of the file ({reason(error)}). Correct the text, or keep only numeric columns."
             ) from error
         expected = self.edges[piece + 1] - self.edges[piece]
         if len(block) != expected:
             raise FileError(
                 f"{self.metadata.name}: {expected:,} rows were counted from line {self.lines[piece]:,} on, but "
-                f"{len(block):,} were read. Check its quotes and its line ends."
+                f"{len(block):,} were read. Check its quotes and line endings."
             )
         if np.isinf(block).any():
             row, column = np.argwhere(np.isinf(block))[0]
             raise NotFiniteError(
                 f"{self.metadata.name}, row {self.edges[piece] + int(row) + 1:,}, column "
                 f"{self.numbers[int(column)]!r}: the "
-                "value is infinite, or too large for a double. Correct it."
+                "value is infinite, or too large for float64. Correct it."
             )
         return np.asarray(block, dtype=np.float64)
 
@@ -213,7 +213,7 @@ def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
     layout = sniff(head, options, name)
     if layout.data != head:
         raise FileError(
-            f"{name} is separated by blanks, and such files can only be read whole. Write it with tabs or commas."
+            f"{name} is separated by spaces, and such files cannot be read in blocks. Write it with tabs or commas."
         )
     return layout
 

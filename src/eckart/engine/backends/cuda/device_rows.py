@@ -47,7 +47,7 @@ class DeviceCsr:
         if self.indices.dtype != np.int32:
             if self.shape[1] > 2**31 - 1:
                 raise InputError(
-                    f"{self.shape[1]:,} columns are more than sparse matrices on a GPU may have (2^31 - 1)."
+                    f"{self.shape[1]:,} columns are too many for a sparse matrix on a GPU (the maximum is 2^31 - 1)."
                 )
             object.__setattr__(self, "indices", self.indices.astype(np.int32))
 

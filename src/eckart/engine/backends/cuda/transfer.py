@@ -66,7 +66,7 @@ class DeviceTransfer:
     def __init__(self, device: str) -> None:
         torch = require("torch", purpose="device='cuda'")
         if not torch.cuda.is_available():
-            raise InputError(f"device={device!r} is not available: PyTorch finds no GPU on this machine.")
+            raise InputError(f"device={device!r} is not available: PyTorch does not find a GPU on this machine.")
         self.device, self._torch = device, torch
         self.prototype = torch.empty((0, 0), dtype=torch.float64, device=device)
         self._stream = torch.cuda.Stream(device)
@@ -166,6 +166,6 @@ class DeviceTransfer:
         """Raise an error: the whole table is needed but does not fit."""
         raise MemoryBudgetError(
             f"This method needs the whole table on the GPU, but a table of {shape[0]:,} x {shape[1]:,} takes more than "
-            f"half of the free GPU memory ({self.free_bytes / 1e9:.3g} GB). Leave device= out to compute on the host, "
+            f"half of the free GPU memory ({self.free_bytes / 1e9:.3g} GB). Leave out device= to compute on the host, "
             "or use 'pca' or 'svd', which copy such a table to the GPU in blocks."
         )

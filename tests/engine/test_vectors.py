@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import eckart as ek
 
@@ -35,3 +36,26 @@ def test_smallest_by_lanczos_are_orthonormal(seed: int, stream: bool) -> None:
     d = ek.decompose((u * values) @ v.T, "svd", k=6, which="smallest", solver="lanczos", stream=stream)
     np.testing.assert_allclose(d.values, values[::-1][:6], rtol=1e-11)
     np.testing.assert_allclose(d.right.T @ d.right, np.eye(6), rtol=0, atol=2e-14)
+
+
+@pytest.mark.parametrize(("solver", "k"), [("gram", 1), ("direct", 2)])
+@pytest.mark.parametrize("tall", [False, True])
+def test_constant_vectors_are_orthonormal(solver: str, k: int, *, tall: bool) -> None:
+    """The squares of equal numbers, added one after another, are all rounded in the same direction."""
+    table = np.outer(np.random.default_rng(3).standard_normal(4), np.full(150_000, 0.1))
+    d = ek.decompose(table.T if tall else table, "svd", k=k, solver=solver, left=True)
+    assert _departure(d.left if tall else d.right) < 5e-15
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_long_vectors_of_moderate_values_are_orthonormal(seed: int) -> None:
+    """Rounding in v_i^T B^T B v_j is divided by s_i s_j, also if no value is small."""
+    table = (np.random.default_rng(seed).random((6, 6000)) < 0.3).astype(float)
+    d = ek.decompose(sparse.csr_array(table), "svd", k=5, which="smallest", solver="lanczos")
+    assert _departure(d.right) < 5e-15
+
+
+def _departure(vectors: np.ndarray) -> float:
+    """The largest entry of V^T V - I."""
+    long = vectors.astype(np.longdouble)
+    return float(np.abs(long.T @ long - np.eye(long.shape[1])).max())

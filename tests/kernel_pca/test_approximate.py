@@ -41,3 +41,18 @@ def test_rows_out_of_the_range_of_float32(scale, gamma):
     d = ek.decompose(points * scale, "kernel_pca", k=3, kernel="poly", gamma=gamma, solver="cholesky")
     wanted = ek.decompose(points, "kernel_pca", k=3, kernel="poly", gamma=1.0, solver="direct")
     np.testing.assert_allclose(d.values, wanted.values, rtol=0.02)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_residuals_are_relative_to_the_true_largest_eigenvalue(seed: int) -> None:
+    """Of a constant kernel, only rounding is left after centring: computed values exceed the true ones many times."""
+    rng = np.random.default_rng(seed)
+    kernel = np.full((84, 84), 19.0) + 1e-7 * rng.standard_normal((84, 84))
+    kernel = (kernel + kernel.T) / 2.0
+    d = ek.decompose(
+        kernel, "kernel_pca", k=4, kernel="precomputed", solver="cholesky", approximation_error=1e-7, left=True
+    )
+    centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
+    largest = np.abs(np.linalg.eigvalsh(centred)).max()
+    residuals = np.linalg.norm(centred @ d.left - d.left * d.values**2, axis=0)
+    assert (residuals <= d.certificate.residuals * largest * (1 + 1e-9)).all()

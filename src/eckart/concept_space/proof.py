@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.arrays import Array, is_numpy, to_numpy
+from eckart.arrays import Array, is_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.vectors import in_float64, row_squares, times, unit_of
@@ -75,8 +75,8 @@ def column_skew(geometry: Geometry, column: int) -> Numbers:
         raise InputError(
             "A proof for columns needs a certificate, which this model does not contain. Fit the model again."
         )
-    values = to_numpy(geometry.d.values).astype(np.float64) / geometry.unit
-    residual = float(np.linalg.norm(certificate.residuals)) * float(values.max(initial=0.0)) ** 2
+    largest = float(certificate.upper.max(initial=0.0)) / geometry.unit
+    residual = float(np.linalg.norm(certificate.residuals)) * largest**2
     right = in_float64(geometry.right)
     lengths = np.linalg.norm(right, axis=1) if is_numpy(right) else np.sqrt(row_squares(right))
     return np.asarray((lengths + lengths[column]) * residual)

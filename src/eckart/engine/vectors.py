@@ -6,18 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
-from eckart.engine.backends.tall import inner, times
+from eckart.arrays import EPSILON, Array, astype, from_numpy, namespace, to_numpy
+from eckart.engine.backends.tall import gram, polished, squared_lengths, times
 from eckart.engine.solution import Solution
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.threads import one_blas_thread
 
-_SMALL = 0.1
-"""Singular values below this share of `_norm` have long vectors that must be orthogonalised again."""
-
+_ORTHONORMAL = 16.0 * EPSILON
+"""Long vectors whose inner products differ by more from those of orthonormal ones are orthogonalised again: rounding in
+B^T B is divided by s_i s_j.
+"""
 _UNKNOWN = 0.01
 """Long vectors that rounding may have moved by more than this are no longer B v / s."""
+_LONG = 256
+"""LAPACK's vectors of this length may be orthonormal only to 1e-13 (see `tall.gram`), shorter ones never."""
 _NULL = 1e-10
 """Eigenvalues of B^T B above this share of the largest have eigenvectors that rounding does not affect."""
 
@@ -35,6 +38,9 @@ def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep
     """Right and left vectors from those of the short side. The long ones are B v / s, in one more pass."""
     short, long = solution.vectors, solution.long_vectors
     still = np.zeros(len(values))
+    if long is not None and long.shape[0] >= _LONG and (problem.transposed or keep_left):
+        with one_blas_thread():
+            long = polished(long)  # LAPACK's error in residuals covers how far this moves them
     if problem.transposed:
         moved = still
         if long is None:
@@ -100,23 +106,22 @@ def _norm(problem: Problem, values: np.ndarray, *, smallest: bool) -> float:
 def _normalized(product: Array, values: np.ndarray, largest: float) -> tuple[Array, np.ndarray]:
     """Orthonormal columns from the products B v, and how far each was moved; `largest` as in `_norm`."""
     xp = namespace(product)
-    squares = np.einsum("ij,ij->j", product, product) if is_numpy(product) else xp.sum(product * product, axis=0)
-    lengths = xp.sqrt(squares)
+    lengths = xp.sqrt(squared_lengths(product))
     good = to_numpy(lengths) > 1e-15 * largest
     product = product / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
-    if good.all() and float(values.min(initial=largest)) > _SMALL * largest:
-        return product, np.zeros(len(values))
     order = np.argsort(-values, kind="stable")
-    gram = to_numpy(inner(product, product))[np.ix_(order, order)]
+    products = gram(product)[np.ix_(order, order)]
+    if good.all() and float(np.abs(products - np.eye(len(products))).max(initial=0.0)) <= _ORTHONORMAL:
+        return product, np.zeros(len(values))
     # The condition number is below 2, so one round of Cholesky in decreasing order leaves a few units of rounding.
-    if good.all() and float(np.linalg.norm(gram - np.eye(len(gram)))) < 0.5:
-        triangle = np.linalg.cholesky(gram)
+    if good.all() and float(np.linalg.norm(products - np.eye(len(products)))) < 0.5:
+        triangle = np.linalg.cholesky(products)
         refinement = np.empty_like(triangle)
         refinement[np.ix_(order, order)] = np.linalg.inv(triangle).T
         rotated = 2.0 * np.sqrt(np.sum((refinement - np.eye(len(refinement))) ** 2, axis=0))
         return times(product, from_numpy(refinement, product)), rotated
     before = to_numpy(product)
-    after = _orthonormal(before, values, good)
+    after = polished(_orthonormal(before, values, good))
     return from_numpy(after, product), np.where(good, np.sqrt(np.sum((after - before) ** 2, axis=0)), 1.0)
 
 

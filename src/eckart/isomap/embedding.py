@@ -212,7 +212,8 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
     low = min(1.0, float(np.sum(lower)) / trace * (1.0 - spread)) if trace > 0 else 0.0
     high = min(1.0, float(np.sum(upper)) / trace * (1.0 + spread)) if trace > 0 else 0.0
     unit = float(np.finfo(dtype).eps)
-    largest = float(np.abs(solution.values).max(initial=0.0))
+    largest, least = float(np.abs(solution.values).max(initial=0.0)), float(lower.max(initial=0.0))
+    residuals = solution.residuals + solution.rounding + 2.0 * unit * norm
     beyond = float(solution.upper[k]) if len(solution.upper) > k else None
     gap = float(solution.lower[k - 1]) - (beyond if beyond is not None else float(solution.lower[k - 1]))
     residual = float(np.sqrt(np.sum(solution.residuals**2))) + solution.rounding
@@ -221,7 +222,7 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         explained=(low, max(low, high)),
         lower=np.sqrt(lower),
         upper=np.sqrt(upper),
-        residuals=(solution.residuals + solution.rounding + 2.0 * unit * norm) / largest if largest else np.zeros(k),
+        residuals=residuals / least if least else np.full(k, np.inf if largest else 0.0),
         angle=min(1.0, residual / gap + unit * k**0.5) if gap > 0 else 1.0,
         undetermined=undetermined_groups(np.append(lower, known[k:]), known, 0.0),
         failure_probability=solution.failure_probability,

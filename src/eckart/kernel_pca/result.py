@@ -76,11 +76,14 @@ def certify(
     the largest eigenvalue.
     """
     k, largest = len(solution.values), float(solution.values.max(initial=0.0))
+    # Relative to the true largest eigenvalue, which may be below the computed one.
+    least = float(solution.lower.max(initial=0.0))
     total, (middle, half) = part.total, part.interval
     low, high = explained(solution, middle, half + 1e-14 * abs(middle))
     unit = float(np.finfo(dtype).eps)
     # Vectors are rounded by u, and so are values (roots of eigenvalues): (G - l) v moves by at most 4 u |G|.
-    residuals = (solution.residuals + 2.0 * unit * max(norm, largest)) / largest if largest else np.zeros(k)
+    rounded = solution.residuals + 2.0 * unit * max(norm, solution.largest_bound)
+    residuals = rounded / least if least else np.full(k, np.inf if largest else 0.0)
     return Certificate(
         explained=(low, high), lower=np.sqrt(solution.lower[:k]), upper=np.sqrt(solution.upper[:k]),
         residuals=residuals,

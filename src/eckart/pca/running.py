@@ -170,7 +170,8 @@ def _certificate(
     largest, last = float(upper[0]), float(lower[k - 1])
     low, high = _explained(float(np.sum(lower[:k])), float(np.sum(upper[:k])), total, error)
     gap = float(lower[k - 1] - upper[k]) if len(upper) > k else float("inf") if every else 0.0
-    residual = residuals + (2.0 * half / largest if largest else 0.0)
+    # Relative to the true largest eigenvalue; no residual exceeds 1.
+    residual = np.minimum(residuals + (2.0 * half / max(float(lower[0]), 1e-300) if largest else 0.0), 1.0)
     angle = 0.0 if every else 1.0
     if not every and gap > 0.0:
         angle = min(1.0, float(np.linalg.norm(residual)) * largest / gap)
@@ -178,7 +179,7 @@ def _certificate(
         explained=(low, high),
         lower=np.sqrt(lower[:k]),
         upper=np.sqrt(upper[:k]),
-        residuals=np.minimum(residual, 1.0),
+        residuals=residual,
         angle=angle,
         undetermined=tuple((i, min(j, k - 1)) for i, j in undetermined_groups(lower, upper, half) if i < k),
         rounding=error / total if total else 0.0,
@@ -191,10 +192,15 @@ def _certificate(
 
 def _warn_if_not_proved(d: Decomposition) -> None:
     c = d.certificate
-    if c is not None and not c.proved and not d.notes:
+    if c is not None and not c.proved:
+        remedy = "Fit all rows at once, for example with PCA."
+        if not d.notes:
+            remedy = (
+                "Rounding in the batches limits the bounds. Scale columns of very different magnitude, or fit all rows at "
+                "once."
+            )
         warnings.warn(
-            f"The requested accuracy is not proved: {c.summary} Rounding in the batches limits the bounds. Scale "
-            "columns of very different magnitude, or fit all rows at once.",
+            f"The requested accuracy is not proved: {c.summary} {remedy}",
             AccuracyWarning,
             stacklevel=4,
         )

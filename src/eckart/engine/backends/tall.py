@@ -7,15 +7,17 @@ again if all operands have the same layout. The sum over n is taken in fixed pie
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 
-from eckart.arrays import Array, is_numpy
+from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.written import put_product
 from eckart.engine.parallel import each, fold
 
 _PIECES = 8
 _SERIAL_WORK = 4_000_000
+_TERMS, _COPIED = 128, 2**16
 
 
 def inner(first: Array, second: Array, place: Array | None = None) -> Array:
@@ -35,6 +37,42 @@ def inner(first: Array, second: Array, place: Array | None = None) -> Array:
         return total
     place[...] = total
     return place
+
+
+def squared_lengths(tall: Array) -> Array:
+    """Of each column, summed as in `gram`."""
+    if not is_numpy(tall):
+        return namespace(tall).sum(tall * tall, axis=0)
+    return _pairwise_sum(tall, lambda groups: np.einsum("gij,gij->gj", groups, groups))
+
+
+def gram(tall: Array) -> np.ndarray:
+    """A^T A on the host, by products of 128 rows and pairwise sums of these.
+
+    BLAS adds thousands of terms one after another. If columns are nearly constant, all of them are rounded in the same
+    direction.
+    """
+    if not is_numpy(tall):
+        return np.asarray(to_numpy(inner(tall, tall)))
+    return _pairwise_sum(tall, lambda groups: np.matmul(groups.transpose(0, 2, 1), groups))
+
+
+def _pairwise_sum(tall: np.ndarray, products: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The sum of `products` over groups of 128 rows; NumPy adds pairwise only along a contiguous axis."""
+    count, width = tall.shape
+    whole = count - count % _TERMS
+    sums = [products(tall[whole:][None])]
+    for start in range(0, whole, _COPIED):
+        rows = np.ascontiguousarray(tall[start : min(start + _COPIED, whole)])
+        parts = products(rows.reshape(-1, _TERMS, width))
+        sums.append(np.add.reduce(np.ascontiguousarray(np.moveaxis(parts, 0, -1)), axis=-1)[None])
+    return np.asarray(np.add.reduce(np.ascontiguousarray(np.moveaxis(np.concatenate(sums), 0, -1)), axis=-1))
+
+
+def polished(vectors: Array) -> Array:
+    """V (I - F / 2), F = V^T V - I: orthonormal to F^2, because (I + F)^-1/2 = I - F / 2 + O(F^2)."""
+    found = gram(vectors)
+    return times(vectors, from_numpy(1.5 * np.eye(len(found)) - 0.25 * (found + found.T), vectors))
 
 
 def times(tall: Array, small: Array) -> Array:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.arrays import Array
+from eckart.engine.backends.tall import polished
 from eckart.engine.lanczos.finish import (
     GOLDEN,
     Errors,
@@ -159,14 +160,11 @@ def _bounds(
 def _vectors(run: _Run, coefficients: np.ndarray) -> Array:
     """V = M X, and in float64 V (I - F / 2), F = V^T V - I, because M loses orthogonality with every restart.
 
-    (I + F)^-1/2 = I - F / 2 + O(F^2). Vectors move by ||F|| / 2 and residuals by lambda_1 ||F|| / 2. The rounding of
-    every residual contains 4 lambda_1 ||I - M^T M||, which covers that.
+    Vectors move by ||F|| / 2 and residuals by lambda_1 ||F|| / 2. The rounding of every residual contains
+    4 lambda_1 ||I - M^T M||, which covers that.
     """
     vectors = run.backend.times(run.basis.vectors, coefficients)
-    if not run.exact:
-        return vectors  # they are returned in float32
-    gram = run.backend.to_host(run.backend.inner(vectors, vectors))
-    return run.backend.times(vectors, 1.5 * np.eye(len(gram)) - 0.25 * (gram + gram.T))
+    return polished(vectors) if run.exact else vectors  # float32 data: they are returned in float32
 
 
 def _residuals(run: _Run, coefficients: np.ndarray) -> np.ndarray:

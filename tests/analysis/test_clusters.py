@@ -1,4 +1,4 @@
-"""Clusters of rows: found where they are, and not in one normal distribution."""
+"""Clusters of rows: found where they are, and not in distributions without clusters."""
 
 from __future__ import annotations
 
@@ -29,3 +29,45 @@ def test_one_normal_distribution_has_none() -> None:
         assert found is not None
         wrong += found.count > 1
     assert wrong <= 2  # one in 40 is expected; more than 2 of 12 has a probability of 0.3 %
+
+
+def _few_values(rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(0, 2, (60, 5)).astype(float)
+
+
+def _skewed(rng: np.random.Generator) -> np.ndarray:
+    return np.exp(rng.standard_normal((100, 1)) + 0.4 * rng.standard_normal((100, 6)))
+
+
+def _heavy(rng: np.random.Generator) -> np.ndarray:
+    return rng.standard_t(3, (100, 5))
+
+
+def _arc(rng: np.random.Generator) -> np.ndarray:
+    angle = rng.uniform(0, np.pi, 120)
+    return np.stack([np.cos(angle), np.sin(angle), angle], axis=1) + 0.05 * rng.standard_normal((120, 3))
+
+
+def _one_far_row(rng: np.random.Generator) -> np.ndarray:
+    table = rng.standard_normal((80, 2)) @ rng.standard_normal((2, 6)) + 0.3 * rng.standard_normal((80, 6))
+    table[0] += 15
+    return table
+
+
+@pytest.mark.parametrize("draw", [_few_values, _skewed, _heavy, _arc, _one_far_row])
+def test_one_mode_has_none(draw) -> None:
+    """Values with gaps, skewed and heavy tails, curves and outliers: clearer than in normal samples, but one mode."""
+    for seed in range(4):
+        found = ek.analyze(draw(np.random.default_rng(200 + seed)), scale=True, rng=0).clusters
+        assert found is not None
+        assert found.count == 1, found.lines
+
+
+def test_classes_of_answers_are_found() -> None:
+    rng = np.random.default_rng(5)
+    codes = rng.integers(2, size=200)
+    answers = (rng.random((200, 12)) < np.where(codes, 0.9, 0.1)[:, None]).astype(float)
+    found = ek.analyze(answers).clusters
+    assert found is not None
+    assert found.count == 2
+    assert abs(np.mean(found.codes == codes) - 0.5) > 0.45

@@ -83,6 +83,3 @@ def test_one_rating_per_line_is_the_same_table(tmp_path: Path) -> None:
     long = ek.Ratings(2, rng=0).fit(tmp_path / "long.csv")
     assert (long.row_names_[5], long.column_names_[7]) == ("r05", "c07")
     assert long.predict("r05", "c07") == pytest.approx(wide.predict(5, 7), rel=1e-6)
-    (tmp_path / "twice.csv").write_text("user,item,rating\nu,i,1\nu,j,2\nv,i,3\nu,i,4\n")
-    with pytest.raises(InputError, match="more than once"):
-        ek.Ratings(1).fit(tmp_path / "twice.csv")

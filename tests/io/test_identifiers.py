@@ -25,6 +25,11 @@ CASES = {
     "people": ("respondent", COUNTED, True),
     "with a gap": ("row", np.r_[COUNTED[:-1], 900.0], False),
     "years": ("year", 1500 + COUNTED, True),
+    "codes": ("zip", RNG.integers(500, 99_999, ROWS).astype(float), True),
+    "codes with gaps": ("Postal Code", np.r_[RNG.integers(0, 9, ROWS - 1).astype(float), np.nan], True),
+    "codes in camel case": ("shipZip", RNG.integers(500, 99_999, ROWS).astype(float), True),
+    "code with fractions": ("code", RNG.standard_normal(ROWS), False),
+    "another word": ("zippers", RNG.integers(0, 9, ROWS).astype(float), False),
     "another name": ("height", COUNTED, False),
 }
 
@@ -51,7 +56,10 @@ def test_whole_and_in_blocks(tmp_path, monkeypatch, case):
     assert len(said[0]) == aside
 
 
-@pytest.mark.parametrize("case", ["in order", "counts", "twice the same", "with a gap", "a fraction", "missing"])
+@pytest.mark.parametrize("case", [
+    "in order", "counts", "twice the same", "with a gap", "a fraction", "missing", "codes", "codes with gaps",
+    "code with fractions",
+])  # fmt: skip
 def test_ascending_values_need_no_memory(tmp_path, monkeypatch, case):
     monkeypatch.setattr(identifiers, "_BLOCK", 1000)
     monkeypatch.setattr(identifiers, "SMALL", 0)
@@ -99,3 +107,19 @@ def test_a_large_text_sets_its_identifier_aside_at_any_limit(tmp_path, monkeypat
     assert "blocks" in found[1].plan.why
     assert [model.column_names for model in found] == [("a", "b"), ("a", "b")]
     np.testing.assert_allclose(found[0].values, found[1].values, rtol=1e-10)
+
+
+def test_codes_are_labels_unless_they_are_named(tmp_path):
+    table = tmp_path / "shops.csv"
+    zips = [f"{2000 + 7919 * i % 90_000:05d}" for i in range(40)]
+    lines = [f"{zip_},{a:.3f},{b:.3f}" for zip_, (a, b) in zip(zips, RNG.standard_normal((40, 2)), strict=True)]
+    table.write_text("zip,sales,staff\n" + "\n".join(lines))
+    found = ek.analyze(table)
+    assert [(role.name, role.role) for role in found.roles] == [
+        ("zip", "label"), ("sales", "measure"), ("staff", "measure"),
+    ]  # fmt: skip
+    assert list(found.labels["zip"]) == zips
+    note = "Set aside, because its numbers are codes, not quantities: 'zip'. To analyse it, name it among the columns."
+    assert note in found.decomposition.notes
+    assert ek.analyze(table, columns=["zip", "sales", "staff"]).decomposition.columns == 3
+    assert any("'zip' contains codes" in note for note in ek.open_data(table).metadata.notes)

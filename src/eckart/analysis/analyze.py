@@ -26,7 +26,7 @@ from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowS
 from eckart.engine.leading import leading
 from eckart.errors import EckartError, ParameterError
 from eckart.fitted import decomposition_of, is_model
-from eckart.io.entries.rating_lines import is_rating_list
+from eckart.io.entries.rating_lines import rating_lines
 from eckart.io.identifiers import without_identifiers
 from eckart.io.open_data import open_with
 from eckart.io.read_options import split_options
@@ -164,7 +164,7 @@ def _of_table(
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
     matrix = _matrix_of(taken)
-    if chosen.name == "pca" and isinstance(matrix, np.ndarray) and is_rating_list(matrix, metadata):
+    if chosen.name == "pca" and isinstance(matrix, np.ndarray) and rating_lines(matrix, metadata) is not None:
         d = replace(d, notes=(_RATINGS, *d.notes))
     kept = {**options, "method": chosen.name}
     return _gathered(
@@ -289,7 +289,7 @@ def _gathered(
 ) -> Analysis:
     advice = recommend(d, choice)
     d = replace(d, notes=(*d.notes, *dominant_rows(d, advice.k or 1)))
-    found = clusters(d, advice.model)
+    found = clusters(d, d.k if advice.k == 0 else advice.model, matrix)
     return Analysis(
         d, advice, column_roles(metadata, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,
         matrix, metadata.parsing_notes, metadata.name, options, requested,

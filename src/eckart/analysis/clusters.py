@@ -2,10 +2,20 @@
 
 Ward's method on the scores gives partitions into 2 to 8 clusters (hierarchical clustering on principal components:
 Husson, Josse and Pages, 2010), measured by their mean silhouette width (Rousseeuw, 1987). Ward's method divides any
-data, even data without clusters. Each width is therefore compared with those of as many clusters in 39 normal samples
-with the same variances. The number of clusters chosen exceeds the mean of these samples by the most. It counts only if
-no normal sample exceeds that mean by as much for any number: a test at the level of 1 in 40. Lloyd's algorithm then
-moves rows to their nearest mean (consolidation).
+data, even data without clusters, so a partition counts only if two tests support it:
+
+- Separation. On the line through the means of two neighbouring clusters, fewer rows lie in the middle third than
+  around either mean. Any distribution with a single mode has at least as many there, however skewed its tails are. The
+  probability of the counts (binomial, 1/2) must be at most 1 in 20 for each cluster and its nearest one.
+- Reference. Its width exceeds the mean width in 39 normal samples with the same variances by more than any of these
+  does for any number of clusters: a test at the level of 1 in 40.
+
+Columns with few different values (answers from 1 to 5, 0 and 1) leave gaps that are not gaps between clusters. A value
+that occurs in several rows is therefore spread over its interval, up to halfway to the next values. This needs the rows
+in memory.
+
+Of the partitions that pass the first test, the one that exceeds the mean width by the most is chosen. Lloyd's algorithm
+then moves rows to their nearest mean (consolidation).
 """
 
 from __future__ import annotations
@@ -17,6 +27,7 @@ import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, row_labels
 from eckart.analysis.measures import floats, row_scores
+from eckart.analysis.report.given_rows import some
 from eckart.formatting import joined
 from eckart.registry import method_of
 from eckart.short_names import short_names
@@ -25,16 +36,22 @@ from eckart.text import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from eckart.arrays import Matrix as Numbers
     from eckart.result import Decomposition
 
     Matrix = NDArray[np.float64]
     Codes = NDArray[np.intp]
+    Partitions = dict[int, tuple[float, Codes]]
 
 _MOST_CLUSTERS = 8
 _FEWEST_ROWS = 12
 _SAMPLE = 400
 """Rows used to choose the number of clusters; the others join the nearest mean."""
 _REFERENCES = 39
+_MOST_VALUES = 200_000
+"""Values of the sampled rows that are spread; of more columns, those with the largest loadings."""
+_LEVEL = 0.05
+_THIRD = 1 / 3
 _MOST_STEPS = 50
 _MOST_COMPONENTS = 10
 _MOST_COLUMNS = 4
@@ -52,7 +69,7 @@ class Clusters:
     """Components that the rows were compared on."""
     silhouette: float
     reference: float
-    """Largest silhouette of normal samples without clusters."""
+    """Largest silhouette of as many clusters in normal samples."""
     lines: tuple[str, ...]
     table: Table | None = None
 
@@ -62,30 +79,35 @@ class Clusters:
         return tuple(f"cluster {code + 1}" for code in self.codes.tolist()) if self.count > 1 else ()
 
 
-def clusters(d: Decomposition, k: int) -> Clusters | None:
-    """Clusters of the rows on the first k components; None without coordinates of rows or with fewer than 12 rows."""
+def clusters(d: Decomposition, k: int, matrix: Numbers | None = None) -> Clusters | None:
+    """Clusters of the rows on the first k components; None without coordinates of rows or with fewer than 12 rows.
+
+    `matrix` has the rows that were decomposed, if they are in memory.
+    """
     if not _has_coordinates(d):
         return None
     k = max(1, min(k, d.k, _MOST_COMPONENTS))
     scores = row_scores(d, components=slice(k))
     if not np.isfinite(scores).all() or not scores.any():
         return None
-    unit = scores / max(float(np.abs(scores).max()), np.finfo(float).tiny)
+    largest = max(float(np.abs(scores).max()), np.finfo(float).tiny)
+    unit = scores / largest
     rng = np.random.Generator(np.random.Philox(0))
-    sample = unit if len(unit) <= _SAMPLE else unit[np.sort(rng.choice(len(unit), _SAMPLE, replace=False))]
+    chosen = np.arange(d.rows) if d.rows <= _SAMPLE else np.sort(rng.choice(d.rows, _SAMPLE, replace=False))
+    sample = unit[chosen]
+    if matrix is not None:
+        sample = sample + _spread(d, matrix, chosen, k, rng) / largest
     found = _partitions(sample)
     if not found:
         return None
-    choice = _compared(
-        found, [_partitions(rng.standard_normal(sample.shape) * sample.std(axis=0)) for _ in range(_REFERENCES)]
-    )
+    normal = [_partitions(rng.standard_normal(sample.shape) * sample.std(axis=0)) for _ in range(_REFERENCES)]
+    choice = _compared(sample, found, normal)
     width, reference, codes = found[choice.count][0], choice.reference, found[choice.count][1]
     components = f"{k} component{'' if k == 1 else 's'}"
-    if not choice.counts:
+    if choice.objection:
         line = (
             f"There are no clear clusters on {components}. The best partition has {choice.count} groups and a mean "
-            "silhouette width of "
-            f"{width:.2f}, but samples from a single normal distribution can be partitioned just as clearly."
+            f"silhouette width of {width:.2f}. {choice.objection}"
         )
         return Clusters(np.zeros(d.rows, np.intp), 1, k, width, reference, (line,))
     codes = _consolidated(unit, np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)]))
@@ -93,8 +115,8 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
     count = int(codes.max()) + 1
     line = (
         f"There are {count} clusters on {components}, found by Ward's method and refined by k-means. Their mean "
-        "silhouette width "
-        f"is {width:.2f}; in samples from a single normal distribution, {count} clusters reach at most {reference:.2f}."
+        f"silhouette width is {width:.2f}; in samples from a single normal distribution, {count} clusters reach at most "
+        f"{reference:.2f}. Fewer rows lie between neighbouring clusters than around their means."
     )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
 
@@ -105,7 +127,7 @@ def _has_coordinates(d: Decomposition) -> bool:
     return d.left is not None and d.rows >= _FEWEST_ROWS and leading and d.norm != 0
 
 
-def _partitions(points: Matrix) -> dict[int, tuple[float, Codes]]:
+def _partitions(points: Matrix) -> Partitions:
     """The mean silhouette width of Ward's partition into 2, 3, ... clusters, and the partition."""
     from scipy.cluster.hierarchy import fcluster, ward
     from scipy.spatial.distance import pdist, squareform
@@ -120,24 +142,67 @@ def _partitions(points: Matrix) -> dict[int, tuple[float, Codes]]:
     return found
 
 
+def _spread(d: Decomposition, matrix: Numbers, rows: Codes, k: int, rng: np.random.Generator) -> Matrix:
+    """How far the scores of some rows move when repeated values are spread over their intervals."""
+    right = floats(d.right)[:, :k]
+    columns = np.argsort(-(right**2).sum(axis=1), kind="stable")[: max(1, _MOST_VALUES // len(rows))]
+    moved = np.zeros((len(rows), len(columns)))
+    for j, values in enumerate(some(matrix, rows, columns).T):
+        known, place, times = np.unique(values, return_inverse=True, return_counts=True)
+        if not 1 < len(known) < len(values) or not np.isfinite(known).all():
+            continue
+        steps = np.diff(known) / 2
+        below, above = np.concatenate([steps[:1], steps]), np.concatenate([steps, steps[-1:]])
+        random = rng.uniform(-below[place], above[place])
+        moved[:, j] = np.where(times[place] > 1, random, 0.0)
+    scale = 1.0 if d.scale is None else floats(d.scale)[columns]
+    return np.asarray((moved / scale) @ right[columns])
+
+
 @dataclass(frozen=True)
 class _Choice:
     count: int
     reference: float
     """The largest width of as many clusters in normal samples."""
-    counts: bool
-    """Whether the clusters are clearer than any in normal samples."""
+    objection: str
+    """Why the partition does not count, or ""."""
 
 
-def _compared(found: dict[int, tuple[float, Codes]], references: list[dict[int, tuple[float, Codes]]]) -> _Choice:
-    """The number of clusters that stands out most from normal samples."""
+def _compared(points: Matrix, found: Partitions, references: list[Partitions]) -> _Choice:
+    """The separated partition that stands out most from normal samples; otherwise the best of all."""
     counts = list(found)
     widths = np.array([[sample.get(count, (0.0,))[0] for count in counts] for sample in (found, *references)])
     # Compare all samples together, including the data: without clusters, each is equally likely to stand out most.
     excess = widths - widths.mean(axis=0)
-    best = int(excess[0].argmax())
-    clearest = bool(excess[0, best] > excess[1:].max())
-    return _Choice(counts[best], float(widths[1:, best].max()), clearest)
+    separated = np.array([_is_separated(points, found[count][1]) for count in counts])
+    best = int(np.where(separated | ~separated.any(), excess[0], -np.inf).argmax())
+    objection = ""
+    if excess[0, best] <= excess[1:].max():
+        objection = "Samples from a single normal distribution have partitions that are as clear."
+    elif not separated.any():
+        objection = "But neighbouring clusters are not separated: as many rows lie between them as around their means."
+    return _Choice(counts[best], float(widths[1:, best].max()), objection)
+
+
+def _is_separated(points: Matrix, codes: Codes) -> bool:
+    """Whether fewer rows lie between each cluster and its nearest one than around both means: see above."""
+    from scipy.spatial.distance import cdist
+
+    means = np.array([points[codes == i].mean(axis=0) for i in range(codes.max() + 1)])
+    squares = cdist(means, means, "sqeuclidean")
+    np.fill_diagonal(squares, np.inf)
+    return all(
+        _has_valley((points[(codes == i) | (codes == j)] - means[i]) @ (means[j] - means[i]) / squares[i, j])
+        for i, j in enumerate(squares.argmin(axis=1).tolist())
+    )
+
+
+def _has_valley(places: Matrix) -> bool:
+    """Whether significantly fewer places are in the middle third than around 0 and around 1."""
+    from scipy.stats import binom
+
+    between, *around = (int((np.abs(places - middle) <= _THIRD / 2).sum()) for middle in (0.5, 0.0, 1.0))
+    return bool(binom.cdf(between, between + min(around), 0.5) <= _LEVEL)
 
 
 def _silhouette(distances: Matrix, codes: Codes) -> float:

@@ -42,7 +42,7 @@ class ColumnRole:
 
     name: str
     role: str
-    """"measure", "category", "date", "label", "identifier", "row names", "weights" or "left out"."""
+    """"measure", "category", "date", "label", "identifier", "code", "row names", "weights" or "left out"."""
     treatment: str = ""
     """How the column was used, in words."""
 

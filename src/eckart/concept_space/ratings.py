@@ -51,12 +51,15 @@ class RatingScore:
     held_out: int
     cold: int
     """Held-out entries whose row or column has no other known entry."""
+    note: str = ""
+    """What was done with pairs that are rated several times; "" if there are none."""
 
     def __str__(self) -> str:
         cold = f" Of these, {self.cold:,} are in a row or column without other ratings." if self.cold else ""
+        note = f" {self.note}" if self.note else ""
         return (
             f"The root mean square error on {self.held_out:,} held-out ratings is {self.rmse:.4f} (biases only: "
-            f"{self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}"
+            f"{self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}{note}"
         )
 
 
@@ -91,6 +94,8 @@ class Ratings(BaseEstimator):
         Names of the rows, if the table has them.
     column_names_ : tuple of str or None
         Names of the columns, if the table has them.
+    note_ : str
+        What was done with pairs that are rated several times; "" if there are none.
 
     See Also
     --------
@@ -119,6 +124,7 @@ class Ratings(BaseEstimator):
 
     row_names_: tuple[str, ...] | None
     column_names_: tuple[str, ...] | None
+    note_: str
     mean_: float
     row_bias_: np.ndarray
     column_bias_: np.ndarray
@@ -140,7 +146,8 @@ class Ratings(BaseEstimator):
         ratings : array, data frame, sparse matrix, path, or opened data
             Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix. A table may also have
             one rating per line: row, column, rating and perhaps a time, where rows and columns are texts or numbers
-            (``userId, movieId, rating, timestamp``).
+            (``userId, movieId, rating, timestamp``). If a pair is rated several times, the latest rating counts, or
+            the mean if there are no times.
         {y [ignored]}
 
         Returns
@@ -148,7 +155,7 @@ class Ratings(BaseEstimator):
         Ratings
             The estimator itself.
         """
-        known, shape, names = _known(ratings)
+        known, shape, names, self.note_ = _known(ratings)
         self.row_names_, self.column_names_ = names
         self._fit(known, shape)
         return self
@@ -189,11 +196,11 @@ class Ratings(BaseEstimator):
         every = np.arange(self._columns.count)
         scores = self._predicted(np.full(len(every), place), every)
         rated = self._known[1][self._known[0] == place]
-        notes: tuple[str, ...] = ()
+        notes = (self.note_,) if self.note_ else ()
         if not len(rated):
-            notes = ("The row has no ratings, so its recommendations are based on the column means.",)
+            notes += ("The row has no ratings, so its recommendations are based on the column means.",)
         elif len(rated) == self._columns.count:
-            notes = (
+            notes += (
                 "All ratings of the row are known, so there is nothing left to recommend. Leave unknown ratings empty.",
             )
         return ranked(f"Columns for {self._rows.label(place)}", scores, n, self._columns, hidden=rated, notes=notes)
@@ -216,7 +223,7 @@ class Ratings(BaseEstimator):
             Errors of the model, of the biases alone and of the mean alone.
         """
         check_fraction("share", share)
-        (rows, columns, values), shape, _ = _known(ratings)
+        (rows, columns, values), shape, _, note = _known(ratings)
         _, random = generator(rng)
         held = random.random(len(values)) < share
         if not held.any() or held.all():
@@ -233,7 +240,7 @@ class Ratings(BaseEstimator):
         )
         return RatingScore(
             _rms(model), float(np.abs(model).mean()), _rms(biases), _rms(truth - trial.mean_), len(truth),
-            int(cold.sum()),
+            int(cold.sum()), note,
         )  # fmt: skip
 
     def _fit(self, known: Entries, shape: tuple[int, int]) -> None:
@@ -322,8 +329,8 @@ class Ratings(BaseEstimator):
         return Names("column", len(self.column_bias_), self.column_names_)
 
 
-def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
-    """Indices and values of the known entries, the shape, and the names of rows and columns."""
+def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any], str]:
+    """Indices and values of the known entries, the shape, the names of rows and columns, and a note on repeats."""
     opened = open_with(ratings)
     metadata = getattr(opened, "metadata", None)
     names = (None, None) if metadata is None else (metadata.row_names, metadata.column_names)
@@ -336,15 +343,20 @@ def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
     shape = (int(matrix.shape[0]), int(matrix.shape[1]))
     if is_sparse(matrix):
         entries = matrix.tocoo()
-        return (entries.row.astype(np.intp), entries.col.astype(np.intp), entries.data.astype(np.float64)), shape, names
+        return (
+            (entries.row.astype(np.intp), entries.col.astype(np.intp), entries.data.astype(np.float64)),
+            shape,
+            names,
+            "",
+        )
     table = to_numpy(matrix).astype(np.float64)
     if (lines := rating_lines(table, metadata)) is not None:
         size = (len(lines.row_names), len(lines.column_names))
-        return (lines.rows, lines.columns, lines.values), size, (lines.row_names, lines.column_names)
+        return (lines.rows, lines.columns, lines.values), size, (lines.row_names, lines.column_names), lines.note
     rows, columns = np.nonzero(~np.isnan(table))
     if not np.isfinite(table[rows, columns]).all():
         raise InputError("Some ratings are infinite. Use finite numbers, and NaN for unknown entries.")
-    return (rows, columns, table[rows, columns]), shape, names
+    return (rows, columns, table[rows, columns]), shape, names, ""
 
 
 def _grouped(places: np.ndarray, count: int) -> list[np.ndarray]:

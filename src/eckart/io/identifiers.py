@@ -1,8 +1,9 @@
-"""Columns of numbers that identify or count the rows (id, index, year), which are not measurements and are set aside.
+"""Columns of numbers that identify or count the rows (id, index, year) or are codes (zip), which are set aside.
 
 A column is an identifier if all its values are different integers and its name suggests it. Names that may also denote
 a quantity (number, no, row) and columns without a name must count the rows without a gap. A column named year with a
-constant step is the time of each row.
+constant step is the time of each row. Whole numbers in a column named like a code (zip, postal code, phone, FIPS) name
+something: sums and means of them have no meaning. Years and codes become labels.
 
 The rule is the same for rows read in blocks: columns named like identifiers are read once.
 """
@@ -30,6 +31,11 @@ _POSSIBLE = re.compile(
     r"respondent|participant|subject|patient|person|student|customer|.*[_ .-](no|nr|num))"
 )
 _YEAR = re.compile(r"(?i:year|yr|jahr|ann[eé]e|year_.*|.*[_ .-]year)")
+_CODE = re.compile(
+    r"(?i:(.*[_ .-])?(code|codes|zip|zip ?codes?|zip4|post ?codes?|postal ?codes?|plz|postleitzahl|code ?postal|"
+    r"c[oó]digo ?postal|phone|phone ?number|telephone|tel|mobile|fax|fips|naics|isbn|issn|ean|upc|gtin|sku|barcode))"
+    r"|.*[a-z](Code|Zip|Phone)"
+)
 _FEWEST = 3
 """With fewer rows than this, any column could distinguish them."""
 _BLOCK = 1 << 24
@@ -67,6 +73,23 @@ def year_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
     return [j for j, name in enumerate(names) if _YEAR.fullmatch(name) and _is_time(matrix[:, j])]
 
 
+def code_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
+    """Positions of the columns of codes: named so, with whole numbers or none."""
+    return [j for j, name in enumerate(names) if _CODE.fullmatch(name) and _is_code(matrix[:, j])]
+
+
+def _is_code(column: np.ndarray) -> bool:
+    known = column[~np.isnan(column)]
+    return len(known) > 0 and bool((np.isfinite(known) & (known >= 0) & (known == np.rint(known))).all())
+
+
+def _code_texts(values: Sequence[float]) -> tuple[str, ...]:
+    """Codes as text. Shorter ones get back the zeros that a number cannot begin with; missing ones are empty."""
+    texts = ["" if value != value else f"{value:.0f}" for value in values]
+    width = max(map(len, texts), default=0)
+    return tuple(text.zfill(width) if text else "" for text in texts)
+
+
 def _steps(column: np.ndarray) -> np.ndarray | None:
     """Differences of the sorted values; None unless all are different integers."""
     ordered = np.sort(column)
@@ -82,10 +105,11 @@ def _is_time(column: np.ndarray) -> bool:
 
 
 class _Found(NamedTuple):
-    """Positions of identifiers, the values of years by position, and possible identifiers."""
+    """Positions of identifiers, labels of years and of codes by position, and possible identifiers."""
 
     identifiers: list[int]
-    years: dict[int, list[float]]
+    years: dict[int, tuple[str, ...]]
+    codes: dict[int, tuple[str, ...]]
     unknown: list[int]
 
 
@@ -99,13 +123,13 @@ def _found(source: DataSource, names: Sequence[str], candidates: list[int], memo
 
 
 def _may_identify(name: str) -> bool:
-    return any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR))
+    return any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR, _CODE))
 
 
 def without_identifiers(source: DataSource, memory: int | None = None, *, years: bool = True) -> DataSource:
-    """The source without the columns that identify the rows; with `years`, years become labels. `metadata` has notes.
+    """The source without columns that identify the rows; codes and, with `years`, years become labels.
 
-    For rows read in blocks, the values to compare take at most a quarter of `memory` bytes.
+    `metadata` has notes. For rows read in blocks, the values to compare take at most a quarter of `memory` bytes.
     """
     names = source.metadata.column_names
     if names is None or source.sparse:
@@ -115,7 +139,7 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
         return source
     found = _found(source, names, candidates, memory)
     found = found if years else found._replace(years={})
-    dropped = {*found.identifiers, *found.years}
+    dropped = {*found.identifiers, *found.years, *found.codes}
     if len(dropped) == len(names) or not any(found):
         return source
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
@@ -124,44 +148,49 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
 
 def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray) -> _Found:
     some = [names[j] for j in candidates]
-    years = {candidates[j]: values[:, j].tolist() for j in year_columns(some, values)}
-    return _Found([candidates[j] for j in identifier_columns(some, values)], years, [])
+    years = {candidates[j]: tuple(f"{value:.0f}" for value in values[:, j]) for j in year_columns(some, values)}
+    found = [candidates[j] for j in identifier_columns(some, values)]
+    codes = {candidates[j]: _code_texts(values[:, j].tolist()) for j in code_columns(some, values)}
+    return _Found(found, years, {j: texts for j, texts in codes.items() if j not in found}, [])
 
 
 def _values(source: RowSource) -> np.ndarray:
-    """All values of a source read in blocks; only zeros if each column has a value that is not an integer."""
+    """All values of a source read in blocks; none is known if each column has a value that is not an integer."""
     values, whole = np.zeros(source.shape), np.ones(source.shape[1], bool)
     for start, stop in itertools.pairwise(edges_for(source, _BLOCK)):
         values[start:stop] = block = source.read(start, stop)
-        whole &= (block == np.rint(block)).all(axis=0)
+        whole &= ((block == np.rint(block)) | np.isnan(block)).all(axis=0)
         if not whole.any():
-            return np.zeros(source.shape)
+            return np.full(source.shape, np.nan)
     return values
 
 
 def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -> _Found:
-    """Identifiers among columns with too many values to keep.
+    """Identifiers and codes among columns with too many values to keep, without labels.
 
     Strictly increasing integers are all different, and count the rows if all steps are 1. With more rows than possible
     years, rows have no year of their own.
     """
     count = len(candidates)
-    whole, rising, by_one = np.ones(count, bool), np.ones(count, bool), np.ones(count, bool)
+    whole, rising, by_one, coded = (np.ones(count, bool) for _ in range(4))
     last = np.empty((0, count))
     for start, stop in itertools.pairwise(edges_for(source, _BLOCK)):
         block = np.concatenate([last, source.read(start, stop)])
         steps, last = np.diff(block, axis=0), block[-1:]
-        whole &= (np.isfinite(block) & (block == np.rint(block))).all(axis=0)
+        integer = np.isfinite(block) & (block == np.rint(block))
+        whole &= integer.all(axis=0)
+        coded &= ((integer & (block >= 0)) | np.isnan(block)).all(axis=0)
         rising &= (steps > 0).all(axis=0)
         by_one &= (steps == 1).all(axis=0)
-        if not (whole & rising).any():
+        if not (whole | coded).any():
             break
     sure = np.array([_SURE.fullmatch(names[j]) is not None for j in candidates])
     possible = np.array([_POSSIBLE.fullmatch(names[j]) is not None for j in candidates])
     found = whole & ((sure & rising) | (possible & by_one))
-    unknown = whole & ~rising & (sure | possible)
-    return _Found([j for j, yes in zip(candidates, found, strict=True) if yes], {},
-                  [j for j, yes in zip(candidates, unknown, strict=True) if yes])  # fmt: skip
+    coded &= np.array([_CODE.fullmatch(names[j]) is not None for j in candidates]) & ~found
+    unknown = whole & ~rising & (sure | possible) & ~coded
+    identifiers, codes, unsure = ([candidates[i] for i in np.flatnonzero(some)] for some in (found, coded, unknown))
+    return _Found(identifiers, {}, dict.fromkeys(codes, ()), unsure)
 
 
 def _unknown(names: list[str]) -> Note:
@@ -178,6 +207,7 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     reasons: tuple[tuple[Iterable[int], str], ...] = (
         (found.identifiers, "it identifies or numbers the rows"),
         (found.years, "it contains the time of each row"),
+        (found.codes, "its numbers are codes, not quantities"),
     )
     for places, why in reasons:
         aside = [names[j] for j in places]
@@ -187,12 +217,14 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
             notes.append(Note("numbering_column_set_aside", text))
     if found.unknown:
         notes.append(_unknown([names[j] for j in found.unknown]))
-    years = {names[j]: tuple(f"{value:.0f}" for value in column) for j, column in found.years.items()}
+    labels = {names[j]: texts for j, texts in (found.years | found.codes).items() if texts}
     return replace(
         metadata,
-        labels=metadata.labels | years,
+        labels=metadata.labels | labels,
         notes=(*metadata.notes, *notes),
         parsing_notes=(*metadata.parsing_notes, *notes),
         column_roles=fates,
-        roles=metadata.roles | {names[j]: "identifier" for j in found.identifiers},
+        roles=metadata.roles
+        | {names[j]: "identifier" for j in found.identifiers}
+        | {names[j]: "code" for j, texts in found.codes.items() if not texts},
     )

@@ -164,16 +164,23 @@ def _label_notes(labels: list[Text]) -> list[Note]:
 
 
 def _id_notes(parts: Parts) -> list[Note]:
-    from eckart.io.identifiers import identifier_columns
+    from eckart.io.identifiers import code_columns, identifier_columns
 
-    names = [parts.column_names[j] for j in identifier_columns(parts.column_names, parts.matrix)]
-    if not names:
-        return []
-    if len(names) == 1:
-        doubt = "only numbers the rows, but it is analysed as a measurement. Leave it out if it is not one."
-        return [Note("numbering_column", f"The column {quoted(names[0])} {doubt}")]
-    doubt = "only number the rows, but they are analysed as measurements. Leave them out if they are not."
-    return [Note("numbering_column", f"The columns {listed(names)} {doubt}")]
+    found = identifier_columns(parts.column_names, parts.matrix)
+    codes = [j for j in code_columns(parts.column_names, parts.matrix) if j not in found]
+    notes = []
+    for places, one, several in (
+        (found, "only numbers the rows", "only number the rows"),
+        (codes, "contains codes, not quantities", "contain codes, not quantities"),
+    ):
+        names = [parts.column_names[j] for j in places]
+        if len(names) == 1:
+            doubt = f"{one}, but it is analysed as a measurement. Leave it out if it is not one."
+            notes.append(Note("numbering_column", f"The column {quoted(names[0])} {doubt}"))
+        elif names:
+            doubt = f"{several}, but they are analysed as measurements. Leave them out if they are not."
+            notes.append(Note("numbering_column", f"The columns {listed(names)} {doubt}"))
+    return notes
 
 
 def missing_notes(parts: Parts, names: tuple[str, ...] | None) -> list[Note]:

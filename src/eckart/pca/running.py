@@ -196,8 +196,8 @@ def _warn_if_not_proved(d: Decomposition) -> None:
         remedy = "Fit all rows at once, for example with PCA."
         if not d.notes:
             remedy = (
-                "Rounding in the batches limits the bounds. Scale columns of very different magnitude, or fit all rows at "
-                "once."
+                "Rounding in the batches limits the bounds. Scale columns of very different magnitude, or fit all rows "
+                "at once."
             )
         warnings.warn(
             f"The requested accuracy is not proved: {c.summary} {remedy}",

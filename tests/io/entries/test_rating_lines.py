@@ -54,3 +54,32 @@ def test_the_command_evaluates_a_fifth_by_default(tmp_path):
     same = CliRunner().invoke(main, ["recommend", str(tmp_path / "u.data"), "--evaluate", "20%"])
     assert found.output == same.output
     assert "held-out ratings" in found.output
+
+
+AGAIN = pd.DataFrame({
+    "user": ["a", "a", "b", "b", "c", "c", "a", "a"],
+    "item": ["x", "y", "x", "z", "y", "z", "x", "x"],
+    "rating": [1, 2, 3, 4, 5, 1, 5.0, 4.5],
+    "when": [f"2024-01-{day:02d}" for day in (5, 2, 2, 2, 2, 2, 1, 9)],
+})  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "rating", "kept"), [
+    ("by date", 4.5, "its latest rating"), ("by seconds", 4.5, "its latest rating"),
+    ("without times", 3.5, "the mean of its ratings"),
+])  # fmt: skip
+def test_pairs_rated_several_times(form, rating, kept, tmp_path):
+    lines = {
+        "by date": AGAIN,
+        "by seconds": AGAIN.assign(when=pd.to_datetime(AGAIN.when).astype("datetime64[s]").astype(np.int64)),
+        "without times": AGAIN.iloc[:, :3],
+    }[form]
+    once = pd.concat([lines.iloc[1:6], lines.iloc[:1].assign(rating=rating)])
+    found, same = ek.Ratings(1, penalty=0.1, rng=0).fit(lines), ek.Ratings(1, penalty=0.1, rng=0).fit(once)
+    assert found.predict("a", "z") == pytest.approx(same.predict("a", "z"), rel=1e-9)
+    assert found.note_ == f"8 lines rate 6 pairs. If a pair occurs several times, {kept} is used."
+    assert same.note_ == ""
+    lines.to_csv(tmp_path / "lines.csv", index=False)
+    printed = CliRunner().invoke(main, ["recommend", str(tmp_path / "lines.csv"), "--row", "a"])
+    assert printed.exit_code == 0, printed.output
+    assert found.note_ in printed.output

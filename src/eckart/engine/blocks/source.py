@@ -94,7 +94,7 @@ class Metadata:
     column_roles: dict[str, str] = field(default_factory=dict)
     """Treatment of each column of the file, in order; empty if the file has no named columns."""
     roles: dict[str, str] = field(default_factory=dict)
-    """Roles of columns that are neither analysed nor labels: "row names", "identifier", "weights"."""
+    """Roles of columns that are neither analysed nor labels: "row names", "identifier", "code", "weights"."""
 
 
 def stack_blocks(pieces: Sequence[Block]) -> Block:

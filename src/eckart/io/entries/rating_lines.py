@@ -3,6 +3,9 @@
 Texts or numbers identify the row and the column. Numbers do so only if the names of the columns say it, or if the table
 has the form of such a list: no pair of numbers repeats, each number does, and there are more different rows or columns
 than ratings.
+
+A pair that occurs several times has the latest of its ratings if the lines have times, otherwise their mean: the
+squared error of all its lines is least there.
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from eckart.engine.blocks.source import Metadata
-from eckart.errors import InputError
+from eckart.formatting import counted
 
 _RATING = re.compile(r"rating|score|stars?$|grade|vote", re.IGNORECASE)
 _IDENTIFIER = re.compile(
     r"(^|[a-z_ .-])ids?$|^(user|item|movie|film|book|product|customer|song|artist)s?", re.IGNORECASE
 )
 _TIME = re.compile(r"time|date", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d\b")
 _EARLIEST = 1e8
 """Numbers from here on are times in seconds (1973), not ratings."""
 _FEWEST = 10
@@ -34,21 +38,15 @@ class RatingLines(NamedTuple):
     values: np.ndarray
     row_names: tuple[str, ...]
     column_names: tuple[str, ...]
-
-
-def is_rating_list(table: np.ndarray, metadata: Metadata | None) -> bool:
-    """Whether a table has one rating per line, perhaps with pairs that repeat."""
-    try:
-        return rating_lines(table, metadata) is not None
-    except InputError:
-        return True
+    note: str
+    """What was done with pairs that occur several times; "" if there are none."""
 
 
 def rating_lines(table: np.ndarray, metadata: Metadata | None) -> RatingLines | None:
     """The entries of a table with one rating per line; None for any other table."""
     if not 1 <= table.shape[1] <= 4:
         return None
-    lines = _columns(table, Metadata() if metadata is None else metadata)
+    lines, times = _columns(table, Metadata() if metadata is None else metadata)
     numbers = [name for name, cells in lines.items() if cells.dtype.kind == "f"]
     if len(lines) != 3 or not numbers:
         return None
@@ -57,7 +55,7 @@ def rating_lines(table: np.ndarray, metadata: Metadata | None) -> RatingLines | 
     if len(numbers) > 1 and not _is_rated(lines, rating, values):
         return None
     who, what = lines.values()
-    return _entries(who, what, values)
+    return _entries(who, what, values, times)
 
 
 def _is_rated(others: dict[str, np.ndarray], rating: str, values: np.ndarray) -> bool:
@@ -70,18 +68,33 @@ def _is_rated(others: dict[str, np.ndarray], rating: str, values: np.ndarray) ->
     return _is_list(who, what, values)
 
 
-def _columns(table: np.ndarray, metadata: Metadata) -> dict[str, np.ndarray]:
-    """All columns by name, in the order of the file, without times; numbers as float64, the others as text."""
+def _columns(table: np.ndarray, metadata: Metadata) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
+    """All columns by name, in the order of the file, numbers as float64 and others as text; times separately."""
     names = metadata.column_names or map(str, range(table.shape[1]))
     texts = {name: np.asarray(cells).astype(str) for name, cells in metadata.labels.items()}
     both = dict(zip(names, table.T, strict=True)) | texts
     order = [name for name in metadata.column_roles if name in both]
     kept = {name: both[name] for name in (order if len(order) == len(both) else both)}
-    return {name: cells for name, cells in kept.items() if not (len(kept) == 4 and _is_time(name, cells))}
+    time = next((name for name, cells in kept.items() if len(kept) == 4 and _is_time(name, cells)), None)
+    return kept, None if time is None else _moments(kept.pop(time))
+
+
+def _moments(cells: np.ndarray) -> np.ndarray | None:
+    """Times as numbers that can be compared; None if they are text in another form than 2024-01-31 12:30."""
+    if cells.dtype.kind == "f":
+        return cells if np.isfinite(cells).all() else None
+    try:
+        return cells.astype("datetime64[us]").astype(np.float64)
+    except ValueError:
+        return None
 
 
 def _is_time(name: str, cells: np.ndarray) -> bool:
-    return _TIME.search(name) is not None or (cells.dtype.kind == "f" and bool(np.all(cells >= _EARLIEST)))
+    if _TIME.search(name):
+        return True
+    if cells.dtype.kind == "f":
+        return bool(np.all(cells >= _EARLIEST))
+    return all(map(_DATE.match, cells.tolist()))
 
 
 def _is_identifier(cells: np.ndarray) -> bool:
@@ -101,17 +114,23 @@ def _is_list(who: np.ndarray, what: np.ndarray, values: np.ndarray) -> bool:
     )
 
 
-def _entries(who: np.ndarray, what: np.ndarray, values: np.ndarray) -> RatingLines:
+def _entries(who: np.ndarray, what: np.ndarray, values: np.ndarray, times: np.ndarray | None) -> RatingLines:
     known = ~np.isnan(values)
     row_names, rows = np.unique(who[known], return_inverse=True)
     column_names, columns = np.unique(what[known], return_inverse=True)
-    places = rows * len(column_names) + columns
-    if len(np.unique(places)) < len(places):
-        raise InputError(
-            "The table has one rating per line, but some pairs of row and column occur more than once. Keep one "
-            "rating per pair."
-        )
-    return RatingLines(rows, columns, values[known], _names(row_names), _names(column_names))
+    values, note = values[known], ""
+    pairs, first, pair = np.unique(rows * len(column_names) + columns, return_index=True, return_inverse=True)
+    if len(pairs) < len(values):
+        lines, rows, columns = len(values), rows[first], columns[first]
+        if times is None:
+            kept, values = "the mean of its ratings", np.bincount(pair, values) / np.bincount(pair)
+        else:
+            kept, latest = "its latest rating", np.empty(len(pairs), np.intp)
+            order = np.argsort(times[known], kind="stable")
+            latest[pair[order]] = order  # later lines replace earlier ones
+            values = values[latest]
+        note = f"{lines:,} lines rate {counted(len(pairs), 'pair')}. If a pair occurs several times, {kept} is used."
+    return RatingLines(rows, columns, values, _names(row_names), _names(column_names), note)
 
 
 def _names(cells: np.ndarray) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from eckart.notes import Note
 from eckart.planned import Plan, SolveInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from os import PathLike
 
     from typing_extensions import TypeVar as TypeVarWithDefault
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Certificate", "Decomposition", "Details", "Imputation", "K", "Plan", "SVDDetails", "SolveInfo", "UnknownDetails",
-    "Which", "WordModel", "details_of",
+    "Which", "WordModel", "details_of", "when_read",
 ]  # fmt: skip
 
 Which = Literal["largest", "smallest"]
@@ -127,6 +127,30 @@ class Certificate:
         }
         groups = ", ".join(f"{first + 1} to {last + 1}" for first, last in self.undetermined)
         return facts | ({"determined only as a subspace": f"components {groups}"} if groups else {})
+
+
+class _Unread(Certificate):
+    """A certificate that has not been read; the first access to any attribute computes all of them."""
+
+    def __getattribute__(self, name: str) -> Any:
+        kept: Keywords = object.__getattribute__(self, "__dict__")
+        make = kept.get("make")
+        if make is not None:
+            found = make()
+            kept.update(found.__dict__)
+            kept.pop("make", None)
+            object.__setattr__(self, "__class__", Certificate)
+        return object.__getattribute__(self, name)
+
+
+def when_read(make: Callable[[], Certificate]) -> Certificate:
+    """The certificate that `make` returns, computed on the first access: a small fit takes less time than its bounds.
+
+    `make` must not refer to the data.
+    """
+    unread = object.__new__(_Unread)
+    object.__getattribute__(unread, "__dict__")["make"] = make
+    return unread
 
 
 @dataclass(frozen=True)

@@ -115,8 +115,8 @@ def clusters(d: Decomposition, k: int, matrix: Numbers | None = None) -> Cluster
     count = int(codes.max()) + 1
     line = (
         f"There are {count} clusters on {components}, found by Ward's method and refined by k-means. Their mean "
-        f"silhouette width is {width:.2f}; in samples from a single normal distribution, {count} clusters reach at most "
-        f"{reference:.2f}. Fewer rows lie between neighbouring clusters than around their means."
+        f"silhouette width is {width:.2f}; in samples from a single normal distribution, {count} clusters reach at "
+        f"most {reference:.2f}. Fewer rows lie between neighbouring clusters than around their means."
     )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
 
@@ -178,9 +178,9 @@ def _compared(points: Matrix, found: Partitions, references: list[Partitions]) -
     best = int(np.where(separated | ~separated.any(), excess[0], -np.inf).argmax())
     objection = ""
     if excess[0, best] <= excess[1:].max():
-        objection = "Samples from a single normal distribution have partitions that are as clear."
+        objection = "Samples from a single normal distribution can be partitioned just as clearly."
     elif not separated.any():
-        objection = "But neighbouring clusters are not separated: as many rows lie between them as around their means."
+        objection = "Neighbouring clusters are not separated: as many rows lie between them as around their means."
     return _Choice(counts[best], float(widths[1:, best].max()), objection)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
 from eckart.formatting import certified_share, counted, percent
 from eckart.notes import Note
-from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails, when_read
 from eckart.wording import SCALE
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -73,7 +74,7 @@ def assemble(
         row_names=opened.metadata.row_names,
         column_names=opened.metadata.column_names,
         rank=numerical_rank(solution, sum(problem.shape), len(moments.constant)),
-        certificate=certify(solution, problem, settings, unit, dtype, sides.moved),
+        certificate=_certificate(solution, problem, settings, unit, dtype, sides.moved),
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.metadata.notes, *notes_on(problem, settings, opened)),
@@ -112,7 +113,18 @@ def check_range(values: np.ndarray, dtype: object, name: str) -> None:
         )
 
 
-def certify(
+class _Measured(NamedTuple):
+    """What certificates take from a problem, without its data."""
+
+    total: float
+    total_error: float
+    shape: tuple[int, int]
+    precision: str
+    transposed: bool
+    passes: int
+
+
+def _certificate(
     solution: Solution,
     problem: Problem,
     settings: Settings,
@@ -120,9 +132,29 @@ def certify(
     dtype: object,
     moved: np.ndarray,
 ) -> Certificate:
+    """The certificate; computed when it is read if the solution has nothing of the size of the data."""
+    measured = _Measured(
+        problem.total, problem.total_error(), problem.shape, problem.precision, problem.transposed, problem.passes
+    )
+
+    def make() -> Certificate:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+            return certify(solution, measured, settings, unit, dtype, moved)
+
+    return make() if solution.long_vectors is not None or measured.transposed else when_read(make)
+
+
+def certify(
+    solution: Solution,
+    problem: _Measured,
+    settings: Settings,
+    unit: Callable[[np.ndarray], np.ndarray],
+    dtype: object,
+    moved: np.ndarray,
+) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
     k, total = len(solution.values), problem.total
-    low, high = explained(solution, total, problem.total_error(), _unit_of(dtype))
+    low, high = explained(solution, total, problem.total_error, _unit_of(dtype))
     return Certificate(
         explained=(low, high),
         # Rounded outwards by one unit: undoing the power of two may lead to subnormal numbers.
@@ -140,7 +172,7 @@ def certify(
     )
 
 
-def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: float, *, smallest: bool) -> np.ndarray:
+def _residuals(solution: Solution, problem: _Measured, moved: np.ndarray, unit: float, *, smallest: bool) -> np.ndarray:
     """Bounds of ||A^T A v - s^2 v|| / s_1^2 for the returned right vectors and values.
 
     A long vector B v / s has the residual B (B^T B v - s^2 v) / s, at most s_1 / s times that of v, plus rounding.
@@ -161,12 +193,12 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
     return np.asarray(np.fmin(stated, most * (1.0 + 4.0 * unit)))  # NaN, from 0 / 0, states nothing
 
 
-def _square_of_largest(solution: Solution, problem: Problem) -> tuple[float, float]:
+def _square_of_largest(solution: Solution, problem: _Measured) -> tuple[float, float]:
     """Bounds of s_1^2 if only the smallest values are wanted: ||B||_F^2 / n <= s_1^2 <= ||B||_F^2."""
     if solution.spectrum is not None:
         largest, error = float(solution.spectrum.max(initial=0.0)), solution.rounding + solution.spectrum_error
         return max(largest - error, 0.0), largest + error
-    total, error = problem.total, problem.total_error()
+    total, error = problem.total, problem.total_error
     return max(total - error, 0.0) / problem.shape[1], total + error
 
 

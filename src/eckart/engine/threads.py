@@ -19,7 +19,7 @@ def threads() -> int:
     if _users:
         return _count  # BLAS is limited to one thread so that ours can run
     counts = [get() for get, _ in _libraries()]
-    return max(1, min(counts, default=available_cores()))
+    return max(1, min(counts) if counts else available_cores())
 
 
 def available_cores() -> int:
@@ -41,7 +41,7 @@ class one_blas_thread:
             if _users == 0:
                 libraries = _libraries()
                 _before = [get() for get, _ in libraries]
-                _count = max(1, min(_before, default=available_cores()))
+                _count = max(1, min(_before) if _before else available_cores())
                 for (_get, set_), count in zip(libraries, _before, strict=True):
                     if count != 1:
                         set_(1)

@@ -46,7 +46,6 @@ class FittedPCA:
     singular_values_: Array
     explained_variance_: Array
     explained_variance_ratio_: Array
-    noise_variance_: float
     mean_: Array
     scale_: Array | None
     n_samples_: int
@@ -245,6 +244,11 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
             f"svd_solver={self.svd_solver!r}",
         )  # fmt: skip
 
+    @property
+    def noise_variance_(self) -> float:
+        with np.errstate(over="ignore", under="ignore"):
+            return noise_variance(self.decomposition_)
+
     def _publish(self, d: Decomposition) -> None:
         super()._publish(d)
         self.filled_ = imputation_of(d)
@@ -253,7 +257,6 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         with np.errstate(over="ignore", under="ignore"):
             self.explained_variance_ = d.explained_variance
             self.explained_variance_ratio_ = d.explained_variance_ratio
-            self.noise_variance_ = noise_variance(d)
         self.mean_ = zeros_like_mean(d)
         self.scale_ = d.scale
         if isinstance(self.n_components, str | float):

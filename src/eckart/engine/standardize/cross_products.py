@@ -81,7 +81,7 @@ class Converted:
         self._data, self._shift = data, shift
         # NumPy takes longer to begin a short row than to subtract it, so many rows are taken as one.
         self._together = max(1, _TOGETHER // data.shape[1]) if data.flags.c_contiguous else 1
-        self._shifts = None if shift is None else np.tile(shift, self._together)
+        self._shifts = None if shift is None else shift[None].repeat(self._together, 0).ravel()
 
     def fill(self, buffer: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Rows start to stop, in the memory of the buffer."""

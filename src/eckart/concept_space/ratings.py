@@ -196,7 +196,7 @@ class Ratings(BaseEstimator):
         every = np.arange(self._columns.count)
         scores = self._predicted(np.full(len(every), place), every)
         rated = self._known[1][self._known[0] == place]
-        notes = (self.note_,) if self.note_ else ()
+        notes: tuple[str, ...] = (self.note_,) if self.note_ else ()
         if not len(rated):
             notes += ("The row has no ratings, so its recommendations are based on the column means.",)
         elif len(rated) == self._columns.count:

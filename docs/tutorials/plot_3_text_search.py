@@ -2,8 +2,9 @@
 Search documents by concept
 ===========================
 
-A keyword search misses documents that use other words. Latent semantic analysis counts and weights the words of a
-collection, finds its concepts by a singular value decomposition, and compares documents by concept.
+A keyword search misses documents that use other words for the same topic. In this tutorial you search by concept
+instead, with latent semantic analysis. It weights the words of a collection, finds concepts by a singular value
+decomposition, and compares documents by concept.
 """
 
 # %%
@@ -29,6 +30,7 @@ print(model.decomposition_)
 # %%
 # What are the concepts about?
 # ----------------------------
+# ``topics`` lists the words with the largest weights in each concept.
 print(model.topics(3, words=4).text())
 
 # %%
@@ -40,6 +42,7 @@ print(model.search("mouse", n=3))
 # %%
 # Similar documents
 # -----------------
+# ``similar`` finds the documents that are closest to a given one.
 print(model.similar("bonds", n=2))
 
 # %%

@@ -2,13 +2,14 @@
 Data larger than memory
 =======================
 
-Eckart reads a file in blocks and stays within a memory limit. This tutorial plans the work, runs it with a checkpoint,
-and writes the scores without loading the whole table.
+Eckart can read a file in blocks and stay within a memory limit. In this tutorial you predict the cost, run the
+decomposition with a checkpoint, and write the scores without loading the whole table.
 """
 
 # %%
 # A file
 # ------
+# This table of 40,000 rows stands for one that is larger than memory.
 import tempfile
 from pathlib import Path
 
@@ -23,18 +24,20 @@ np.save(folder / "table.npy", rng.normal(size=(40_000, 60)) * np.linspace(4, 1, 
 # %%
 # Plan
 # ----
-# A plan reads only the shape.
+# ``plan`` predicts the solver, the number of passes and the memory. It reads only the shape of the table.
 print(ek.plan(folder / "table.npy", "pca", k=4, memory="6MB"))
 
 # %%
 # Run
 # ---
-# Repeat the same call after an interruption and it resumes, with bit-identical results.
+# ``checkpoint`` names a folder for intermediate results. If the run is interrupted, the same call resumes it and gives
+# bit-identical results.
 d = ek.decompose(folder / "table.npy", "pca", k=4, memory="6MB", checkpoint=folder / "run")
 print(d.certificate.explained)
 
 # %%
 # Write the scores
 # ----------------
+# ``project_to`` reads the rows and writes their scores block by block.
 rows = ek.project_to(d, folder / "table.npy", folder / "scores.npy", memory="6MB")
 print(rows, np.load(folder / "scores.npy", mmap_mode="r").shape)

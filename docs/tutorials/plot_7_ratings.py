@@ -2,8 +2,8 @@
 Recommend from ratings
 ======================
 
-A table of ratings has more unknown entries than known ones. ``Ratings`` fits only the known entries and predicts the
-others. This tutorial fits a table, measures the error, and recommends films.
+A table of ratings usually has more unknown entries than known ones. ``Ratings`` fits only the known entries and
+predicts the others. In this tutorial you measure the error of the predictions and recommend films.
 """
 
 # %%
@@ -25,15 +25,15 @@ print(f"{known.mean():.0%} of the entries are known")
 # %%
 # Measure the error
 # -----------------
-# ``evaluate`` hides a fifth of the known ratings, fits the rest, and predicts the hidden ones. Compare the error with
-# that of the biases alone, which ignores individual tastes.
+# ``evaluate`` hides a fifth of the known ratings, fits the rest, and predicts the hidden ones. The output also gives
+# the error of a model with biases only, which ignores individual tastes. Two concepts have the smallest error.
 for k in (1, 2, 5):
     print(k, ek.Ratings(n_components=k, rng=0).evaluate(table))
 
 # %%
 # Recommend
 # ---------
-# The ranking contains only films that the user has not rated.
+# ``recommend`` ranks only films that the user has not rated. ``predict`` returns a single rating.
 model = ek.Ratings(n_components=2, rng=0).fit(table)
 print(model.recommend(0, 3))
 print(f"predicted {model.predict(0, 5):.2f}, true {truth[0, 5]:.2f}")
@@ -41,7 +41,7 @@ print(f"predicted {model.predict(0, 5):.2f}, true {truth[0, 5]:.2f}")
 # %%
 # Rows without ratings
 # --------------------
-# For a user without ratings, the prediction falls back to the mean and the bias of each film. A note reports this.
+# For a user without ratings, ``Ratings`` predicts the mean rating of each film. A note reports this.
 table[3] = np.nan
 fallback = ek.Ratings(n_components=2, rng=0).fit(table).recommend(3, 2)
 print(fallback.notes)

@@ -2,7 +2,7 @@
 Dask
 ====
 
-Dask arrays are decomposed by the workers; the result does not depend on their number.
+The workers of a Dask cluster decompose Dask arrays. The result does not depend on the number of workers.
 """
 
 import dask.array as da

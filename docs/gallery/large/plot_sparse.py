@@ -2,7 +2,7 @@
 Sparse matrices stay sparse
 ===========================
 
-PCA of a sparse matrix centres inside the products, so that nothing becomes dense.
+Eckart centres a sparse matrix implicitly, inside the products, so the matrix never becomes dense.
 """
 
 import matplotlib.pyplot as plt

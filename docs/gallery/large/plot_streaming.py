@@ -1,8 +1,8 @@
 """
-A file larger than the memory budget
-====================================
+A file larger than the memory limit
+===================================
 
-Eckart reads the file in blocks, keeps to the budget and reports progress after every block.
+Eckart reads the file in blocks, stays within the memory limit, and reports its progress after every block.
 """
 
 import tempfile

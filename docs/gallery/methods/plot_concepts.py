@@ -2,7 +2,8 @@
 Concepts in ratings
 ===================
 
-The SVD of a table of ratings finds the tastes behind it and recommends films for a new user.
+The SVD of a table of ratings finds concepts such as science fiction and romance. They are used to recommend films to a
+new user.
 """
 
 import eckart as ek

@@ -2,7 +2,8 @@
 CUR: real columns instead of components
 =======================================
 
-CUR keeps actual columns and rows. The picture compares its error with the best possible one of the same rank.
+CUR approximates a table by some of its own columns and rows. The plot compares its error with the best possible error
+of the same rank.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Parts of digits by NMF
 ======================
 
-Non-negative factorisation describes images as sums of parts. PCA components also have negative entries.
+NMF describes images as sums of non-negative parts, such as strokes. The components of PCA also have negative entries.
 """
 
 import matplotlib.pyplot as plt

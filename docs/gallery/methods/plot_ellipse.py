@@ -2,7 +2,8 @@
 A matrix maps the circle to an ellipse
 ======================================
 
-The singular values are the half-axes of the image of the unit circle, the left singular vectors their directions.
+A matrix maps the unit circle to an ellipse. The singular values are the lengths of its half-axes, and the left singular
+vectors are their directions.
 """
 
 import matplotlib.pyplot as plt

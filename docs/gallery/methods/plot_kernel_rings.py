@@ -1,8 +1,8 @@
 """
-Kernel PCA unfolds rings
-========================
+Kernel PCA separates rings
+==========================
 
-Two rings cannot be separated by a straight line. The first components of an rbf kernel separate them.
+No straight line separates two nested rings. The first components of kernel PCA with an rbf kernel separate them.
 """
 
 import matplotlib.pyplot as plt

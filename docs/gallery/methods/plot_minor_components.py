@@ -2,7 +2,8 @@
 Minor components find linear relations
 ======================================
 
-The direction of least variance shows a combination of columns that is nearly constant.
+The component with the least variance is a combination of columns that is nearly constant. Here it finds that the half
+perimeter is the sum of length and width.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Predict ratings
 ===============
 
-``Ratings`` fits the known entries of a table and predicts the others. Here every user has rated a third of the films.
-The error on held-out ratings shows how many concepts the known ratings support.
+``Ratings`` fits the known entries of a table and predicts the others. Here each user has rated about a third of the
+films. The error on held-out ratings shows how many concepts to use.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Isomap unrolls the Swiss roll
 =============================
 
-Isomap measures distances along the surface. PCA projects the layers on top of each other.
+Isomap measures distances along the surface and flattens the roll. PCA projects its layers on top of each other.
 """
 
 import matplotlib.pyplot as plt

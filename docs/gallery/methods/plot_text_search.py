@@ -2,8 +2,8 @@
 Search texts by concept
 =======================
 
-A search by concept finds documents that share the topic of a query, not only its words. The picture compares the
-documents by their concepts: each group of dark cells is one topic.
+A search by concept finds documents about the topic of a query, even if they use other words. The plot shows how similar
+the documents are. Each block of dark cells is one topic.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 Topics in documents
 ===================
 
-Kullback-Leibler NMF of word counts finds topics; each is a list of words.
+NMF of word counts with the Kullback-Leibler loss finds topics. The plot shows the words with the largest weights in
+each topic.
 """
 
 import matplotlib.pyplot as plt

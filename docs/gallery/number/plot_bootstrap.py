@@ -2,7 +2,8 @@
 How certain are the loadings?
 =============================
 
-Bootstrap intervals of the loadings of the first component.
+The bootstrap resamples the rows and gives an interval for each loading. The plot shows the loadings of the first
+component.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
 """
-Cumulative share
-================
+Cumulative variance
+===================
 
-How many components reach 80, 90 or 95 % of the variance.
+The plot shows how many components explain 80, 90 or 95 % of the variance.
 """
 
 import eckart as ek

@@ -1,9 +1,9 @@
 """
-How many components? Ask the rules
+Rules for the number of components
 ==================================
 
-Rules differ in what they assume. The table gives each answer with its reason; the verdict combines the calibrated
-tests.
+``choose_rank`` applies many rules, which make different assumptions. The table lists each answer with its reason,
+followed by a verdict with known error rates.
 """
 
 import matplotlib.pyplot as plt
@@ -18,6 +18,6 @@ print(choice)
 answers = [(v.title, v.k) for v in choice.verdicts if v.k is not None]
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.barh([name for name, _ in answers], [k for _, k in answers])
-ax.axvline(3, color="k", linestyle="--", label="planted")
+ax.axvline(3, color="k", linestyle="--", label="true number")
 ax.set_xlabel("components")
 ax.legend()

@@ -2,8 +2,8 @@
 Scree plot
 ==========
 
-The share of variance that each component explains, with the usual thresholds. Bars that fall below the
-broken-stick line explain no more than chance.
+The scree plot shows the share of the variance that each component explains. Components below the broken-stick line
+explain no more than chance would.
 """
 
 import eckart as ek

@@ -2,7 +2,8 @@
 Denoising with few components
 =============================
 
-Projecting rows onto the leading components and back removes most of the noise.
+Projecting rows onto the leading components and back removes most of the noise. The plot shows the original digits, the
+noisy ones and the denoised ones.
 """
 
 import matplotlib.pyplot as plt

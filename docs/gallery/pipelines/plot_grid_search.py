@@ -2,7 +2,8 @@
 Number of components by cross-validation
 ========================================
 
-Eckart estimators work in pipelines and grid searches.
+Eckart's estimators work in pipelines and grid searches. Here cross-validation finds how many components a classifier
+needs.
 """
 
 import matplotlib.pyplot as plt

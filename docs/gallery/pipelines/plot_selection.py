@@ -2,7 +2,7 @@
 Feature selection
 =================
 
-Backward elimination drops columns one at a time and shows what each costs.
+Backward elimination removes columns one at a time. The plot shows how the accuracy changes.
 """
 
 import matplotlib.pyplot as plt

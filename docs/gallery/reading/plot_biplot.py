@@ -2,7 +2,8 @@
 Biplot
 ======
 
-Rows as points, columns as arrows. In the form biplot, distances between points approximate distances between rows.
+A biplot shows rows as points and columns as arrows. In the form biplot, distances between points approximate distances
+between rows.
 """
 
 import eckart as ek

@@ -2,7 +2,8 @@
 Contributions of columns
 ========================
 
-Which columns shape the first component. The line marks an even contribution.
+The plot shows how much each column contributes to the first component. The line marks the value if all columns
+contributed equally.
 """
 
 import eckart as ek

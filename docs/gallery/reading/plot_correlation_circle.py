@@ -2,8 +2,8 @@
 Correlation circle
 ==================
 
-Each arrow is the correlation of a column with the first two components. Arrows that reach the circle are fully
-represented in this plane.
+Each arrow shows the correlations of a column with the first two components. If an arrow reaches the circle, the two
+components represent the column fully.
 """
 
 import eckart as ek

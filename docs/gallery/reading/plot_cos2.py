@@ -2,8 +2,8 @@
 Quality of representation (cos2)
 ================================
 
-The squared cosine says how much of a row the first two components show. Do not interpret the position of
-rows with a low value in this plane.
+The squared cosine (cos2) measures how well the first two components represent a row. Do not interpret the position of a
+row with a low value.
 """
 
 import matplotlib.pyplot as plt

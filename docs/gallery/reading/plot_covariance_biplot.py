@@ -2,7 +2,7 @@
 Covariance biplot
 =================
 
-The same picture scaled so that angles between arrows show correlations between columns.
+In the covariance biplot, angles between arrows show correlations between columns.
 """
 
 import eckart as ek

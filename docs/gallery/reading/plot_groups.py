@@ -2,7 +2,7 @@
 Groups with ellipses
 ====================
 
-Scores of the iris flowers, coloured by species, with an ellipse for each species.
+The plot shows the scores of the iris flowers, coloured by species, with an ellipse for each species.
 """
 
 from sklearn.datasets import load_iris

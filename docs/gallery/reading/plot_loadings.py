@@ -2,7 +2,7 @@
 Loadings
 ========
 
-The weights of all columns on all components, as a heat map.
+The heat map shows the weights of all columns in all components.
 """
 
 import eckart as ek

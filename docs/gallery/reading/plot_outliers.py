@@ -2,8 +2,8 @@
 Outlier map
 ===========
 
-T2 measures the distance within the plane of the components, Q the distance from it. Rows beyond both limits are
-unusual in both ways.
+T2 measures the distance of a row from the centre within the plane of the components. Q measures its distance from that
+plane. Rows beyond a limit are unusual.
 """
 
 import eckart as ek

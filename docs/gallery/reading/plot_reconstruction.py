@@ -1,8 +1,8 @@
 """
-Rebuilding the table from few components
-========================================
+Reconstruction from few components
+==================================
 
-The error that remains with 1, 2, ... components, and one row rebuilt from two of them.
+The left plot shows the error that remains with 1, 2, ... components. The right plot shows how one row is reconstructed.
 """
 
 import matplotlib.pyplot as plt

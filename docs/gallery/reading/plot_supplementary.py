@@ -2,7 +2,7 @@
 Supplementary categories
 ========================
 
-Categories take no part in the fit. They are placed at the mean of the scores of their rows.
+Supplementary categories are not used in the fit. Each is placed at the mean of the scores of its rows.
 """
 
 from sklearn.datasets import load_wine

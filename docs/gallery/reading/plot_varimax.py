@@ -2,7 +2,7 @@
 Varimax rotation
 ================
 
-Rotated loadings are closer to 0 or 1, so that each component depends on few columns.
+A varimax rotation makes each loading either large or close to 0, so that each component depends on few columns.
 """
 
 import matplotlib.pyplot as plt

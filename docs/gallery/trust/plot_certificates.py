@@ -1,9 +1,9 @@
 """
-What a certificate says on flat and decaying spectra
-====================================================
+Certificates for flat and decaying spectra
+==========================================
 
-Eckart reports an interval for each singular value. On both a decaying and a flat spectrum the interval is proved to
-be narrow; the true values lie inside.
+Eckart proves an interval for each singular value. The intervals are narrow for a decaying and for a flat spectrum, and
+contain the true values.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 Missing values
 ==============
 
-`missing="em"` imputes by a factor model and states a standard error for each value.
+``fill_missing`` imputes missing values with a factor model and gives a standard error for each value. The plot compares
+imputed and true values.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 A large offset
 ==============
 
-One billion added to every value must not change the components. Formulas that subtract large squares lose all digits.
+Adding a large number to every value must not change the components. Formulas that subtract large squares lose all
+digits, but Eckart does not use them.
 """
 
 import matplotlib.pyplot as plt

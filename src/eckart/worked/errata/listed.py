@@ -17,7 +17,7 @@ _ROWS = (
     (
         mark("determinant"),
         mark("Chio's condensation needs the whole diagonal to be non-zero."),
-        mark("Only each pivot must be non-zero; a row swap, which changes the sign, removes a zero pivot."),
+        mark("Only the pivots must be non-zero. If a pivot is zero, swap two rows, which changes the sign."),
         a.chio,
     ),
     (

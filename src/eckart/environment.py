@@ -108,8 +108,8 @@ def check_expansion(expanded: int, stored: int, name: str, max_expansion: float,
     """Refuse a file that expands beyond all proportion to its size or, if `whole`, beyond free memory."""
     if expanded > max(SMALL, max_expansion * stored):
         raise FileError(
-            f"{name} contains {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, which exceeds the "
-            f"limit of {max_expansion:g} times. Files made to exhaust memory look like this. "
+            f"{name} expands from {say_bytes(stored)} to {say_bytes(expanded)} or more, which exceeds the limit of "
+            f"{max_expansion:g} times its size. Files made to exhaust memory look like this. "
             f"If you trust it, {UNPACK} it first."
         )
     if whole:

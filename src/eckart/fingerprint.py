@@ -59,7 +59,10 @@ class FileState:
             grown = "shrank" if now.size < self.size else "changed"
             seen = f"{self.size:,} bytes before, {now.size:,} now"
             if dataclasses.replace(now, status=self.status) == self:
-                seen = "same size and time of modification, but written again or with other permissions or links"
+                seen = (
+                    "its size and modification time are the same, but it was rewritten, or its permissions or "
+                    "links changed"
+                )
             raise FileError(
                 f"{name} {grown} while it was being read (rows {start + 1:,} to {stop:,}; {seen}). Wait until it is "
                 "written completely, then start again."

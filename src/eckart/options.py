@@ -34,31 +34,31 @@ def near_match(given: str, names: Sequence[str]) -> str:
 
 
 SKLEARN_NAMES = {
-    "n_components": "k=..., or explain=0.95 for a share of the variance",
-    "n_comps": "k=...",
-    "svd_solver": "solver=...",
-    "algorithm": "solver=...",
-    "eigen_solver": "solver=...",
-    "random_state": "rng=...",
-    "seed": "rng=...",
-    "with_mean": "center=...",
-    "with_std": "scale=...",
-    "whiten": "project(d, data, whiten=True), or eckart.PCA(whiten=True)",
-    "n_iter": "tol=...: iteration stops when the accuracy is proved",
-    "iterated_power": "tol=...: iteration stops when the accuracy is proved",
-    "n_oversamples": "tol=...: iteration stops when the accuracy is proved",
-    "power_iteration_normalizer": "nothing: leave it out",
-    "copy": "nothing: the data are never overwritten",
-    "n_jobs": "nothing: all cores are used; limit them with threadpoolctl",
-    "batch_size": "memory=...",
-    "chunked": "memory=... or stream=True",
-    "zero_center": "method='pca' or method='svd'",
-    "mask_var": "mask=...",
-    "sep": "delimiter=...",
-    "usecols": "columns=[...]",
-    "index_col": "row_names=...",
+    "n_components": "Use k=..., or explain=0.95 for a share of the variance",
+    "n_comps": "Use k=...",
+    "svd_solver": "Use solver=...",
+    "algorithm": "Use solver=...",
+    "eigen_solver": "Use solver=...",
+    "random_state": "Use rng=...",
+    "seed": "Use rng=...",
+    "with_mean": "Use center=...",
+    "with_std": "Use scale=...",
+    "whiten": "Use project(d, data, whiten=True), or eckart.PCA(whiten=True)",
+    "n_iter": "Use tol=...; iteration stops when the accuracy is proved",
+    "iterated_power": "Use tol=...; iteration stops when the accuracy is proved",
+    "n_oversamples": "Use tol=...; iteration stops when the accuracy is proved",
+    "power_iteration_normalizer": "It is not needed: leave it out",
+    "copy": "It is not needed: the data are never overwritten",
+    "n_jobs": "It is not needed: all cores are used, unless limited with threadpoolctl",
+    "batch_size": "Use memory=...",
+    "chunked": "Use memory=... or stream=True",
+    "zero_center": "Use method='pca' or method='svd'",
+    "mask_var": "Use mask=...",
+    "sep": "Use delimiter=...",
+    "usecols": "Use columns=[...]",
+    "index_col": "Use row_names=...",
 }
-"""Names from other libraries -> what to write here."""
+"""Names from other libraries -> what to use here."""
 
 
 def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
     for name in given:
         if name in allowed:
             continue
-        hint = f". Write {SKLEARN_NAMES[name]}" if name in SKLEARN_NAMES else near_match(name, allowed).rstrip(".")
+        hint = f". {SKLEARN_NAMES[name]}" if name in SKLEARN_NAMES else near_match(name, allowed).rstrip(".")
         end = "" if hint.endswith(("?", "...")) else "."
         raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}{end}")
 

@@ -58,8 +58,9 @@ def assigned(name: str, given: object) -> str:
 
 OVERWRITE = either("overwrite=True", "--force")
 DECIMAL_COMMA = either("decimal=','", "--decimal ,")
-KEY = either("key=...", "--key")
+KEY = either("key='NAME'", "--key NAME")
 AS_PARQUET = either("format='parquet'", "--format parquet")
+COLUMNS = either("columns=[...]", "--columns")
 FORMAT = either("format=...", "--format")
 HEADER = either("header=False", "--no-header")
 ENCODING = either("encoding=...", "--encoding")

@@ -198,7 +198,7 @@ class TestProcess:
             check=False,
             timeout=60,
         )
-        assert (done.returncode, done.stderr.strip()) == (130, "Interrupted; no file was left half-written.")
+        assert (done.returncode, done.stderr.strip()) == (130, "Interrupted. No incomplete files were left behind.")
 
     def test_closed_pipe_is_quiet(self) -> None:
         command = f"'{sys.executable}' -m eckart example"

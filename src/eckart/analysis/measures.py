@@ -122,9 +122,7 @@ def column_spread(d: Decomposition) -> Matrix:
     if d.scale is not None:
         return np.ones(d.columns)
     if not complete(d):
-        message = (
-            f"The {d.k} components do not explain all of the variance and the columns were not scaled, so the columns' "
-        )
+        message = "The components do not explain all of the variance and the columns were not scaled, so the columns' "
         raise ParameterError(
             message + "standard deviations are unknown. Decompose with scale=True, or keep all components."
         )

@@ -146,7 +146,7 @@ def _score_table(
     source, notes = matched(source, component_labels(d), "the components of the model")
     if source.shape[1] != d.k:
         raise Refused(
-            f"{source.metadata.name} has {source.shape[1]} columns of scores, but the model has "
+            f"{source.metadata.name} has {counted(source.shape[1], 'column')} of scores, but the model has "
             f"{counted(d.k, 'component')}."
         )
     return source, [*source.metadata.notes, *notes]

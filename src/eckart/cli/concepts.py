@@ -156,9 +156,7 @@ def recommend(
 @click.option(
     "--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="Similarity measure."
 )
-@click.option(
-    "--proof", is_flag=True, help="Also report which ranks are proved to be the same when complete rows are compared."
-)
+@click.option("--proof", is_flag=True, help="Also prove which part of the ranking holds for the complete rows.")
 @reading
 @with_console
 def similar(

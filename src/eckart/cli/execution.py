@@ -89,8 +89,8 @@ def working(
     if not takes:
         rows, columns = source.shape
         raise Refused(
-            f"{source.metadata.name} has {rows:,} rows x {columns:,} columns, too many for memory, and {method} "
-            "compares all rows with each other. Give it fewer rows, or use another method."
+            f"{source.metadata.name} has {rows:,} rows x {columns:,} columns, which do not fit into memory, and "
+            f"{method} compares all rows with each other. Use fewer rows, or another method."
         )
     with _client(execution.scheduler) as client, reporting_progress(console, what, execution.checkpoint) as reporter:
         given = {"stream": True, "callback": reporter, "checkpoint": execution.checkpoint, "executor": client}

@@ -99,7 +99,7 @@ def exercise(console: Console, kind: str, listing: bool, answer: str | None, key
                 raise click.UsageError(tr("--check and --sheet cannot be combined: check one exercise by its seed."))
             _sheets(console, kinds, paper, output.force, detail, wanted)
         elif paper.is_several(kinds):
-            raise click.UsageError(tr("Several exercises need a file: give --sheet exam.html."))
+            raise click.UsageError(tr("Several exercises need a file: use --sheet exam.html."))
         else:
             check(output)
             made = worked.exercise(kinds[0], **wanted)
@@ -172,7 +172,7 @@ def _students(path: str) -> list[str]:
     try:
         return class_list.names(class_list.decoded(Path(path).read_bytes()))
     except OSError as error:
-        message = tr("--class {path} cannot be read ({reason}). Give a text file with one name per line.", path=path,
+        message = tr("--class {path} cannot be read ({reason}). Use a text file with one name per line.", path=path,
                      reason=error.strerror)  # fmt: skip
         raise click.UsageError(message) from None
 

@@ -44,7 +44,7 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
     path = Path(output.path)
     shown = repr(output.path)
     if kinds is not None and path.suffix.lower() not in kinds:
-        raise Refused(f"{shown} should end in one of {' '.join(kinds)}, which determines the format.")
+        raise Refused(f"{shown} should end in one of {' '.join(kinds)}; the suffix determines the format.")
     try:
         obstacle = _obstacle(path, shown, force=output.force)
     except (OSError, ValueError) as error:

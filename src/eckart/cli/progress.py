@@ -43,8 +43,11 @@ class ProgressReporter:
                 f"Stopped in pass {self.last.current_pass}, after block {self.last.block:,} of {self.last.blocks:,}."
             )
         if self._checkpoint is None:
-            return f"{place} No file was left half-written; with --checkpoint FOLDER an interrupted run can be resumed."
-        return f"{place} The checkpoint is in {self._checkpoint}: repeat the command to resume."
+            return (
+                f"{place} No incomplete files were left behind. With --checkpoint FOLDER, an interrupted run "
+                "can be resumed."
+            )
+        return f"{place} The checkpoint is in {self._checkpoint}. Repeat the command to resume."
 
 
 @contextlib.contextmanager

@@ -48,7 +48,7 @@ _rank_options = gathered("asked", RankOptions, [
 ])  # fmt: skip
 
 
-@click.command(short_help="Recommend a number of components by several rules.")
+@click.command(short_help="Recommend a number of components by applying several rules.")
 @click.argument("data")
 @click.option("--rules", metavar="NAMES", default="all", show_default=True, help=_RULES)
 @_rank_options

@@ -13,6 +13,7 @@ from eckart.cli import numbers
 from eckart.cli.app import Refused
 from eckart.cli.console import Console
 from eckart.cli.options import Output, ReadingOptions, output, reading, with_console
+from eckart.formatting import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +106,9 @@ def select(console: Console, data: str, target: str, output: Output, reading: Re
         kept = source.matrix[:, np.flatnonzero(selector.support_)]
         kept = kept.toarray() if source.sparse else kept
         outputs.write(outputs.Sheet(np.asarray(kept), tuple(chosen), source.metadata.row_names), output)
-        console.say(f"Wrote the {len(chosen)} selected columns to {output.path}." if output.path != "-" else "Done.")
+        console.say(
+            f"Wrote {counted(len(chosen), 'selected column')} to {output.path}." if output.path != "-" else "Done."
+        )
 
 
 def _check(asked: Keywords) -> None:
@@ -183,7 +186,8 @@ def _target(whole: Source, target: str, names: tuple[str, ...]) -> np.ndarray:
     goal = np.asarray(column.toarray() if whole.sparse else column).ravel()
     if not np.isfinite(goal).all():
         raise Refused(
-            f"The target {quoted(target)} is missing in {int(np.sum(~np.isfinite(goal)))} rows. Remove them first."
+            f"The target {quoted(target)} is missing in {counted(int(np.sum(~np.isfinite(goal))), 'row')}. Remove "
+            "these rows first."
         )
     return goal
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from eckart.cli.app import Refused, standard_input
 from eckart.cli.options import ReadingOptions
+from eckart.formatting import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -191,7 +192,7 @@ def _in_order(source: Source, count: int, what: str) -> str:
     title = source.metadata.name
     if source.shape[1] != count:
         raise Refused(
-            f"{title} has {source.shape[1]} columns and {what} has {count}. Without column names, "
+            f"{title} has {counted(source.shape[1], 'column')}, but {what} has {count}. Without column names, "
             f"the numbers of columns must be equal."
         )
     return f"{title} has no column names; its columns are assumed to be in the order of {what}."

@@ -32,7 +32,7 @@ from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterErr
 from eckart.io.open_matrix import open_matrix
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Decomposition, details_of
-from eckart.wording import K
+from eckart.wording import K, assigned
 
 SELECTIONS: tuple[str, ...] = get_args(Selection)
 CORES: tuple[str, ...] = get_args(Core)
@@ -144,7 +144,9 @@ def _checked(shape: tuple[int, int], asked: CUROptions, seed: int) -> CURSetting
     check_choice("core", asked.core, CORES)
     for name, given, most in (("n_columns", asked.n_columns, shape[1]), ("n_rows", asked.n_rows, shape[0])):
         if given is not None and check_count(name, given, None) > most and asked.select != "norm":
-            raise ParameterError(f"{name}={given} is too large: the matrix has {most} {name.removeprefix('n_')}.")
+            raise ParameterError(
+                f"{assigned(name, given)} is too large: the matrix has {most} {name.removeprefix('n_')}."
+            )
     cutoff = asked.cutoff
     if cutoff is not None and not (is_number(cutoff) and 0.0 <= float(cutoff) < 1.0):
         raise ParameterError(

@@ -20,7 +20,7 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
 from eckart.errors import NotFiniteError
-from eckart.formatting import percent
+from eckart.formatting import counted, percent
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition
 
@@ -218,7 +218,8 @@ def shortages(found: Found, wanted: CURSettings) -> list[Note]:
     return [
         Note(
             "fewer_independent",
-            f"{asked} {name} were requested, but only {kept} are linearly independent, so only these are kept.",
+            f"{asked} {name} were requested, but only {counted(kept, 'is', 'are')} linearly independent. The others "
+            "were dropped.",
         )
         for name, asked, kept in counts
         if kept < asked
@@ -234,7 +235,8 @@ def _notes(found: Found, wanted: CURSettings) -> tuple[Note, ...]:
     return tuple(
         Note(
             "repeated_draws",
-            f"{len(chosen.indices)} distinct {name} were drawn; {rank} of them are linearly independent.",
+            f"{len(chosen.indices)} distinct {name} were drawn, of which {counted(rank, 'is', 'are')} linearly "
+            "independent.",
         )
         for name, chosen, rank in drawn
         if rank < len(chosen.indices)
@@ -267,9 +269,9 @@ def _summary(components: RankComponents, found: Found) -> str:
     columns, rows = len(found.columns.indices), len(found.rows.indices)
     taken = f"{columns} column{'s' if columns > 1 else ''} and {rows} row{'s' if rows > 1 else ''}"
     best = f"{percent(high, 4)}" if high - low < 1e-6 else f"{percent(low, 4)} to {percent(high, 4)}"
-    ratio = f" ({found.error / high:.3f} times that)" if high > 1e-12 else ""
+    ratio = f", {found.error / high:.3f} times the best possible error" if high > 1e-12 else ""
     missed = "" if found.missed is None else f" The requested error of {found.missed:.3g} is not proved."
     return (
-        f"{taken} leave an error of {percent(found.error, 4)} of the norm; the best approximation of rank "
-        f"{found.k} leaves {best}{ratio}.{missed}"
+        f"{taken} leave an error of {percent(found.error, 4)} of the norm{ratio}; the best approximation of "
+        f"rank {found.k} leaves {best}.{missed}"
     )

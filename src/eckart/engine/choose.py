@@ -225,7 +225,7 @@ def _choose_for_blocks(
         passes = 2 * choice.passes if wide else choice.passes
         costs[name] = max(cost, passes * size / _READ_RATE)
         peak = choice.peak_bytes + _BLOCKS_HELD * shape.block_bytes
-        why = f"{choice.why} Read in blocks of {shape.block_bytes / 1e6:.3g} MB."
+        why = f"{choice.why} The rows are read in blocks of {shape.block_bytes / 1e6:.3g} MB."
         options[name] = (cost, replace(choice, passes=passes, peak_bytes=peak, why=why))
     if solver not in ("auto", *costs):
         raise ParameterError(
@@ -269,8 +269,7 @@ def _direct(shape: Shape) -> tuple[float, Choice]:
     work = 6.0 * shape.long * shape.short**2 + 16.0 * shape.short**3
     peak = 8 * (3 * shape.long * shape.short + 4 * shape.short**2)
     why = (
-        f"{shape.rows} x {shape.columns}: an exact singular value decomposition of the whole matrix is the "
-        "cheapest option."
+        f"For a matrix of {shape.rows} x {shape.columns}, an exact singular value decomposition is the cheapest option."
     )
     return work / _DIRECT_RATE, Choice("direct", 1, peak, why)
 

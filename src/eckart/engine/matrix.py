@@ -24,6 +24,7 @@ from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.environment import check_fits, free_memory
 from eckart.errors import DataWarning, InputError, MissingValuesError
+from eckart.formatting import counted
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,8 @@ def _without_mask(data: np.ma.MaskedArray) -> np.ndarray:
     count = int(np.ma.getmaskarray(data).sum())
     if count:
         raise MissingValuesError(
-            f"Input X has {count:,} masked values; a decomposition needs every entry. Fill them first."
+            f"Input X has {counted(count, 'masked value')}, but a decomposition needs every entry. Impute the "
+            "masked values first."
         )
     return data.data
 
@@ -193,10 +195,11 @@ def _from_objects(data: np.ndarray) -> np.ndarray:
 
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
-        remedy = {0: "a scalar", 1: "one row or one column: reshape it to (1, -1) or (-1, 1)"}.get(
-            len(shape), "a stack of tables: reshape it to two dimensions"
-        )
-        raise InputError(f"Expected 2D array, got {len(shape)}D array of shape {shape} instead: {remedy}.")
+        remedy = {
+            0: "Pass a table with rows and columns.",
+            1: "Reshape one row to (1, -1), or one column to (-1, 1).",
+        }.get(len(shape), "Reshape the stack of tables to two dimensions.")
+        raise InputError(f"Expected 2D array, got {len(shape)}D array of shape {shape} instead. {remedy}")
     if shape[0] == 0:
         raise InputError(
             f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: the table has no rows."

@@ -110,7 +110,7 @@ def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.shape != (rows,):
-        raise InputError(f"sample_weight has shape {weights.shape}; one weight per row, ({rows},), is needed.")
+        raise InputError(f"sample_weight has shape {weights.shape}, but one weight per row is needed: shape ({rows},).")
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise InputError(
             "sample_weight contains negative, missing or infinite weights. Weights must be zero or positive."

@@ -185,7 +185,7 @@ def _refuse_other_columns(X: Matrix, frame: Source | RowSource) -> None:
     names = [str(name) for name in (X.column_names if hasattr(X, "column_names") else X.columns)]
     others = [repr(name) for name in names if name not in kept]
     raise InputError(
-        f"Columns that are not numeric: {', '.join(others[:5])}{', ...' if len(others) > 5 else ''}. "
+        f"These columns are not numeric: {', '.join(others[:5])}{', ...' if len(others) > 5 else ''}. "
         "Leave them out, or encode them, for example with sklearn.compose.ColumnTransformer."
     )
 

@@ -40,10 +40,10 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     columns, notes = unique_names([str(name) for name in _column_names(frame, native)])
     if 0 in native.shape:
         lacking = "rows" if native.shape[0] == 0 else "columns"
-        raise InputError(f"The frame has no {lacking}: its shape is {native.shape}.")
+        raise InputError(f"The data frame has no {lacking}: its shape is {native.shape}.")
     parts = _parts(native, columns, frame)
     parts.notes[:0] = notes
-    check_row_names(row_names, [text.name for text in parts.texts], "The frame")
+    check_row_names(row_names, [text.name for text in parts.texts], "The data frame")
     parts.row_names = _pandas_index(frame) if row_names == "auto" else None
     return assemble(parts, "data", row_names)
 
@@ -143,7 +143,8 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
     names = _of_kind(kinds, "number", "truth", "object")
     if not names:
         raise InputError(
-            f"The frame has no column of numbers; it has {listed(columns)}. Convert at least one column to numbers."
+            f"The data frame has no column of numbers; it has {listed(columns)}. Convert at least one column to "
+            "numbers."
         )
     if names == columns and _one_block(frame):
         matrix = frame.to_numpy()

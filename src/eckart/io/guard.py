@@ -34,7 +34,7 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
     except MemoryError as error:
         raise MemoryBudgetError(
             f"{where} needs more memory than is available ({reason(error)}). If the file is smaller than that, its "
-            f"header is damaged. Otherwise read it on a machine with more memory, or with {MEMORY} in smaller blocks."
+            f"header is damaged. Otherwise read it on a machine with more memory, or in smaller blocks with {MEMORY}."
         ) from error
     except Exception as error:
         what = f"is a broken {kind}" if kind else "cannot be read"

@@ -24,6 +24,7 @@ from eckart.environment import SMALL, free_memory
 from eckart.io.columns import keep
 from eckart.io.roles import listed
 from eckart.notes import Note
+from eckart.wording import COLUMNS
 
 _SURE = re.compile(r"(?i:id|ids|index|idx|uid|uuid|guid|key|ssn|rownames?|.*[_ .-](id|key|uid|uuid))|.*[a-z]I[Dd]")
 _POSSIBLE = re.compile(
@@ -213,7 +214,7 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
         aside = [names[j] for j in places]
         fates |= dict.fromkeys(fates.keys() & set(aside), f"set aside: {why}")
         if aside:
-            text = f"Set aside, because {why}: {listed(aside)}. To analyse it, name it among the columns."
+            text = f"Set aside, because {why}: {listed(aside)}. To analyse such a column, name it in {COLUMNS}."
             notes.append(Note("numbering_column_set_aside", text))
     if found.unknown:
         notes.append(_unknown([names[j] for j in found.unknown]))

@@ -254,7 +254,9 @@ def _check_document(document: Mapping[str, object]) -> None:
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         raise ModelFileError("It has no valid format version.")
     if found > VERSION:
-        raise ModelFileError(f"It has format version {found}; this Eckart reads up to {VERSION}. Update Eckart.")
+        raise ModelFileError(
+            f"It has format version {found}; this version of Eckart reads formats up to {VERSION}. Update Eckart."
+        )
     if document.get("class") != "Decomposition":
         raise ModelFileError(f"It contains the unknown class {str(document.get('class'))[:40]!r}.")
 
@@ -269,7 +271,7 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
             raise ModelFileError(f"It contains two members called {short}.")
         if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 1:
             raise ModelFileError(
-                f"It contains a packed or encrypted member {short}; Eckart stores members as they are."
+                f"It contains a packed or encrypted member {short}; Eckart stores members uncompressed."
             )
         if info.header_offset != offset:
             raise ModelFileError(f"Its member {short} overlaps another one or leaves a gap.")

@@ -227,11 +227,11 @@ def _check_fields(title: str, fields: JsonObject, hints: JsonObject) -> None:
     for name, value in fields.items():
         if name not in hints:
             raise ModelFileError(
-                f"{title} has no field {name[:40]!r}; the file may be newer than this Eckart. Update it."
+                f"{title} has no field {name[:40]!r}; the file may be newer than this version of Eckart. Update Eckart."
             )
         if not _fits(value, hints[name]):
             raise ModelFileError(
-                f"{title}.{name} contains a {type(value).__name__} of the wrong kind. The file is not loaded."
+                f"{title}.{name} has a value of the wrong type ({type(value).__name__}). The file is not loaded."
             )
 
 

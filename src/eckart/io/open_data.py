@@ -313,7 +313,7 @@ def not_rectangular(data: object, error: Exception) -> InputError:
     if other is None:
         return InputError(f"The data are not a rectangular table of numbers: {reason(error)}.")
     return InputError(
-        f"The data are not a rectangular table: row 1 has {counted(lengths[0], 'value')}, and row {other + 1} has "
+        f"The data are not a rectangular table: row 1 has {counted(lengths[0], 'value')}, but row {other + 1} has "
         f"{lengths[other]}. All rows must have the same length."
     )
 

@@ -26,7 +26,7 @@ def row_writer(
     make = top_loadings.get(target.suffix.lower())
     if make is None:
         raise ParameterError(
-            f"{target.name}: rows are written in blocks to {', '.join(KINDS)}. Choose a name with one of these "
+            f"{target.name}: rows can be written in blocks only to {', '.join(KINDS)}. Choose a name with one of these "
             "suffixes."
         )
     with make(target, shape, np.dtype(dtype), list(names), overwrite) as write:

@@ -14,7 +14,7 @@ from eckart.engine.digest import ArrayDigest
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
 from eckart.errors import MemoryBudgetError
-from eckart.formatting import percent
+from eckart.formatting import counted, percent
 from eckart.isomap import geodesic, scaling
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.scaling import Squares
@@ -104,9 +104,10 @@ def embed_all(
         beyond, norm = float(np.linalg.norm(solution.spectrum[k:])), float(np.abs(solution.spectrum).max(initial=0.0))
     figures = Figures(negative, variance, beyond / rows, np.asarray(solution.values))
     why = (
-        f"All eigenvalues of the {rows:,} x {rows:,} matrix of centred squared distances by LAPACK."
+        f"LAPACK computes all eigenvalues of the {rows:,} x {rows:,} matrix of centred squared distances."
         if dense
-        else f"{k} eigenpairs of the {rows:,} x {rows:,} matrix of centred squared distances by block Lanczos."
+        else f"Block Lanczos computes {counted(k, 'eigenpair')} of the {rows:,} x {rows:,} matrix of centred "
+        "squared distances."
     )
     return Embedding(
         left, values, squares.trace**0.5, np.arange(rows), weights,

@@ -272,7 +272,8 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
         notes.append(
             Note(
                 "zero_coordinates",
-                f"{lacking} of the {len(found.values)} coordinates are zero: the distances span fewer dimensions.",
+                f"{lacking} of the {len(found.values)} coordinates {'is' if lacking == 1 else 'are'} zero, because "
+                "the distances span fewer dimensions.",
             )
         )
     return tuple(notes)

@@ -87,7 +87,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     solver = _solver(shape, kernel, settings, k)
     keep = kept <= settings.budget and not given
     if solver == "direct":
-        peak, passes, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
+        peak, passes, why = 24 * size * size, 1, f"LAPACK computes all {size} eigenvalues of the centred kernel."
     elif solver == "lanczos":
         tiles = "the kernel as given" if given else _TILES[keep]
         peak = kept * keep + 8 * size * 600
@@ -241,7 +241,7 @@ def _may_be_whole(size: int, settings: KernelSettings) -> bool:
 def _as_solved(plan: Plan, found: Centred) -> Plan:
     if found.solution.solver == plan.solver:
         return plan
-    why = "All eigenvalues of the centred kernel by LAPACK: shares need the sum of its positive eigenvalues."
+    why = "LAPACK computes all eigenvalues of the centred kernel, because shares need the sum of the positive ones."
     return replace(plan, solver=found.solution.solver, passes=1, why=why)
 
 

@@ -14,7 +14,10 @@ def treatment(d: Decomposition) -> str:
     """A sentence on the kernel that compared the rows."""
     from eckart.formatting import clean
 
-    return f"Rows were compared by the kernel {clean(str(getattr(d.details, 'kernel', '')))!r}, which was then centred."
+    return (
+        f"Rows were compared by the kernel {clean(str(getattr(d.details, 'kernel', '')))!r}, and the kernel "
+        "matrix was centred."
+    )
 
 
 METHODS = (

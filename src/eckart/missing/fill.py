@@ -338,7 +338,8 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     gone = np.isnan(entries.data)
     if how == "em" and gone.any():
         raise InputError(
-            f"{int(gone.sum()):,} stored values of the sparse matrix are missing, and missing='em' needs a "
+            f"{int(gone.sum()):,} stored values of the sparse matrix are missing, and {assigned('missing', 'em')} "
+            "needs a "
             f"dense table. Use {assigned('missing', 'mean')}, or convert the matrix with .toarray() if it fits into "
             "memory."
         )

@@ -40,8 +40,8 @@ def refuse_columns(empty: np.ndarray, opened: Opened) -> None:
     raise InputError(
         Note(
             "empty_rows",
-            f"Columns without any values ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
-            "They cannot be imputed: leave them out.",
+            f"{counted(len(empty), 'column contains', 'columns contain')} no values: "
+            f"{listed}{', ...' if len(empty) > 5 else ''}. Such columns cannot be imputed. Leave them out.",
         )
     )
 
@@ -54,8 +54,11 @@ def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | 
     touched = len(np.unique(filled.columns))
     cells = shape[0] * shape[1]
     share = percent(count / cells, 2)
-    seen = f"{count:,} of {cells:,} values ({share}) were missing, in {touched:,} of {shape[1]:,} columns"
-    notes = [Note("imputed", f"{seen}; {_way(filled)} All bounds refer to the filled table.")]
+    seen = (
+        f"{count:,} of {cells:,} values ({share}) {'was' if count == 1 else 'were'} missing, in {touched:,} of "
+        f"{shape[1]:,} columns"
+    )
+    notes = [Note("imputed", f"{seen}. {_way(filled)} All bounds refer to the filled table.")]
     if gone is not None and (empty := int(gone.all(axis=1).sum())):
         notes.append(
             Note(
@@ -77,12 +80,12 @@ def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | 
 def _way(filled: Filled) -> str:
     if filled.how == "mean":
         return (
-            "they were filled with the means of their columns, which understates variances and correlations "
-            "(a filled value is off by about one standard deviation)."
+            "Missing values were replaced by the means of their columns, which understates variances and "
+            "correlations (a filled value is off by about one standard deviation)."
         )
     components = f"{filled.k} component{'s' * (filled.k != 1)}"
     model = f"all {components} and {percent(filled.shrink, 2)} noise" if filled.shrink else components
-    sentence = f"they were filled by EM with {model}, in {counted(filled.steps, 'iteration')}."
+    sentence = f"Missing values were imputed by EM with {model}, in {counted(filled.steps, 'iteration')}."
     if filled.error is None:
         return sentence
     return (

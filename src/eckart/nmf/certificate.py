@@ -30,9 +30,12 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
         upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
     best = max(best, captured)
-    summary = f"{percent(captured, 2)} of the sum of squares is explained by {counted(settings.k, 'component')}"
+    summary = (
+        f"{counted(settings.k, 'component explains', 'components explain')} {percent(captured, 2)} of the "
+        "sum of squares"
+    )
     summary += (
-        (f"; no factorisation with as many components can explain more than {percent(best, 2)}.")
+        (f"; no other factorisation of this size can explain more than {percent(best, 2)}.")
         if known is not None
         else "."
     )

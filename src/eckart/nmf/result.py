@@ -210,13 +210,13 @@ def _plan(table: NonnegativeTable, settings: Settings) -> Plan:
     rows, columns = table.matrix.shape
     by_products = settings.squares and not table.observed
     if settings.solver != "auto":
-        why = "The requested solver, without acceleration."
+        why = "This is the requested solver, without acceleration."
     elif by_products:
-        why = "Coordinate descent with extrapolation; each step needs only products with the other factor."
+        why = "NMF uses coordinate descent with extrapolation; each step needs only products with the other factor."
     elif settings.beta == 1.0 or table.observed:
-        why = "Newton steps with extrapolation, row by row, over the known entries."
+        why = "NMF uses Newton steps with extrapolation, row by row, over the known entries."
     else:
-        why = "Multiplicative updates, computed in tiles of the data."
+        why = "NMF uses multiplicative updates, computed in tiles of the data."
     itemsize = 4 if table.precision == "float32" else 8
     copy = 0 if table.dense or by_products else int(table.matrix.nnz) * (itemsize + 4)
     return Plan(

@@ -242,11 +242,14 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: f
         return None
     captured = max(0.0, 1.0 - float(np.sqrt(2.0 * streamed.loss / norm + _rounding(streamed)) + moved) ** 2)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
-    summary = f"{percent(captured, 2)} of the sum of squares is explained by {counted(settings.k, 'component')}"
+    summary = (
+        f"{counted(settings.k, 'component explains', 'components explain')} {percent(captured, 2)} of the "
+        "sum of squares"
+    )
     if streamed.svd is not None:
         _, _, lower, upper, (_, high, chance) = streamed.svd
         best = max(captured, min(1.0, float(upper @ upper) / norm, float(high)))
-        summary += f"; no factorisation with as many components can explain more than {percent(best, 2)}"
+        summary += f"; no other factorisation of this size can explain more than {percent(best, 2)}"
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([streamed.outcome.violation]),
         angle=1.0, failure_probability=float(chance), tolerance=settings.tol, proved=streamed.outcome.converged,

@@ -213,7 +213,7 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     if scatter.gram is not None:
         why = f"The exact {columns} x {columns} matrix of cross-products was accumulated batch by batch."
     elif scatter.exact:
-        why = "Fewer rows than columns were seen, and all of them are kept."
+        why = "Fewer rows than columns have been seen, so all rows are kept."
     else:
         why = _note(scatter)
     solver = "gram" if scatter.gram is not None else "direct"

@@ -40,8 +40,8 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
             return (
                 None,
                 (
-                    f"Component {k} is clearly larger than the next, but at most {most} were to be considered; there "
-                    "may be more."
+                    f"Component {k} is clearly larger than the next, but only {counted(most, 'component')} could be "
+                    "considered; there may be more."
                 ),
             )
         if ratios[k - 1] > limit:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize
 
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 
 _FEWEST = 10
@@ -52,7 +53,10 @@ def by_screenot(e: Evidence) -> tuple[int | None, str]:
     if k >= most or e.falls_beyond(k):
         return (
             None,
-            f"This rule can detect at most {most - 1} components among {e.short} singular values, but there are more.",
+            (
+                f"This rule can detect at most {counted(most - 1, 'component')} among {e.short} singular values, but "
+                "there are more."
+            ),
         )
     beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"

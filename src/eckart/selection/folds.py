@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing
 from eckart.arrays import Array, Matrix
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError
+from eckart.formatting import counted
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def _scores(folds: Folds, columns: np.ndarray, *, checked: bool = False) -> np.n
         found = np.array([_score(folds, part, train, test) for train, test in folds.splits])
     if not np.isfinite(found).all():
         raise InputError(
-            f"The score of {len(columns)} columns is not a number on {int(np.sum(~np.isfinite(found)))} of "
+            f"The score with {counted(len(columns), 'column')} is not a number in "
+            f"{int(np.sum(~np.isfinite(found)))} of "
             f"{len(found)} folds. Choose another scoring, or folds that contain every class."
         )
     return found

@@ -31,7 +31,8 @@ def components_table(d: Decomposition) -> Table:
     made = eigenvalues(d)
     method = method_of(d)
     if method.section.shares_of:
-        caption = f"The {d.k} components together explain {total_ratio(d)} of the {method.section.shares_of}."
+        explain = "The component explains" if d.k == 1 else f"The {d.k} components together explain"
+        caption = f"{explain} {total_ratio(d)} of the {method.section.shares_of}."
         return replace(made, caption=caption)
     if method.additive:
         return made

@@ -46,7 +46,7 @@ def _estimator(found: Analysis) -> list[str]:
         return []
     estimator = "PCA" if d.method == "pca" else "TruncatedSVD"
     scaled = ", scale=True" if d.scale is not None and d.method == "pca" else ""
-    comment = "# As an estimator of scikit-learn, with the recommended number of components:"
+    comment = "# The same as a scikit-learn estimator, with the recommended number of components:"
     return ["", comment, f"model = ek.{estimator}(n_components={k}{scaled})"]
 
 

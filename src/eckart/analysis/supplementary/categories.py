@@ -107,7 +107,7 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     check_orthogonal(d, "Squared cosines")
     if not complete(d):
         message = (
-            f"The {d.k} components do not explain all of the variance, so the distance of a category from "
+            "The components do not explain all of the variance, so the distance of a category from "
             "the mean is unknown. "
         )
         raise ParameterError(message + "Keep all components.")

@@ -42,7 +42,7 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
         )
     else:
         caption = (
-            f"Squared cosines relative to the {d.k} components only. They are upper bounds, because "
+            "Squared cosines relative to these components only. They are upper bounds, because "
             "the lengths of the rows are unknown."
         )
     return of_rows(d, "Squared cosines of rows", cosines[:limit], caption)
@@ -70,7 +70,7 @@ def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
     known = distances if distances is not None else np.full(d.rows, np.nan)
     shown = cosines.sum(axis=1) if exact else np.full(d.rows, np.nan)
     lines = zip(row_labels(d), known.tolist(), shown.tolist(), strict=True)
-    caption = f"Share of each row that the {d.k} components explain (the sum of its squared cosines)."
+    caption = "Share of each row that all components together explain (the sum of its squared cosines)."
     if not exact:
         caption = "The lengths of the rows were not stored, so the quality is unknown. Decompose again with left=True."
     rows = tuple(lines)[:limit]

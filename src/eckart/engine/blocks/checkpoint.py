@@ -117,7 +117,8 @@ class Journal:
         if found.key != f"{number}:{key}":
             raise CheckpointError(
                 f"{path} does not match this pass over the data. Either the data changed, or earlier passes were "
-                "rounded differently, as with another processor, number of threads or version of NumPy. Resume on "
+                "rounded differently, which happens with another processor, number of threads or version of NumPy. "
+                "Resume on "
                 f"the machine that wrote it, or remove {self.folder} to start from the beginning."
             )
         return found.arrays
@@ -213,8 +214,8 @@ def _refuse_other_run(folder: Path, record: JsonObject, run: JsonObject) -> None
     keys = [key for key in sorted({*before, *run}) if before.get(key) != run.get(key)]
     if keys:
         raise CheckpointError(
-            f"{folder} contains the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call that "
-            "wrote it, name another folder, or remove that one to start from the beginning."
+            f"{folder} contains the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call "
+            "that wrote it, choose another folder, or remove this one to start from the beginning."
         )
 
 
@@ -232,8 +233,8 @@ def _refuse_other_data(folder: Path, before: JsonObject, now: JsonObject) -> Non
             what = f"{then} {unit} then, {found} now"
             break
     raise CheckpointError(
-        f"The checkpoint {folder} was made from other data ({what}). Restore the data, name another folder, or "
-        "remove that one to start from the beginning."
+        f"The checkpoint {folder} was made from other data ({what}). Restore the data, choose another folder, or "
+        "remove this one to start from the beginning."
     )
 
 

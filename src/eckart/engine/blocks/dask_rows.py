@@ -96,7 +96,7 @@ def _refuse_other_columns(dtypes: Any) -> None:
     others = [str(name) for name, kind in dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
     if others:
         raise InputError(
-            f"Columns that are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
+            f"These columns are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
         )
 
 

@@ -74,8 +74,9 @@ def make_room(run: _Run, state: Assessment | None, width: int) -> bool:
         return True
     if crowded or run.restarts >= _FUTILE_RESTARTS:
         raise MemoryBudgetError(
-            f"{_share(run)} of the total needs {run.basis.count if state is None else state.k} components or more, and "
-            f"the memory allowed has room for {run.capacity} vectors of length {run.matrix.size:,}. Allow more memory, "
+            f"{_share(run)} of the total needs at least {run.basis.count if state is None else state.k} components, "
+            f"but the memory allowed has room for only {run.capacity} vectors of length {run.matrix.size:,}. Allow "
+            "more memory, "
             f"request a smaller share, or specify {K}."
         )
     return False

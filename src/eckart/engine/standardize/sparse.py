@@ -99,10 +99,10 @@ def _refuse_unknown(moments: Moments) -> None:
     """Raise if the spread is not known, because rows without an entry weigh almost nothing."""
     unknown = moments.unknown
     if unknown.size:
-        others = "" if unknown.size == 1 else f" ({unknown.size} such columns)"
+        others = "" if unknown.size == 1 else f" {unknown.size} columns are affected."
         raise InputError(
-            f"Column {int(unknown[0]) + 1}, counted from 1, is scaled by a standard deviation that sparse data do not "
-            f"determine: almost all row weights belong to rows in which the column is constant{others}.",
+            f"The standard deviation of column {int(unknown[0]) + 1} (counted from 1) cannot be determined from "
+            f"sparse data: almost all of the row weight belongs to rows in which the column is constant.{others}",
             argument="scale",
             remedy=f"Pass the data as a dense array, raise the smallest weights, or leave out {SCALE}.",
         )

@@ -78,7 +78,7 @@ def _parse_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
     formats = np.lib.format
     version = formats.read_magic(stream)
     if version not in ((1, 0), (2, 0), (3, 0)):
-        raise ValueError(f"format version {version[0]}.{version[1]} is not known")
+        raise ValueError(f"format version {version[0]}.{version[1]} is not supported")
     return (formats.read_array_header_1_0 if version == (1, 0) else formats.read_array_header_2_0)(stream)
 
 
@@ -136,7 +136,7 @@ def _stored(opened: OpenedFile, header: Header) -> np.ndarray:
         while done < len(view):
             got = stream.readinto(view[done : done + _STEP])  # type: ignore[attr-defined]
             if not got:
-                raise FileError(f"{opened.name} ended early: it was truncated while it was read. Copy it again.")
+                raise FileError(f"{opened.name} ended early: it was truncated while it was being read. Copy it again.")
             done += got
     flat.flags.writeable = False
     return flat.reshape(header.shape, order="F" if header.fortran else "C")

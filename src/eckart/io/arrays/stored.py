@@ -153,7 +153,7 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
     if len(sizes) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in sizes:
         raise FileError(
             f"{name}, array {place!r}: shape {tuple(sizes)} of {array.dtype} is not a matrix of numbers. "
-            f"Name another array with {KEY}"
+            f"Choose another array with {KEY}."
         )
     container.check(array, place)
     shape = (int(array.shape[0]), int(array.shape[1]))
@@ -194,7 +194,7 @@ def _check_encoding(encoding: str, name: str, place: str) -> None:
     if encoding and "csr" not in encoding:
         raise FileError(
             f"{name}, {place!r} is a group with the encoding {quoted(encoding)}, but Eckart reads only arrays and "
-            f"CSR matrices. Write it as CSR, or name another array with {KEY}"
+            f"CSR matrices. Write it as CSR, or name another array with {KEY}."
         )
 
 
@@ -209,7 +209,7 @@ def _csr_members(container: Container, group: Any, place: str, name: str, memory
     parts = {part: container.get(group, part) for part in ("data", "indices", "indptr")}
     missing = [part for part, found in parts.items() if found is None or _is_group(found)]
     if missing:
-        raise FileError(f"{name}, {place!r} is a group without {', '.join(missing)}; it is not a CSR matrix.")
+        raise FileError(f"{name}, {place!r} is a group without {', '.join(missing)}, so it is not a CSR matrix.")
     for part, found in parts.items():
         _check_part(found, name, place, part)
         container.check(found, f"{place}/{part}")
@@ -233,7 +233,7 @@ def _sparse(
         )
     count = int(data.shape[0])
     if count != int(indices.shape[0]):
-        raise FileError(f"{name}, {place!r}: it has {indices.shape[0]:,} indices for {count:,} values.")
+        raise FileError(f"{name}, {place!r}: it has {indices.shape[0]:,} indices for {count:,} values. Write it again.")
     return StoredRows(state, kind, place, shape, np.dtype(data.dtype), True, count, 0, Metadata(name))
 
 
@@ -264,10 +264,11 @@ def _place(container: Container, name: str) -> str:
     seen = ", ".join(repr(key) for key in tables[:20])
     if not tables:
         raise ParameterError(
-            f"{name} contains no two-dimensional array outside its groups. Name one in a group by its path, such as "
-            f"'group/array', with {KEY}"
+            f"{name} contains no two-dimensional array outside its groups. For an array in a group, use its path, "
+            "such as "
+            f"'group/array', with {KEY}."
         )
-    raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose one with {KEY}")
+    raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose one with {KEY}.")
 
 
 def _values(container: Container, column: Any) -> Any:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ENTRIES_NOTE = Note(
     "entries",
     "The columns are a row number, a column number (both counted from 0) and a value, so the file is read as a sparse "
-    f"matrix. To read it as a table of three columns, give {AS_PARQUET}.",
+    f"matrix. To read it as a table of three columns, use {AS_PARQUET}.",
 )
 _BATCH = 1 << 17
 """Number of rows decoded at a time."""

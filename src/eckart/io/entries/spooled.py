@@ -25,7 +25,8 @@ from eckart.spool import VARIABLE, Spool, stated_folder
 _NOTE = Note(
     "sorted_entries",
     (
-        "Its entries were sorted by rows in a temporary file. To avoid this next time, convert the file with `eckart "
+        "The entries of the matrix were sorted by rows in a temporary file. To avoid this next time, convert the "
+        "file with `eckart "
         "convert`."
     ),
 )

@@ -100,7 +100,7 @@ def mask_indices(data: Any, mask: object) -> list[int]:
     chosen = np.asarray(mask)
     if chosen.dtype != bool or chosen.shape != (data.n_vars,):
         raise InputError(
-            f"mask= is an array of {chosen.dtype} {chosen.shape}. Give {data.n_vars} values that are true or false."
+            f"mask= is an array of {chosen.dtype} {chosen.shape}. Pass {data.n_vars} values that are true or false."
         )
     if not chosen.any():
         raise InputError("mask= is false for every gene, so no columns are left.")

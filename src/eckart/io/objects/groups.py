@@ -35,7 +35,7 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
             return stored_rows(*_place(data), memory)
         key = _only_table(data, names)
     if key is None or key not in data:
-        raise InputError(f"The group contains {', '.join(map(repr, names[:20])) or 'nothing'}. Choose one with {KEY}")
+        raise InputError(f"The group contains {', '.join(map(repr, names[:20])) or 'nothing'}. Choose one with {KEY}.")
     return stored_object(data[key], None, memory)
 
 
@@ -46,7 +46,7 @@ def _array_rows(data: Any) -> RowSource | None:
     except EckartError:
         raise
     except (RuntimeError, ValueError) as error:  # h5py, for objects whose file was closed
-        raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or give its path.") from error
+        raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or pass its path.") from error
 
 
 def _place(group: Any) -> tuple[str, str, str]:
@@ -56,5 +56,5 @@ def _place(group: Any) -> tuple[str, str, str]:
     else:
         path, kind, inside = Path(str(getattr(group.store, "root", ""))), "zarr", str(group.path)
     if not path.exists() or not path.name:
-        raise InputError("The sparse matrix is in a store in memory. Give it as a scipy.sparse matrix instead.")
+        raise InputError("The sparse matrix is in a store in memory. Pass it as a scipy.sparse matrix instead.")
     return str(path), kind, inside.strip("/")

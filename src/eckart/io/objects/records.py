@@ -29,7 +29,7 @@ def record_table(
         made.append(_column(str(name), values, kind))
     if len({len(column) for column in made}) > 1:
         sizes = ", ".join(f"{quoted(str(n))} {len(c):,}" for n, c in zip(names[:5], made, strict=False))
-        raise InputError(f"The columns are of different lengths: {sizes}. Use one value for each row.")
+        raise InputError(f"The columns have different lengths: {sizes}. Each needs one value for every row.")
     return pa.table(made, names=[str(name) for name in names])
 
 
@@ -38,7 +38,9 @@ def _one_per_row(name: str, values: np.ndarray) -> np.ndarray:
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(object), None)
     if values.ndim != 1:
-        raise InputError(f"The column {quoted(name)} is an array of shape {values.shape}. Use one value for each row.")
+        raise InputError(
+            f"The column {quoted(name)} is an array of shape {values.shape}. It needs one value for every row."
+        )
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
@@ -78,7 +80,7 @@ def _only_table(data: Mapping[Any, Any], names: str) -> Any:
     if len(data) == 1:
         return next(iter(data.values()))
     tables = listed([str(name) for name, value in data.items() if _dimensions(value) == 2])
-    raise InputError(f"The mapping contains {names}. Choose one of its tables ({tables}) with {KEY}")
+    raise InputError(f"The mapping contains {names}. Choose one of its tables ({tables}) with {KEY}.")
 
 
 def _values(value: Any) -> Any:

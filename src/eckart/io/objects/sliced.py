@@ -59,5 +59,7 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
     """A stored two-dimensional array of numbers."""
     shape, kind = tuple(array.shape), np.dtype(array.dtype).kind
     if len(shape) != 2 or kind not in "fiub":
-        raise InputError(f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Name another with {KEY}")
+        raise InputError(
+            f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Choose another with {KEY}."
+        )
     return SlicedRows(array, Metadata(name))

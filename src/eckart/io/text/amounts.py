@@ -67,4 +67,4 @@ def sign_notes(signs: dict[str, str]) -> list[Note]:
     """A note on the columns that were read without their sign."""
     shown = [f"{quoted(name)} ({sign})" for name, sign in list(signs.items())[:8]]
     more = f" and {len(signs) - 8} more" if len(signs) > 8 else ""
-    return [Note("signs_removed", f"Read as numbers, ignoring the symbol:  {', '.join(shown)}{more}.")] if signs else []
+    return [Note("signs_removed", f"Read as numbers, ignoring the symbol: {', '.join(shown)}{more}.")] if signs else []

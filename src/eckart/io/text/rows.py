@@ -222,7 +222,7 @@ def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
     """A note on the columns that are not numbers, if there are any."""
     kept = set(numbers)
     others = list(dict.fromkeys(repr(name) for name in columns if name not in kept))
-    text = f"Left out, because the text is read in blocks: {', '.join(others[:5])}."
+    text = f"Columns that are not numeric were left out, because the file is read in blocks: {', '.join(others[:5])}."
     return [Note("text_left_out", text)] if others else []
 
 

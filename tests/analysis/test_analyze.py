@@ -277,3 +277,31 @@ def test_the_number_for_a_table_of_distances_was_not_requested(tmp_path):
     assert found.decomposition.method == "kernel_pca"
     assert not found.requested
     assert ek.analyze(path, k=2).requested
+
+
+def test_a_long_table_is_not_called_ratings(tmp_path):
+    days = [f"2024-01-{day:02d}" for day in range(1, 21)]
+    rng = np.random.default_rng(2)
+    lines = [f"{name},{day},{rng.normal():.3f}" for name in ("IBM", "AMZN") for day in days]
+    path = tmp_path / "stocks.csv"
+    path.write_text("symbol,date,price\n" + "\n".join(lines))
+    found = ek.analyze(path)
+    note = next(note for note in found.decomposition.notes if note.code == "long_table")
+    assert "one line for each 'symbol' and one column for each 'date'" in note
+    said = CliRunner().invoke(main, ["report", str(path), "-o", str(tmp_path / "page.html")]).output
+    assert "Next" not in said
+
+
+def test_next_steps_fit_the_table(tmp_path):
+    (tmp_path / "ratings.csv").write_text(
+        "userId,movieId,rating\n" + "\n".join(f"{i % 9},{i // 9 + 20},{i % 5 + 1}" for i in range(60))
+    )
+    (tmp_path / "constant.csv").write_text("a,b\n" + "1,2\n" * 20)
+    for name, step in (("ratings", "eckart recommend"), ("constant", None)):
+        found = CliRunner().invoke(
+            main, ["report", str(tmp_path / f"{name}.csv"), "-o", str(tmp_path / "p"), "--force"]
+        )
+        assert found.exit_code == 0, found.output
+        assert ("Next" in found.output) == (step is not None)
+        assert step is None or step in found.output.split("Next")[1]
+        assert "eckart rank" not in found.output

@@ -15,3 +15,12 @@ def test_proportional_columns_have_one_direction():
     text = found.summary()
     assert "PC2 is dominated" not in text
     assert "PC2: no variance" in text
+
+
+def test_copies_are_not_called_unrelated():
+    """Three copies of a column explain more than unrelated columns would, and the rules leave them out."""
+    table = np.random.default_rng(8).normal(size=(40, 3))
+    found = ek.analyze(np.column_stack([table, table[:, 0], 2 * table[:, 0]]), scale=True, rng=0)
+    assert found.recommendation.k == 0
+    assert "no more than the leading component of unrelated columns" not in found.recommendation.sentence
+    assert "without the columns that are multiples of another" in found.recommendation.sentence

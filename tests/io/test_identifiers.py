@@ -30,6 +30,14 @@ CASES = {
     "codes in camel case": ("shipZip", RNG.integers(500, 99_999, ROWS).astype(float), True),
     "code with fractions": ("code", RNG.standard_normal(ROWS), False),
     "another word": ("zippers", RNG.integers(0, 9, ROWS).astype(float), False),
+    "a year for several rows": ("year", 1990 + COUNTED % 7, True),
+    "years of birth": ("birth_year", 1950 + COUNTED % 50, False),
+    "years in unequal steps": ("year", 1990 + (COUNTED % 7) ** 2, False),
+    "seconds": ("timestamp", 1.6e9 + 3600 * COUNTED, True),
+    "milliseconds": ("eventTime", 1.6e12 + 3600 * COUNTED, True),
+    "dates as digits": ("date", 20240100 + COUNTED % 28 + 1, True),
+    "no dates": ("date", 20249900 + COUNTED, False),
+    "seconds of a run": ("time", 60 + COUNTED % 7, False),
     "another name": ("height", COUNTED, False),
 }
 
@@ -123,3 +131,19 @@ def test_codes_are_labels_unless_they_are_named(tmp_path):
     assert note in found.decomposition.notes
     assert ek.analyze(table, columns=["zip", "sales", "staff"]).decomposition.columns == 3
     assert any("'zip' contains codes" in note for note in ek.open_data(table).metadata.notes)
+
+
+def test_times_as_numbers_are_dates():
+    columns = {"date": 20240101 + np.arange(28), "a": RNG.standard_normal(28), "b": RNG.standard_normal(28)}
+    found = ek.analyze(columns)
+    assert {role.name: role.role for role in found.roles} == {"date": "date", "a": "measure", "b": "measure"}
+    assert found.labels["date"][:2] == ("2024-01-01", "2024-01-02")
+    seconds = ek.analyze({**columns, "date": 1_700_000_000 + 86_400 * np.arange(28)})
+    assert seconds.labels["date"][0] == "2023-11-14T22:13:20"
+
+
+def test_only_identifiers_are_refused(tmp_path):
+    (tmp_path / "answers.csv").write_text("respondent,answer\n" + "\n".join(f"{i},agree" for i in range(1, 9)))
+    with pytest.raises(ek.errors.InputError, match="No column of numbers is left to analyse: 'respondent'"):
+        ek.analyze(tmp_path / "answers.csv")
+    assert ek.analyze(tmp_path / "answers.csv", columns=["respondent"]).decomposition.columns == 1

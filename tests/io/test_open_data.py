@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import datetime as dt
 import io
 import sqlite3
@@ -78,6 +79,7 @@ def fixed_lists():
     return pa.table({"e": pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 4)})
 
 
+Row = dataclasses.make_dataclass("Row", NAMES)
 NAMED = {
     "pandas": lambda: FRAME,
     "polars": lambda: pl.DataFrame(X, schema=NAMES),
@@ -93,6 +95,7 @@ NAMED = {
     "dict of lists": lambda: {name: X[:, j].tolist() for j, name in enumerate(NAMES)},
     "dict of series": lambda: {name: FRAME[name] for name in NAMES},
     "list of dicts": lambda: [dict(zip(NAMES, row, strict=True)) for row in X.tolist()],
+    "dataclasses": lambda: [Row(*row) for row in X.tolist()],
     "generator of dicts": lambda: (dict(zip(NAMES, row, strict=True)) for row in X.tolist()),
     "generator of frames": lambda: (FRAME[start : start + 9] for start in range(0, 60, 9)),
     "list of frames": lambda: [FRAME[:9], FRAME[9:]],
@@ -157,6 +160,8 @@ def test_values_are_those_of_the_array(kind):
         (pl.LazyFrame({"a": [1.0]}).select("b"), r"LazyFrame cannot be read: .*\bb\b"),
         ("", "path is empty"),
         ("https://localhost/x.csv", "local files"),
+        ("a,b\n1,2\n", "io.StringIO"),
+        ("~/no such file.csv", f"'{Path.home()}"),
         (FRAME.groupby("a"), "pandas.DataFrameGroupBy"),
         (FRAME["a"], "one column"),
         (pl.Series([1.0]), "one column"),
@@ -351,3 +356,10 @@ def test_a_class_is_not_a_table():
     for given in (pandas.DataFrame, dict):
         with pytest.raises(InputError, match=r"is a class, not a table\. Give an object"):
             ek.decompose(given, k=1)
+
+
+def test_the_home_folder_is_meant_by_a_tilde(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    FRAME.to_csv(tmp_path / "a.csv", index=False)
+    np.testing.assert_allclose(ek.open_data("~/a.csv").matrix, X)
+    assert ek.open_data(["~/a.csv", "~/a.csv"]).shape == (120, 4)

@@ -25,6 +25,17 @@ from eckart.errors import FileError, ParameterError
 from eckart.io.arrays import npy as array_files
 from eckart.io.open_source import open_source
 
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [("a.csv.xz", "Unpack it first"), ("a.json", "read_json"), ("a.dta", "read_stata"), ("a.mat", "loadmat")],
+)
+def test_other_formats_are_refused_with_a_way_to_read_them(tmp_path: Path, name: str, remedy: str) -> None:
+    (tmp_path / name).write_bytes(b"content")
+    with pytest.raises(FileError, match=remedy):
+        open_source(tmp_path / name)
+
+
 quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 numbers = hnp.arrays(
     st.sampled_from([np.dtype(kind) for kind in ("<f8", "<f4", ">f8", ">f4", "f2", "i1", "u2", "i4", "?")]),

@@ -26,10 +26,11 @@ from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowS
 from eckart.engine.leading import leading
 from eckart.errors import EckartError, ParameterError
 from eckart.fitted import decomposition_of, is_model
-from eckart.io.entries.rating_lines import rating_lines
+from eckart.io.entries.rating_lines import RatingLines, is_rating, rating_lines
 from eckart.io.identifiers import without_identifiers
 from eckart.io.open_data import open_with
 from eckart.io.read_options import split_options
+from eckart.io.roles import quoted
 from eckart.notes import Note
 from eckart.options import check_choice, memory_bytes
 from eckart.rank.choose import choose_rank
@@ -39,15 +40,10 @@ from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
 from eckart.wording import either
 
+_RECOMMEND = "'eckart recommend'"
 _EVERY_RULE = 100_000
 """Up to this many cells, all rank rules are applied. Above it, only rules that need no random tables."""
 _MOST_SCORES = 20_000_000
-_RECOMMEND = "'eckart recommend'"
-_RATINGS = Note(
-    "rating_lines",
-    "Each line is a rating: a row, a column and a number. Components of these columns are meaningless. Use "
-    f"{either('eckart.Ratings', _RECOMMEND)} instead.",
-)
 """Scores are kept if they are at most this many numbers."""
 
 
@@ -164,12 +160,26 @@ def _of_table(
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
     matrix = _matrix_of(taken)
-    if chosen.name == "pca" and isinstance(matrix, np.ndarray) and rating_lines(matrix, metadata) is not None:
-        d = replace(d, notes=(_RATINGS, *d.notes))
+    if chosen.name == "pca" and isinstance(matrix, np.ndarray):
+        d = replace(d, notes=(*_long_form(rating_lines(matrix, metadata)), *d.notes))
     kept = {**options, "method": chosen.name}
     return _gathered(
         d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
+
+
+def _long_form(lines: RatingLines | None) -> list[Note]:
+    """A note on a table with one value per line, whose components mean nothing."""
+    if lines is None:
+        return []
+    row, column, number = map(quoted, lines.titles)
+    seen = f"Each line has one value of a table: a row ({row}), a column ({column}) and a number ({number})."
+    if is_rating(lines.titles[2]):
+        remedy = f"Use {either('eckart.Ratings', _RECOMMEND)} instead."
+    else:
+        remedy = f"Write one line for each {row} and one column for each {column} first (pandas: pivot_table)."
+    code = "rating_lines" if is_rating(lines.titles[2]) else "long_table"
+    return [Note(code, f"{seen} Components of the lines mean nothing. {remedy}")]
 
 
 def _matrix_of(table: DataSource) -> Matrix | None:
@@ -290,6 +300,8 @@ def _gathered(
     advice = recommend(d, choice)
     d = replace(d, notes=(*d.notes, *dominant_rows(d, advice.k or 1)))
     found = clusters(d, d.k if advice.k == 0 else advice.model, matrix)
+    if found is not None and found.count > 1 and advice.k == 0:
+        found = replace(found, lines=(*found.lines, "Rows can form clusters although no component stands out."))
     return Analysis(
         d, advice, column_roles(metadata, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,
         matrix, metadata.parsing_notes, metadata.name, options, requested,

@@ -12,6 +12,7 @@ from eckart.analysis.measures import complete, floats, nonzero_components
 from eckart.engine.leading import leading
 from eckart.formatting import counted, interval, percent
 from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
+from eckart.notes import code_of
 from eckart.rank.verdict import ANY_NOISE, DECORRELATED, DROP, EQUALISED, RELATED, SPECTRAL_TESTS, TESTS
 from eckart.registry import method_of
 
@@ -70,7 +71,7 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
     k, rule = min(choice.k, d.k), choice.decided_by
     why = _reason(choice, rule)
     if k == 0:
-        return Recommendation(0, (0.0, 0.0), rule, _none(d, rule, why), _model(d))
+        return Recommendation(0, (0.0, 0.0), rule, _none(d, choice, why), _model(d))
     bounds = explained(leading(d, k))
     verb = "It explains" if k == 1 else "Together they explain"
     keep = f"Keep {k} component{'' if k == 1 else 's'}."
@@ -78,11 +79,14 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
     return Recommendation(k, bounds, rule, sentence, k)
 
 
-def _none(d: Decomposition, rule: str, why: str) -> str:
+def _none(d: Decomposition, choice: RankChoice, why: str) -> str:
     """Why no component is recommended. Only tests compare the first one with that of unrelated columns."""
     share = percent(float(floats(d.explained_variance_ratio)[0]))
     first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
-    if rule in _TESTS:
+    if choice.decided_by in _TESTS and any(code_of(note) == "copied_columns" for note in choice.notes):
+        unrelated = "without the columns that are multiples of another, unrelated columns would explain as much"
+        return f"No component stands out from noise. {why} {first}; {unrelated}."
+    if choice.decided_by in _TESTS:
         unrelated = "no more than the leading component of unrelated columns with these variances would"
         return f"No component stands out from noise. {why} {first}, {unrelated}."
     return f"No component is clearly separated from the next. {why} {first}; correlated noise can explain as much."

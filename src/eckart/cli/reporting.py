@@ -18,6 +18,7 @@ from eckart.cli.folder_report import tables_in, write_index
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tuning import TAKEN, Tuning, tuning
 from eckart.errors import FileError, ParameterError
+from eckart.notes import code_of
 from eckart.registry import SHARED_OPTIONS, Method, all_methods
 
 if TYPE_CHECKING:
@@ -172,13 +173,16 @@ def _typed(job: Job) -> str:
 
 def _next(found: Analysis, job: Job) -> list[str]:
     """Suggested next commands, ready to type, with the recommended number of components."""
-    if job.data == "-" or found.decomposition.method != job.wanted.method:
+    d, file, asked = found.decomposition, _file(job), _typed(job)
+    codes = {code_of(note) for note in d.notes}
+    if job.data == "-" or d.method != job.wanted.method or d.norm == 0 or "long_table" in codes:
         return []
-    file, asked = _file(job), _typed(job)
+    if "rating_lines" in codes:
+        return [f"eckart recommend {file} --evaluate"]
     steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if found.scale_matters else []
     if found.recommendation.k == 0 and not found.requested:
         return [*steps, f"eckart rank {file}{' --scale' * job.wanted.scale}"]
-    k = found.decomposition.k if found.requested else found.recommendation.k or found.decomposition.k
+    k = d.k if found.requested else found.recommendation.k or d.k
     steps.append(f"eckart fit {file}{asked} -k {k} -o model.eckart")
     return [*steps, f"eckart transform model.eckart {file} -o scores.csv"]
 

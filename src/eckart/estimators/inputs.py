@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,9 +80,14 @@ def _refuse_duplicate_names(frame: Matrix) -> None:
         )
 
 
+def _is_item(first: object) -> bool:
+    """Whether a list that begins with this is paths, records or frames, and not rows of numbers."""
+    return isinstance(first, str | os.PathLike | Mapping) or is_dataclass(first) or is_frame(first)
+
+
 def opened(X: object, memory: int | None) -> Any:
     """X through `open_data`; nested lists are left to scikit-learn's checks, whose messages users know."""
-    if isinstance(X, list | tuple) and not (X and (isinstance(X[0], str | os.PathLike | Mapping) or is_frame(X[0]))):
+    if isinstance(X, list | tuple) and not (X and _is_item(X[0])):
         return X
     try:
         return open_with(X, memory=memory)

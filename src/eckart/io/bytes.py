@@ -126,6 +126,8 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
 def _refusal(name: str, path: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114
         return f"{name} is a link to a file that does not exist. Check the target of the link."
+    if "\n" in path:
+        return f"{name} has several lines, so it is not a path. Wrap the content of a file in io.StringIO."
     if "://" in path:
         return (
             f"{name} is a web address, but Eckart reads local files. Download the file first, or open it with fsspec."

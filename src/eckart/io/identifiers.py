@@ -2,8 +2,9 @@
 
 A column is an identifier if all its values are different integers and its name suggests it. Names that may also denote
 a quantity (number, no, row) and columns without a name must count the rows without a gap. A column named year with a
-constant step is the time of each row. Whole numbers in a column named like a code (zip, postal code, phone, FIPS) name
-something: sums and means of them have no meaning. Years and codes become labels.
+constant step is the time of each row, also if several rows have the same year. So is a column named date or time with
+seconds since 1970 or dates as 20240131. Whole numbers in a column named like a code (zip, phone, FIPS) name something:
+sums and means of them have no meaning. Times and codes become labels.
 
 The rule is the same for rows read in blocks: columns named like identifiers are read once.
 """
@@ -21,6 +22,7 @@ import numpy as np
 from eckart.engine.blocks.edges import edges_for
 from eckart.engine.blocks.source import DataSource, Metadata, RowSource
 from eckart.environment import SMALL, free_memory
+from eckart.errors import InputError
 from eckart.io.columns import keep
 from eckart.io.roles import listed
 from eckart.notes import Note
@@ -31,7 +33,15 @@ _POSSIBLE = re.compile(
     r"(?i:row|rownum|no|nr|num|number|unnamed: ?\d+|column \d+|obs|observation|case|record|serial|"
     r"respondent|participant|subject|patient|person|student|customer|.*[_ .-](no|nr|num))"
 )
-_YEAR = re.compile(r"(?i:year|yr|jahr|ann[eé]e|year_.*|.*[_ .-]year)")
+_YEAR = re.compile(r"(?i:year_.*|.*[_ .-]year)")
+_YEAR_ALONE = re.compile(r"(?i:year|yr|jahr|ann[eé]e)")
+"""Several rows may have the same one; a year of birth or construction may be a measurement."""
+_TIME = re.compile(
+    r"(?i:(.*[_ .-])?(time|timestamp|date|datetime|datum|day|epoch|unixtime))|.*[a-z](Date|Time|Timestamp)"
+)
+_SECONDS = (1e8, 4.1e9)
+"""Seconds from 1973 to 2099 since 1970; larger numbers of them are no likely measurements."""
+_CALENDAR = (19000101, 20991231)
 _CODE = re.compile(
     r"(?i:(.*[_ .-])?(code|codes|zip|zip ?codes?|zip4|post ?codes?|postal ?codes?|plz|postleitzahl|code ?postal|"
     r"c[oó]digo ?postal|phone|phone ?number|telephone|tel|mobile|fax|fips|naics|isbn|issn|ean|upc|gtin|sku|barcode))"
@@ -71,7 +81,36 @@ def year_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
     """Positions of the columns that contain the year of each row, in equal steps."""
     if len(matrix) < _FEWEST:
         return []
-    return [j for j, name in enumerate(names) if _YEAR.fullmatch(name) and _is_time(matrix[:, j])]
+    return [
+        j for j, name in enumerate(names)
+        if (_YEAR.fullmatch(name) and _is_year(matrix[:, j], each=True))
+        or (_YEAR_ALONE.fullmatch(name) and _is_year(matrix[:, j], each=False))
+    ]  # fmt: skip
+
+
+def moments(names: Sequence[str], matrix: np.ndarray) -> dict[int, tuple[str, ...]]:
+    """Times as text, of the columns that have the time of each row as a number."""
+    found = ((j, _moments(matrix[:, j])) for j, name in enumerate(names) if _TIME.fullmatch(name))
+    return {j: texts for j, texts in found if texts is not None}
+
+
+def _moments(column: np.ndarray) -> tuple[str, ...] | None:
+    """Seconds or milliseconds since 1970, or dates as 20240131, as text in the form 2024-01-31; None for others."""
+    low, high = column.min(initial=np.inf), column.max(initial=-np.inf)
+    if not np.isfinite(column).all() or (column != np.rint(column)).any() or low == high:
+        return None
+    whole = column.astype(np.int64)
+    for unit, factor in (("s", 1), ("ms", 1000)):
+        if _SECONDS[0] * factor <= low and high <= _SECONDS[1] * factor:
+            return tuple(np.datetime_as_string(whole.astype(f"datetime64[{unit}]")).tolist())
+    if not (_CALENDAR[0] <= low and high <= _CALENDAR[1]):
+        return None
+    texts = [f"{value[:4]}-{value[4:6]}-{value[6:]}" for value in map(str, whole.tolist())]
+    try:
+        np.array(texts, "datetime64[D]")
+    except ValueError:
+        return None
+    return tuple(texts)
 
 
 def code_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
@@ -91,25 +130,21 @@ def _code_texts(values: Sequence[float]) -> tuple[str, ...]:
     return tuple(text.zfill(width) if text else "" for text in texts)
 
 
-def _steps(column: np.ndarray) -> np.ndarray | None:
-    """Differences of the sorted values; None unless all are different integers."""
-    ordered = np.sort(column)
-    if not np.isfinite(ordered).all() or (ordered != np.rint(ordered)).any():
-        return None
-    steps = np.diff(ordered)
-    return steps if (steps > 0).all() else None
-
-
-def _is_time(column: np.ndarray) -> bool:
-    steps = _steps(column)
-    return steps is not None and bool((steps == steps[0]).all()) and column.min() >= 1000 and column.max() <= 3000
+def _is_year(column: np.ndarray, *, each: bool) -> bool:
+    """Whether the values are years in equal steps; with `each`, every row has its own."""
+    known = np.unique(column)
+    steps = np.diff(known)
+    if len(known) < 2 or (each and len(known) < len(column)):
+        return False
+    equal = bool((known == np.rint(known)).all() and (steps == steps[0]).all())
+    return equal and known[0] >= 1000 and known[-1] <= 3000
 
 
 class _Found(NamedTuple):
-    """Positions of identifiers, labels of years and of codes by position, and possible identifiers."""
+    """Positions of identifiers, labels of times and of codes by position, and possible identifiers."""
 
     identifiers: list[int]
-    years: dict[int, tuple[str, ...]]
+    times: dict[int, tuple[str, ...]]
     codes: dict[int, tuple[str, ...]]
     unknown: list[int]
 
@@ -124,11 +159,11 @@ def _found(source: DataSource, names: Sequence[str], candidates: list[int], memo
 
 
 def _may_identify(name: str) -> bool:
-    return any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR, _CODE))
+    return any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR, _YEAR_ALONE, _TIME, _CODE))
 
 
 def without_identifiers(source: DataSource, memory: int | None = None, *, years: bool = True) -> DataSource:
-    """The source without columns that identify the rows; codes and, with `years`, years become labels.
+    """The source without columns that identify the rows; codes and, with `years`, times become labels.
 
     `metadata` has notes. For rows read in blocks, the values to compare take at most a quarter of `memory` bytes.
     """
@@ -139,10 +174,15 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
     if not candidates:
         return source
     found = _found(source, names, candidates, memory)
-    found = found if years else found._replace(years={})
-    dropped = {*found.identifiers, *found.years, *found.codes}
-    if len(dropped) == len(names) or not any(found):
+    found = found if years else found._replace(times={})
+    dropped = {*found.identifiers, *found.times, *found.codes}
+    if not any(found):
         return source
+    if len(dropped) == len(names):
+        raise InputError(
+            f"No column of numbers is left to analyse: {listed(names)} only identify rows or are times or codes. Write "
+            "answers and categories as numbers, or name columns to analyse them anyway."
+        )
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
     return replace(kept, metadata=_noted(kept.metadata, names, found))
 
@@ -152,7 +192,13 @@ def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray) -
     years = {candidates[j]: tuple(f"{value:.0f}" for value in values[:, j]) for j in year_columns(some, values)}
     found = [candidates[j] for j in identifier_columns(some, values)]
     codes = {candidates[j]: _code_texts(values[:, j].tolist()) for j in code_columns(some, values)}
-    return _Found(found, years, {j: texts for j, texts in codes.items() if j not in found}, [])
+    times = years | {candidates[j]: texts for j, texts in moments(some, values).items()}
+    return _Found(
+        [j for j in found if j not in times],
+        times,
+        {j: texts for j, texts in codes.items() if j not in {*found, *times}},
+        [],
+    )
 
 
 def _values(source: RowSource) -> np.ndarray:
@@ -205,20 +251,21 @@ def _unknown(names: list[str]) -> Note:
 def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     """The metadata with notes on what was set aside, and why."""
     notes, fates = [], dict(metadata.column_roles)
-    reasons: tuple[tuple[Iterable[int], str], ...] = (
-        (found.identifiers, "it identifies or numbers the rows"),
-        (found.years, "it contains the time of each row"),
-        (found.codes, "its numbers are codes, not quantities"),
+    reasons: tuple[tuple[Iterable[int], str, str], ...] = (
+        (found.identifiers, "it identifies or numbers the rows", "they identify or number the rows"),
+        (found.times, "it contains the time of each row", "they contain the times of the rows"),
+        (found.codes, "its numbers are codes, not quantities", "their numbers are codes, not quantities"),
     )
-    for places, why in reasons:
+    for places, one, several in reasons:
         aside = [names[j] for j in places]
-        fates |= dict.fromkeys(fates.keys() & set(aside), f"set aside: {why}")
+        fates |= dict.fromkeys(fates.keys() & set(aside), f"set aside: {one}")
         if aside:
-            text = f"Set aside, because {why}: {listed(aside)}. To analyse such a column, name it in {COLUMNS}."
+            why, it = (one, "it") if len(aside) == 1 else (several, "them")
+            text = f"Set aside, because {why}: {listed(aside)}. To analyse {it}, name {it} in {COLUMNS}."
             notes.append(Note("numbering_column_set_aside", text))
     if found.unknown:
         notes.append(_unknown([names[j] for j in found.unknown]))
-    labels = {names[j]: texts for j, texts in (found.years | found.codes).items() if texts}
+    labels = {names[j]: texts for j, texts in (found.times | found.codes).items() if texts}
     return replace(
         metadata,
         labels=metadata.labels | labels,

@@ -11,6 +11,7 @@ import itertools
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, BinaryIO, NoReturn, cast
 
 import numpy as np
@@ -140,7 +141,7 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
     if isinstance(data, Source | RowSource) or is_sparse(data):
         return data
     if isinstance(data, str | os.PathLike):
-        return _path(os.fsdecode(os.fspath(data)), options, memory, stream)
+        return _path(_place(data), options, memory, stream)
     for adapter in (_narwhals, _labelled, _frame, _stream, _python):
         found = adapter(data, options, memory)
         if found is not None:
@@ -213,15 +214,22 @@ def _stream(data: object, options: ReadOptions, memory: int | None) -> DataSourc
     return cursor_source(data, options.row_names, memory) if is_cursor(data) else None
 
 
+def _place(path: str | os.PathLike[str]) -> str:
+    """A path as text, with ~ replaced by the home folder."""
+    return os.path.expanduser(os.fsdecode(os.fspath(path)))  # noqa: PTH111 - a path may also be an address
+
+
 def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> DataSource:
-    """A list of paths, of dicts or of frames; None for other lists."""
+    """A list of paths, of dicts, of dataclass instances or of frames; None for other lists."""
     from eckart.io.objects.arrow_stream import reader_source
     from eckart.io.objects.batches import batch_source
     from eckart.io.objects.records import records_table
     from eckart.io.open_rows import open_paths
 
     if data and all(isinstance(item, str | os.PathLike) for item in data):
-        return open_paths([os.fsdecode(os.fspath(item)) for item in data], options, memory=memory)
+        return open_paths([_place(item) for item in data], options, memory=memory)
+    if data and is_dataclass(data[0]):
+        data = [{field.name: getattr(row, field.name) for field in fields(row)} for row in data]
     if data and isinstance(data[0], Mapping):
         return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
     return batch_source(data, "data", memory) if data and is_frame(data[0]) else None
@@ -351,7 +359,7 @@ def _masked(data: Any, found: Any, mask: Any) -> DataSource:
     if isinstance(mask, str) and isinstance(data, str | os.PathLike):
         from eckart.io.arrays.stored import stored_mask
 
-        place = os.fsdecode(os.fspath(data))
+        place = _place(data)
         mask = stored_mask(place, "zarr" if os.path.isdir(place) else "hdf5", mask)  # noqa: PTH112
     chosen = np.asarray(mask)
     if chosen.dtype != bool or chosen.shape != (found.shape[1],):

@@ -35,7 +35,20 @@ STORED = {"h5": "hdf5", "hdf5": "hdf5", "h5ad": "hdf5", "he5": "hdf5", "zarr": "
 """Formats of files that contain several arrays, which `open_rows` reads by rows."""
 _OTHER_READERS = (".h5", ".h5ad", ".zarr", ".duckdb", ".sqlite")
 _NAMES = sorted({*FORMATS.values(), "feather", "pq"})
+_READ = "Read it with pandas.{}, and give the frame, or save that as CSV."
 _REMEDIES = {
+    **dict.fromkeys((".zip", ".bz2", ".xz", ".zst", ".7z", ".tar"), "Unpack it first; only gzip is read as it is."),
+    ".json": _READ.format("read_json"),
+    ".jsonl": _READ.format("read_json(..., lines=True)"),
+    ".ndjson": _READ.format("read_json(..., lines=True)"),
+    ".dta": _READ.format("read_stata"),
+    ".sav": _READ.format("read_spss"),
+    ".sas7bdat": _READ.format("read_sas"),
+    ".orc": _READ.format("read_orc"),
+    ".html": _READ.format("read_html"),
+    ".mat": "Load it with scipy.io.loadmat, and give the array, or save it with numpy.save.",
+    ".rds": "In R, save the table with write.csv.",
+    ".rdata": "In R, save the table with write.csv.",
     ".xlsx": "Save the sheet as CSV.",
     ".xls": "Save the sheet as CSV.",
     ".ods": "Save the sheet as CSV.",

@@ -15,6 +15,7 @@ from eckart.formatting import counted
 from eckart.io.missing_codes import code_notes
 from eckart.notes import Note
 
+_BREAK = re.compile(r"\s*[\r\n]+\s*")
 EXACT = 2.0**53
 MOST_NAMES = 1_000_000
 """With more rows than this, names and labels are not kept."""
@@ -109,8 +110,8 @@ def check_row_names(asked: str | None, available: Sequence[str], name: str) -> N
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
-    """Give every column a unique name and report changes."""
-    plain = [name.strip() or f"column {position}" for position, name in enumerate(names, 1)]
+    """Give every column a unique name on one line and report changes."""
+    plain = [_BREAK.sub(" ", name).strip() or f"column {position}" for position, name in enumerate(names, 1)]
     used, taken, counts = set(plain), set[str](), dict[str, int]()
     out, changed = [], []
     for name in plain:
@@ -240,7 +241,7 @@ def refuse_empty(rows: int, columns: int, name: str) -> None:
         )
     if columns == 0:
         raise FileError(
-            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal separator. If its "
-            "columns "
-            "are categories, write each category as a column of 0 and 1 (pandas: get_dummies)."
+            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal separator, and write "
+            "numbers without units. If its columns are categories, write each category as a column of 0 and 1 "
+            "(pandas: get_dummies)."
         )

@@ -271,7 +271,7 @@ class RankChoice:
         """One sentence on the uncertainty of the number; empty if it is certain."""
         if not self.reason or self.lowest is None:
             return ""
-        if self.highest is None and self.lowest >= min(self.rows - 1, self.columns):
+        if self.highest == self.lowest or (self.highest is None and self.lowest >= min(self.rows - 1, self.columns)):
             return "The number is uncertain."
         span = f"{self.lowest} or more" if self.highest is None else f"anywhere from {self.lowest} to {self.highest}"
         return f"The number is uncertain: it could be {span}."

@@ -227,6 +227,7 @@ def test_names_are_made_unique(read: Any) -> None:
     source = read("a,a,a.2,,a\n1,2,3,4,5\n")
     assert source.metadata.column_names == ("a", "a.3", "a.2", "column 4", "a.4")
     assert "'a' became 'a.3'" in said(source)
+    assert read('"a\n(kg)","b \r\n c"\n1,2\n').metadata.column_names == ("a (kg)", "b c")
 
 
 def test_quotes_and_lines_inside_them(read: Any) -> None:
@@ -254,6 +255,10 @@ def test_spoilt_column_far_down(read: Any) -> None:
 def test_bad_first_row_is_not_a_header(read: Any) -> None:
     with pytest.raises(FileError, match="line 1, column 'column 3': the cell 'abc'"):
         read("1,2,abc\n4,5,6\n4,5,6\n")
+    with pytest.raises(
+        FileError, match=r"line 2, column 'a': the cell 'kg' .* has the units of the columns, remove it"
+    ):
+        read("a,b\nkg,cm\n1,2\n3,4\n5,6\n")
 
 
 def test_signs_blanks_and_identifiers(read: Any) -> None:

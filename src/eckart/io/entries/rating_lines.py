@@ -38,8 +38,15 @@ class RatingLines(NamedTuple):
     values: np.ndarray
     row_names: tuple[str, ...]
     column_names: tuple[str, ...]
+    titles: tuple[str, str, str]
+    """Names of the columns of the file that have the row, the column and the number."""
     note: str
     """What was done with pairs that occur several times; "" if there are none."""
+
+
+def is_rating(name: str) -> bool:
+    """Whether the name of a column says that it has ratings."""
+    return _RATING.search(name) is not None
 
 
 def rating_lines(table: np.ndarray, metadata: Metadata | None) -> RatingLines | None:
@@ -54,8 +61,7 @@ def rating_lines(table: np.ndarray, metadata: Metadata | None) -> RatingLines | 
     values = lines.pop(rating)
     if len(numbers) > 1 and not _is_rated(lines, rating, values):
         return None
-    who, what = lines.values()
-    return _entries(who, what, values, times)
+    return _entries(lines, rating, values, times)
 
 
 def _is_rated(others: dict[str, np.ndarray], rating: str, values: np.ndarray) -> bool:
@@ -114,14 +120,15 @@ def _is_list(who: np.ndarray, what: np.ndarray, values: np.ndarray) -> bool:
     )
 
 
-def _entries(who: np.ndarray, what: np.ndarray, values: np.ndarray, times: np.ndarray | None) -> RatingLines:
+def _entries(lines: dict[str, np.ndarray], rating: str, values: np.ndarray, times: np.ndarray | None) -> RatingLines:
+    (row, who), (column, what) = lines.items()
     known = ~np.isnan(values)
     row_names, rows = np.unique(who[known], return_inverse=True)
     column_names, columns = np.unique(what[known], return_inverse=True)
     values, note = values[known], ""
     pairs, first, pair = np.unique(rows * len(column_names) + columns, return_index=True, return_inverse=True)
     if len(pairs) < len(values):
-        lines, rows, columns = len(values), rows[first], columns[first]
+        count, rows, columns = len(values), rows[first], columns[first]
         if times is None:
             kept, values = "the mean of its ratings", np.bincount(pair, values) / np.bincount(pair)
         else:
@@ -129,8 +136,8 @@ def _entries(who: np.ndarray, what: np.ndarray, values: np.ndarray, times: np.nd
             order = np.argsort(times[known], kind="stable")
             latest[pair[order]] = order  # later lines replace earlier ones
             values = values[latest]
-        note = f"{lines:,} lines rate {counted(len(pairs), 'pair')}. If a pair occurs several times, {kept} is used."
-    return RatingLines(rows, columns, values, _names(row_names), _names(column_names), note)
+        note = f"{count:,} lines rate {counted(len(pairs), 'pair')}. If a pair occurs several times, {kept} is used."
+    return RatingLines(rows, columns, values, _names(row_names), _names(column_names), (row, column, rating), note)
 
 
 def _names(cells: np.ndarray) -> tuple[str, ...]:

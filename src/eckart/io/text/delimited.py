@@ -44,6 +44,7 @@ WIDE = 10_000
 
 EMPTY = "left out, because it contains no values"
 _TITLE = "If the lines above the table are a title, begin them with '#' or remove them."
+_UNITS = " If the line contains the units of the columns, remove it."
 _COUNTED = 5
 """Rows that must be numbered before their numbers are names; a few numbers may count by chance."""
 _TITLE_ROWS = 5
@@ -105,6 +106,7 @@ class Page:
 
     def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
         title = f" {_TITLE}" if row < _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
+        title = title or (_UNITS if row == 0 else "")
         raise FileError(
             f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, although most of "
             f"the column is numeric. {advice(cell, self.layout.decimal)}{title}"

@@ -171,9 +171,7 @@ def certify(
     )
 
 
-def _residuals(
-    solution: Solution, problem: _Measured, moved: np.ndarray, unit: float, *, smallest: bool
-) -> np.ndarray:
+def _residuals(solution: Solution, problem: _Measured, moved: np.ndarray, unit: float, *, smallest: bool) -> np.ndarray:
     """Bounds of ||A^T A v - s^2 v|| / s_1^2 for the returned right vectors and values.
 
     A long vector B v / s has the residual B (B^T B v - s^2 v) / s, at most s_1 / s times that of v, plus rounding.

@@ -13,6 +13,7 @@ from eckart.fit_options import callback_with_bar, check_options, decompose_on, o
 from eckart.log import logger
 from eckart.registry import Method, get_method
 from eckart.result import Decomposition, Plan
+from eckart.wording import either
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -254,7 +255,9 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
     """
     chosen = get_method(method)
     if chosen.plan is None:
-        raise ParameterError(f"plan() supports 'pca' and 'svd'; for {method!r} see the plan of the result.")
+        raise ParameterError(
+            f"plan() supports 'pca' and 'svd', not {method!r}. {either('See the plan of the result.', '')}".rstrip()
+        )
     data, options = opened_with(data, options)
     made: Plan = chosen.function("plan")(data, **options)
     return made

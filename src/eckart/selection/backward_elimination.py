@@ -11,6 +11,7 @@ from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.selection.base import History, Row, Search, best_set, table
 from eckart.selection.folds import Folds
+from eckart.wording import either
 
 
 @document
@@ -121,6 +122,7 @@ class BackwardElimination(Search):
         least = int(wanted) if isinstance(wanted, int | np.integer) else max(1, int(columns * wanted))
         if least >= columns:
             raise ParameterError(
-                f"n_features_to_select must be < n_features: {least} of {columns} columns leave nothing to remove."
+                f"{either('n_features_to_select must be < n_features', '--keep is too large')}: keeping {least} of "
+                f"{columns} columns leaves nothing to remove."
             )
         return least

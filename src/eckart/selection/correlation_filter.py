@@ -16,6 +16,7 @@ from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.selection.base import Selector, table
 from eckart.selection.correlations import correlations
+from eckart.wording import assigned
 
 _MOST_CLASSES = 20
 _FEWEST_ROWS = 5
@@ -141,7 +142,9 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
         if isinstance(self.n_features, float):
             return max(1, round(columns * self.n_features))
         if self.n_features > columns:
-            raise ParameterError(f"n_features={self.n_features} is too large: there are only {columns} columns.")
+            raise ParameterError(
+                f"{assigned('n_features', self.n_features)} is too large: there are only {columns} columns."
+            )
         return int(self.n_features)
 
 

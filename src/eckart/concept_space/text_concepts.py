@@ -53,7 +53,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     Parameters
     ----------
     n_components : int, optional
-        Number of concepts. By default a third of the number of documents, at least 10 and at most 100.
+        Number of concepts. By default a third of the number of documents, but at least 10 and at most 100.
     weights : {"log_entropy", "tfidf", "bm25"}, default: "log_entropy"
         Weights of the word counts. Each document is divided by its length.
     stop_words : str or sequence of str, optional
@@ -62,7 +62,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     min_df : int, default: 1
         Leave out words that occur in fewer than this many documents.
     rng : int, optional
-        Seed of the decomposition.
+        Seed for the decomposition.
 
     Attributes
     ----------

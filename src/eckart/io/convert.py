@@ -51,7 +51,7 @@ def convert(
     Raises
     ------
     ParameterError
-        If the target has another ending, or is the source.
+        If the target has another suffix, or is the source.
     FileError
         If the source cannot be read, or the target exists.
 

@@ -40,7 +40,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
     Parameters
     ----------
     score_func : {'pearson', 'spearman', 'mutual_info'} or callable, default 'pearson'
-        ``|r|`` with the target, the same of ranks, or mutual information in nats (nearest-neighbour estimate). A
+        ``|r|`` with the target, ``|r|`` between ranks, or mutual information in nats (nearest-neighbour estimate). A
         callable takes (X, y) and returns one score per column, or a tuple that starts with the scores. For a target of
         classes, ``|r|`` is the multiple correlation with their indicators: the square root of the share of variance
         between classes.
@@ -53,7 +53,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
         Type of y. 'auto' treats text and booleans as classes. It does the same for integers with at most 20 distinct
         values, which occur at least 5 times each on average. `target_` has the result.
     random_state : int, RandomState or None, default None
-        Seed of the noise that mutual information adds to break ties. None uses a fixed seed.
+        Seed for the noise that mutual information adds to break ties. None uses a fixed seed.
 
     Attributes
     ----------

@@ -178,5 +178,5 @@ def test_rows_without_a_category_are_in_none() -> None:
     table = ek.supplementary.categories(d, labels)
     assert [row[0] for row in table.rows] == ["x"]
     assert table.rows[0][1] == 30
-    with pytest.raises(InputError, match="Every category is missing"):
+    with pytest.raises(InputError, match="Every category label is missing"):
         ek.supplementary.categories(d, [None] * 50)

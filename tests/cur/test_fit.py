@@ -130,7 +130,7 @@ def test_a_tolerance_on_data_too_large_for_all_axes():
 
 
 def test_counts_beside_a_tolerance_are_refused():
-    with pytest.raises(ParameterError, match="follow from the target error"):
+    with pytest.raises(ParameterError, match="The target error determines"):
         ek.decompose(falling(), "cur", error=0.1, n_columns=4)
 
 

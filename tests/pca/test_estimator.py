@@ -105,7 +105,7 @@ def test_a_model_without_inverse_says_so(kind):
         assert np.isfinite(pca.score(table(kind)))
     with pytest.warns(ek.errors.DataWarning, match="directions without variance"):
         assert np.isfinite(pca.get_precision()).all()
-    with pytest.warns(ek.errors.DataWarning, match="no variance in the data"):
+    with pytest.warns(ek.errors.DataWarning, match="The data have no variance"):
         constant = ek.PCA().fit(np.ones((5, 2)))
     with pytest.raises(ek.errors.InputError, match="no inverse"):
         constant.score(np.ones((5, 2)))

@@ -62,7 +62,7 @@ def analyze(
     Parameters
     ----------
     source : anything `decompose` takes, a Decomposition, or a fitted estimator
-        Columns that identify or count the rows are set aside, unless `columns` names them. A matrix of distances is
+        Columns that identify or number the rows are set aside, unless `columns` names them. A matrix of distances is
         analysed by its principal coordinates, unless `method` is given.
     method : str, optional
         As in `decompose`; "pca" by default.
@@ -74,8 +74,8 @@ def analyze(
         Result of `choose_rank`. "auto" applies the rules, all of them if the table is small. None applies none.
     **options
         Options of `decompose`, including reading options. Without `k`, `explain` or `error`, the analysis has all
-        components if the shorter side of the table is at most 20. Otherwise it has the recommended ones, and at least
-        5.
+        components if the smaller dimension of the table is at most 20. Otherwise it has the recommended ones, and at
+        least 5.
 
     Returns
     -------

@@ -67,7 +67,7 @@ class Bootstrap:
         Components that cannot be separated, counted from 0. Each group was rotated as a whole.
     unseparated : tuple of int
         Components, counted from 0, that cannot be separated from the first one that was not requested. The signs of
-        their loadings are not certain; request more components.
+        their loadings are uncertain. Request more components.
 
     See Also
     --------
@@ -208,7 +208,7 @@ def bootstrap(
     sample_weight : array-like of shape (n_samples,), default None
         Number of times each row counts. It multiplies the number of times a row is drawn.
     rng : int or numpy.random.Generator, default None
-        Seed of the resampling. None uses a fixed seed.
+        Seed for the resampling. None uses a fixed seed.
     rows : array-like, sparse matrix, data frame or path, default None
         Data of the model, if `data` is a model.
     **options : dict

@@ -120,7 +120,7 @@ def fill_missing(
     sample_weight : array-like of shape (n_samples,), default None
         Number of times each row counts. None counts every row once.
     rng : int or numpy.random.Generator, default None
-        Seed of the cross-validation. None uses a fixed seed.
+        Seed for the cross-validation. None uses a fixed seed.
 
     Returns
     -------

@@ -143,7 +143,7 @@ def choose_rank(
     memory: str | int | None = None,
     decomposition: Decomposition | None = None,
 ) -> RankChoice:
-    """Choose the number of components with many rules and one recommendation.
+    """Apply many rules for the number of components and recommend one number.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def choose_rank(
         'quick' leaves out the rules that resample or hold out parts of the data. Names are the keys of
         `RankChoice.verdicts`.
     method : {'pca', 'svd', 'nmf', 'cur'}, default 'pca'
-        'pca' subtracts the column means, 'svd' and 'cur' do not. For 'nmf' the number of components is chosen by
+        'pca' subtracts the column means; 'svd' and 'cur' do not. For 'nmf' the number of components is chosen by
         bi-cross-validation. For 'kernel_pca' and 'isomap' pass the decomposition.
     scale : bool, default False
         Divide columns by their standard deviation first.
@@ -162,8 +162,8 @@ def choose_rank(
     noise : float, default None
         Standard deviation of the noise. Required by the rule 'known_noise'.
     level : float, default 0.99
-        Level of the sequential tests. Each test adds a component that does not exist in at most 1 - level of all
-        tables.
+        Level of the sequential tests. Each test finds a component that does not exist in at most a share 1 - level of
+        all tables.
     repeats : int, default None
         Number of resampled tables. None uses more for small tables.
     most : int, default None

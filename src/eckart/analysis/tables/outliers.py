@@ -69,8 +69,8 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
     Notes
     -----
-    T2 = sum_k t_ik^2 / lambda_k measures the distance within the components, Q = ||x_i||^2 - sum_k t_ik^2 the squared
-    distance from them.
+    T2 = sum_k t_ik^2 / lambda_k measures the distance within the components, and Q = ||x_i||^2 - sum_k t_ik^2 measures
+    the squared distance from them.
 
     References
     ----------
@@ -107,7 +107,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     Returns
     -------
     Table
-        Limit and rule of each statistic. Without left vectors only the limits for new rows.
+        Limit and rule of each statistic. Without left vectors, only the limits for new rows are listed.
 
     {Raises: ParameterError [not orthogonal]; See Also: outliers}
 
@@ -144,7 +144,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
         Index of the row, counted from 0, or its name.
     values : array-like of shape (n_features,), default None
         The row as it is in the data. Needed for Q unless all components were kept; without it, T2 is split over the
-        part of the row within the components.
+        columns of the reconstructed row.
     {k [model]}
 
     Returns

@@ -178,7 +178,7 @@ def _open_stored(place: str, kind: str, key: str | None, memory: int | None) -> 
     """Arrays of an HDF5 file or a Zarr store."""
     if kind == "hdf5":
         open_path(place, MAX_EXPANSION)  # refuses folders, pipes and missing files
-        check_metadata(place, key)
+        check_metadata(place, key, memory)
     elif not _is_folder(place):
         raise FileError(f"{shown(place)} is a file, but a Zarr store is a folder. Unpack it first.")
     return stored_rows(place, kind, key, memory)

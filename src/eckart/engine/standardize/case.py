@@ -142,7 +142,8 @@ class Case:
         outside = ~((low < moments.raw) & (moments.raw < high))
         if not self.scale and low < np.delete(moments.raw, moments.constant).max(initial=0.0) < high:
             return False
-        found = np.setdiff1d(np.flatnonzero(outside), moments.constant)
+        outside[moments.constant] = False  # masks: sets of millions of columns take seconds
+        found = np.flatnonzero(outside)
         return bool(found.size and (self._given.constant_columns(found).size < found.size or not self.center))
 
     def _take_exponents(self) -> bool:
@@ -223,11 +224,11 @@ class Case:
         # The squares of a constant column are only rounding; a column that may be constant is compared entry by entry.
         near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw) if self.center else np.zeros(0, int)
         # Once found it is kept: weighted entries of a constant column are rounded, and differ after another shift.
-        empty = (
-            near[:0] if moments_and_product.stored is None else near[to_numpy(moments_and_product.stored)[near] == 0.0]
-        )
-        found = self._given.constant_columns(np.setdiff1d(near, empty))
-        self._constant = constant = np.unique(np.concatenate([self._constant, empty, found]))
+        stored, is_constant = moments_and_product.stored, np.zeros(len(raw), bool)
+        is_empty = np.zeros(len(near), bool) if stored is None else to_numpy(stored)[near] == 0.0
+        for known in (self._constant, near[is_empty], self._given.constant_columns(near[~is_empty])):
+            is_constant[known] = True
+        self._constant = constant = np.flatnonzero(is_constant)
         return describe(
             center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares,
             weight=moments_and_product.weight, constant=constant, shift=self._host_shift, additions=additions,

@@ -21,6 +21,7 @@ import numpy as np
 
 from eckart.errors import FileError, require
 from eckart.files import ZARR_MARKS
+from eckart.io.arrays.hdf5_chunks import Chunks
 from eckart.io.rows import FileState
 
 _MOST_LINKS = 16
@@ -41,6 +42,10 @@ class Container(Protocol):
         """Refuse an array that is not stored completely in this container."""
         ...
 
+    def check_chunks(self, array: Any, start: int, stop: int) -> None:
+        """Refuse an array whose chunks of the rows start..stop cannot be decoded; called before reading them."""
+        ...
+
     def check_unchanged(self, array: Any, start: int, stop: int) -> None:
         """Refuse an array whose rows start..stop have changed since `check`; called after reading them."""
         ...
@@ -50,8 +55,10 @@ class Hdf5:
     """An HDF5 file; links are checked before they are followed."""
 
     name: str
+    _chunks: dict[str, Chunks]
 
     def __init__(self, path: str) -> None:
+        self._chunks = {}
         self.h5py = require("h5py", extra="hdf5", purpose="HDF5 and AnnData files")
         self.root = self.h5py.File(path, "r")
         self.name = Path(path).name
@@ -97,9 +104,16 @@ class Hdf5:
         if array.chunks:
             expected = _chunk_count(array.shape, array.chunks)
             _refuse_gaps(self.name, name, array.shape, expected, array.id.get_num_chunks(), "chunks")
+            self._chunks[array.name] = Chunks(array, self.name, name)
         else:
             size = math.prod(array.shape) * array.id.get_type().get_size()
             _refuse_gaps(self.name, name, array.shape, size, array.id.get_storage_size(), "bytes")
+
+    def check_chunks(self, array: Any, start: int, stop: int) -> None:
+        if array.chunks:
+            if array.name not in self._chunks:  # opened by a worker
+                self._chunks[array.name] = Chunks(array, self.name, array.name)
+            self._chunks[array.name].check(start, stop)
 
     def check_unchanged(self, array: Any, start: int, stop: int) -> None:
         """The reader compares the state of the single file."""
@@ -163,6 +177,9 @@ class Zarr:
             size = math.prod(array.chunks) * array.dtype.itemsize if fixed else None
             for file in self._chunk_files(array, 0, array.shape[0]):
                 self._check_blosc(file, size)
+
+    def check_chunks(self, array: Any, start: int, stop: int) -> None:
+        """Zarr compares the size of every decoded chunk; the headers of Blosc chunks are checked by `check`."""
 
     def check_unchanged(self, array: Any, start: int, stop: int) -> None:
         if array.path not in self._stamps:  # opened by a worker, which has already compared the store with the client's

@@ -20,7 +20,7 @@ from typing import Any
 
 from eckart.errors import FileError
 
-_SECONDS = 3
+_SECONDS = 6
 """Processor time for the metadata of one file; waiting for a slow disk does not count."""
 
 
@@ -37,13 +37,13 @@ class Probe:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
         )
 
-    def survives(self, path: str, key: str | None) -> bool:
+    def survives(self, path: str, key: str | None, memory: int | None) -> bool:
         """Whether the process could read the metadata; its findings are discarded."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
         with contextlib.suppress(OSError):
-            stdin.write(json.dumps([path, key]).encode() + b"\n")
+            stdin.write(json.dumps([path, key, memory]).encode() + b"\n")
             stdin.flush()
             return bool(stdout.readline())
         return False
@@ -60,7 +60,7 @@ _probes: list[Probe] = []
 _lock = threading.Lock()
 
 
-def check_metadata(path: str, key: str | None) -> None:
+def check_metadata(path: str, key: str | None, memory: int | None) -> None:
     """Refuse an HDF5 file whose metadata libhdf5 cannot read. Without process timers, nothing is done."""
     if not hasattr(signal, "setitimer"):
         return
@@ -69,7 +69,7 @@ def check_metadata(path: str, key: str | None) -> None:
             _probes.clear()  # inherited by a fork; the process belongs to the parent
         if not _probes:
             _probes.append(Probe())
-        if _probes[0].survives(os.path.abspath(path), key):  # noqa: PTH100
+        if _probes[0].survives(os.path.abspath(path), key, memory):  # noqa: PTH100
             return
         _close()
     raise FileError(
@@ -93,20 +93,20 @@ def _serve() -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is meant for the main program
     for line in sys.stdin:
-        path, key = json.loads(line)
+        path, key, memory = json.loads(line)
         signal.setitimer(signal.ITIMER_PROF, _SECONDS)
         with contextlib.suppress(Exception):
-            _read_one_row(path, key)
+            _read_one_row(path, key, memory)
         signal.setitimer(signal.ITIMER_PROF, 0)
         sys.stdout.write("done\n")
         sys.stdout.flush()
 
 
-def _read_one_row(path: str, key: str | None) -> None:
+def _read_one_row(path: str, key: str | None, memory: int | None) -> None:
     """Read everything needed to read rows, then close the file, so that others may write it."""
     from eckart.io.arrays.stored import stored_rows
 
-    found: Any = stored_rows(path, "hdf5", key)
+    found: Any = stored_rows(path, "hdf5", key, memory)
     found.read(0, min(1, found.shape[0]))
 
 

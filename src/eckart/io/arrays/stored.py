@@ -69,6 +69,7 @@ class StoredRows:
             container = self._container()
             indptr = container.get(container.get(container.root, self.place), "indptr")
             for start in range(0, self.shape[0] + 1, _PIECE):
+                container.check_chunks(indptr, start, min(start + _PIECE, self.shape[0] + 1))
                 yield np.asarray(indptr[start : start + _PIECE])
 
     @reads_rows
@@ -79,6 +80,7 @@ class StoredRows:
         found = container.get(container.root, self.place)
         if self.sparse:
             return self._csr(container, found, start, stop)
+        container.check_chunks(found, start, stop)
         out = self._dense(found, start, stop)
         container.check_unchanged(found, start, stop)
         return out
@@ -94,12 +96,15 @@ class StoredRows:
 
     def _csr(self, container: Container, group: object, start: int, stop: int) -> Block:
         parts = {name: container.get(group, name) for name in ("data", "indices", "indptr")}
+        container.check_chunks(parts["indptr"], start, stop + 1)
         pointers = np.asarray(parts["indptr"][start : stop + 1]).astype(np.int64)
         first, last = int(pointers[0]), int(pointers[-1])
         if (start == 0 and first) or (stop == self.shape[0] and last != self.count) or not 0 <= first <= last:
             raise ValueError(f"indptr runs from {first:,} to {last:,}, but there are {self.count:,} values")
         if last > self.count:
             raise ValueError(f"indptr reaches {last:,}, but there are {self.count:,} values")
+        for part in ("data", "indices"):
+            container.check_chunks(parts[part], first, last)
         data = np.asarray(parts["data"][first:last], dtype=self.dtype)
         indices = np.asarray(parts["indices"][first:last])
         container.check_unchanged(parts["indptr"], start, stop + 1)
@@ -295,6 +300,7 @@ def _index(container: Container, side: str, size: int, name: str, memory: int | 
     container.check(names, f"{side}/{given}")
     # Fixed-length names may be compressed: a few bytes in the file, gigabytes in memory.
     check_piece(size * np.dtype(names.dtype).itemsize, name, f"the list of names in {side!r}", memory)
+    container.check_chunks(names, 0, size)
     return tuple(value.decode() if isinstance(value, bytes) else str(value) for value in names[:])
 
 
@@ -307,4 +313,5 @@ def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
         known = ", ".join(map(repr, container.names(group)[:20])) if group is not None else "none"
         raise ParameterError(f"{Path(path).name} has no column {name!r} in var. It has {known}.")
     container.check(found, f"var/{name}")
+    container.check_chunks(found, 0, found.shape[0])
     return np.asarray(found[:]).astype(bool)

@@ -16,9 +16,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
 from eckart.environment import check_piece
 from eckart.errors import FileError
 from eckart.io.arrow.footer import Span, batch_heads, metadata_spans
+from eckart.io.arrow.pieces import fill_rows
 from eckart.io.rows import FileState
 
 if TYPE_CHECKING:
@@ -74,6 +77,10 @@ class ArrowPieces:
                 j: self._stored(stream, column, first, count) if self._in_file(column) else column.slice(first, count)
                 for j, column in columns.items()
             }
+
+    def fill(self, out: np.ndarray, group: int, first: int, name: str) -> None:
+        """Write rows first... of a batch into `out`."""
+        fill_rows(out, self.read(group, first, len(out)), self.wanted, name)
 
     def _columns(self, group: int) -> dict[int, pa.Array]:
         if self._kept is None or self._kept[0] != group:

@@ -1,5 +1,8 @@
 """Rows from inside a Parquet row group, without decoding all of it if the format allows.
 
+Files read at once and files read in blocks are both read by `ParquetPieces`, row group by row group: PyArrow checks the
+metadata of columns only in the first row group that it is asked for, and damaged text only as a dictionary.
+
 A Parquet row group is decoded page by page from its beginning; going back means starting again. One page of every
 column is then in memory. With many columns that may be the whole row group. In that case it is decoded a few columns at
 a time, from its beginning for every block. Arrow batches: see `batches`.
@@ -7,19 +10,18 @@ a time, from its beginning for every block. Arrow batches: see `batches`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from eckart.environment import SMALL, check_piece, free_memory
 from eckart.errors import FileError
-from eckart.io.arrow.columns import matrix_of
-from eckart.io.arrow.parquet import selection, taken
-from eckart.io.rows import FileState
+from eckart.io.arrow.columns import kind_of, matrix_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 _BATCH_BYTES, _WIDE_BATCH_BYTES, _WIDE_BATCH_ROWS = 1 << 22, 1 << 24, 1 << 10
 """Number of values decoded at a time; more for many columns, because each column has a cost per batch."""
@@ -34,14 +36,22 @@ class ParquetPieces:
 
     wanted: list[int]
 
-    def __init__(self, state: FileState, wanted: Sequence[int], memory: int | None = None) -> None:
+    def __init__(
+        self, place: str | pa.NativeFile, wanted: Sequence[int], memory: int | None = None, *, threads: bool = False
+    ) -> None:
         from pyarrow import parquet
 
+        meta = parquet.read_metadata(place)
+        self.schema, self.wanted = meta.schema.to_arrow_schema(), sorted(wanted)
+        texts = [self.schema.names[j] for j in self.wanted if kind_of(self.schema.field(j).type) == "text"]
         # Buffered, so that a column of a row group is read page by page.
-        self._buffer = min(max(_BUFFER_BYTES // max(len(wanted), 1), 1 << 14), 1 << 20)
-        self.file = parquet.ParquetFile(state.path, buffer_size=self._buffer, pre_buffer=False)
-        self.schema, self.wanted = self.file.schema_arrow, list(wanted)
-        self.memory = free_memory() if memory is None else memory
+        largest = max((meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)), default=0)
+        most = min(_BUFFER_BYTES // max(len(wanted), 1), largest // max(meta.num_columns, 1), 1 << 20)
+        self._buffer = max(most, 1 << 14)
+        self.file = parquet.ParquetFile(
+            place, metadata=meta, read_dictionary=texts, buffer_size=self._buffer, pre_buffer=False
+        )
+        self.memory, self._threads = free_memory() if memory is None else memory, threads
         self._batches: Iterator[pa.RecordBatch] = iter(())
         self._group, self._place = -1, 0
         self._rest: pa.RecordBatch | None = None
@@ -88,7 +98,12 @@ class ParquetPieces:
                 yield taken(batch.slice(skipped, used), self.schema, self.wanted)
             first, count = first + used, count - used
 
-    def fill_by_columns(self, out: np.ndarray, group: int, first: int, name: str) -> bool:
+    def fill(self, out: np.ndarray, group: int, first: int, name: str) -> None:
+        """Write rows first... of a row group into `out`."""
+        if not self._fill_by_columns(out, group, first, name):
+            fill_rows(out, self.read(group, first, len(out)), self.wanted, name)
+
+    def _fill_by_columns(self, out: np.ndarray, group: int, first: int, name: str) -> bool:
         """Write rows first... of a row group into `out`, a few columns at a time; False if it is read page by page.
 
         Every column is decoded from the beginning of the row group, so its first rows are decoded once for each block.
@@ -102,7 +117,7 @@ class ParquetPieces:
         for column in range(0, len(names), step):
             some = slice(column, column + step)
             batches = self.file.iter_batches(
-                _PAGE_BYTES // 8, row_groups=[group], columns=names[some], use_threads=False
+                _PAGE_BYTES // 8, row_groups=[group], columns=names[some], use_threads=self._threads
             )
             place = done = 0
             for batch in batches:
@@ -120,9 +135,10 @@ class ParquetPieces:
 
     def _begin(self, group: int) -> None:
         width = 8 * max(len(self.wanted), 1)
+        threads = self._threads and self._decoded_bytes(group) > _BATCH_BYTES
         rows = max(1, _BATCH_BYTES // width, min(_WIDE_BATCH_ROWS, _WIDE_BATCH_BYTES // width))
         names = selection(self.schema, self.wanted)
-        self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=False)
+        self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=threads)
         self._group, self._place, self._rest = group, 0, None
 
     def _next(self) -> pa.Table:
@@ -136,3 +152,66 @@ class ParquetPieces:
             group, self._group = self._group, -1
             raise FileError(f"row group {group + 1} ends after {self._place:,} rows. Write the file again.")
         return pa.Table.from_batches([batch])
+
+
+def fill_rows(out: np.ndarray, batches: Iterator[dict[int, pa.Array]], wanted: Sequence[int], name: str) -> None:
+    """Write batches of columns of numbers into `out`."""
+    done = 0
+    for columns in batches:
+        numbers = [columns[j] for j in wanted]
+        block = matrix_of(numbers, len(numbers[0]), name)
+        out[done : done + len(block)] = block
+        done += len(block)
+
+
+def check_layout(file: pq.ParquetFile) -> None:
+    """Check that the row groups have the columns of the schema and together the rows of the file.
+
+    The metadata of single columns are left to the reader: asking PyArrow for damaged ones ends the process.
+    """
+    meta, columns = file.metadata, len(file.schema)
+    groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
+    for number, group in enumerate(groups):
+        if group.num_columns != columns:
+            raise ValueError(f"row group {number + 1} has {group.num_columns} columns, but the schema has {columns}")
+    counted = sum(group.num_rows for group in groups)
+    if counted != meta.num_rows or any(group.num_rows < 0 for group in groups):
+        raise ValueError(f"the row groups have {counted} rows, but the file declares {meta.num_rows}")
+
+
+def selection(schema: pa.Schema, wanted: Sequence[int]) -> list[str] | None:
+    """Names that select these columns of a Parquet file; None (all) if a name would select others as well."""
+    names = schema.names
+    plain = len(set(names)) == len(names) and not any("." in name for name in names)
+    return [names[j] for j in wanted] if plain else None
+
+
+def taken(table: pa.Table, schema: pa.Schema, wanted: Sequence[int]) -> dict[int, pa.ChunkedArray]:
+    """The columns read by `selection`, by position, after checking that they are sound."""
+    chosen = selection(schema, wanted)
+    positions = range(len(wanted)) if chosen is not None else wanted
+    columns = {j: table.column(k) for j, k in zip(wanted, positions, strict=True)}
+    for column in columns.values():
+        column.validate(full=True)
+    return columns
+
+
+class Pieces(Protocol):
+    """Row groups or batches of a file, and columns of them."""
+
+    wanted: list[int]
+
+    def read(self, group: int, first: int, count: int) -> Iterator[dict[int, pa.Array]]: ...
+
+
+def text_columns(reader: Pieces, counts: Iterable[tuple[int, int]]) -> dict[int, pa.ChunkedArray]:
+    """The complete columns of the pieces (number, rows) that name or label the rows."""
+    import pyarrow as pa
+
+    found: dict[int, list[pa.Array]] = {j: [] for j in reader.wanted}
+    for group, count in counts:
+        for columns in reader.read(group, 0, count):
+            for j, column in columns.items():
+                column.validate(full=True)
+                found[j] += column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return {j: pa.chunked_array(chunks) for j, chunks in found.items()}

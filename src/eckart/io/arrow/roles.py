@@ -91,8 +91,8 @@ def source_of(
     return assemble(Parts(matrix, labels, found, notes, order=order, column_roles=column_roles), name, roles.row_names)
 
 
-def empty_matrix(roles: Roles) -> np.ndarray:
-    return np.empty((0, len(roles.numbers)))
+def empty_matrix(roles: Roles, rows: int = 0) -> np.ndarray:
+    return np.empty((rows, len(roles.numbers)), np.float32 if roles.single else np.float64)
 
 
 @dataclass(frozen=True)

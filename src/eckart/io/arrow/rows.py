@@ -17,9 +17,7 @@ from eckart.environment import MAX_EXPANSION
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrow.batches import ArrowPieces
-from eckart.io.arrow.columns import matrix_of
-from eckart.io.arrow.parquet import check_layout
-from eckart.io.arrow.pieces import ParquetPieces
+from eckart.io.arrow.pieces import ParquetPieces, check_layout, text_columns
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
@@ -73,15 +71,8 @@ class ArrowRows(PiecedRows):
         number, group = self.pieces[piece]
         state = self.files[number]
         state.check(self.metadata.name, self.edges[piece], self.edges[piece + 1])
-        done = 0
         with reading(shown(state.path), f"{'row group' if self.parquet else 'batch'} {group + 1}"):
-            reader = self._reader(number)
-            if not self.parquet or not reader.fill_by_columns(out, group, first, self.metadata.name):
-                for columns in reader.read(group, first, len(out)):
-                    numbers = [columns[j] for j in self.columns]
-                    block = matrix_of(numbers, len(numbers[0]), self.metadata.name)
-                    out[done : done + len(block)] = block
-                    done += len(block)
+            self._reader(number).fill(out, group, first, self.metadata.name)
         state.check(self.metadata.name, self.edges[piece], self.edges[piece + 1])  # while it was read
 
     def _reader(self, number: int) -> Any:
@@ -89,7 +80,9 @@ class ArrowRows(PiecedRows):
             self._readers.pop("reader", None)  # closed before the next one opens
             state = self.files[number]
             reader: Any = (
-                ParquetPieces(state, self.columns, self.memory) if self.parquet else ArrowPieces(state, self.columns)
+                ParquetPieces(state.path, self.columns, self.memory)
+                if self.parquet
+                else ArrowPieces(state, self.columns)
             )
             self._readers["number"], self._readers["reader"] = number, reader
         return self._readers["reader"]
@@ -112,7 +105,7 @@ def parquet_rows(
     pieces, counts, schema = [], [], None
     for number, state in enumerate(states):
         with reading(shown(state.path), kind="Parquet file"):
-            file = ParquetPieces(state, ())
+            file = ParquetPieces(state.path, ())
             check_layout(file.file)
         if schema is None:
             schema = file.schema
@@ -127,7 +120,7 @@ def parquet_rows(
     roles = roles_of(schema, name, row_names)
     for state in states:
         with reading(shown(state.path), kind="Parquet file"):
-            ParquetPieces(state, roles.numbers, memory).check_sizes(PurePath(state.path).name, memory)
+            ParquetPieces(state.path, roles.numbers, memory).check_sizes(PurePath(state.path).name, memory)
     return replace(_assembled(states, pieces, counts, roles, name, parquet=True), memory=memory)
 
 
@@ -190,18 +183,11 @@ def _texts(
     """The complete columns that name or label the rows."""
     import pyarrow as pa
 
-    def validated(array: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-        array.validate(full=True)
-        return array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-
     found: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
     for number, state in enumerate(states) if found else ():
         with reading(shown(state.path)):
-            reader: ParquetPieces | ArrowPieces = (ParquetPieces if parquet else ArrowPieces)(
-                state, sorted(roles.texts)
-            )
-            for (owner, group), count in zip(pieces, counts, strict=True):
-                for columns in reader.read(group, 0, count) if owner == number else ():
-                    for j in found:
-                        found[j] += validated(columns[j])
-    return {j: pa.chunked_array(chunks, roles.schema.field(j).type) for j, chunks in found.items()}
+            reader = ParquetPieces(state.path, roles.texts) if parquet else ArrowPieces(state, roles.texts)
+            own = [(group, count) for (owner, group), count in zip(pieces, counts, strict=True) if owner == number]
+            for j, column in text_columns(reader, own).items() if own else ():
+                found[j] += column.chunks
+    return {j: pa.chunked_array(chunks) for j, chunks in found.items()}

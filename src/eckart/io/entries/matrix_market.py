@@ -149,7 +149,7 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> pa.Table:
     if not sizes.pattern:
         names, types = [*names, "value"], {**types, "value": pa.float64()}
     if not body.strip():
-        return pa.table({name: pa.array([], types[name]) for name in names})
+        return pa.table({name: pa.nulls(0, types[name]) for name in names})  # `pa.array` imports pandas
     return read_csv(
         body,
         csv.ReadOptions(column_names=names),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import sparse
 from sklearn.datasets import load_wine
 
 import eckart as ek
@@ -17,6 +18,7 @@ from eckart.analysis import analyze as module
 from eckart.analysis.summary import summary_text
 from eckart.cli import main
 from eckart.details import SVDDetails
+from eckart.errors import InputError
 
 ARRESTS = ek.datasets.path("usarrests")
 
@@ -305,3 +307,9 @@ def test_next_steps_fit_the_table(tmp_path):
         assert ("Next" in found.output) == (step is not None)
         assert step is None or step in found.output.split("Next")[1]
         assert "eckart rank" not in found.output
+
+
+def test_millions_of_columns_are_refused_with_their_number() -> None:
+    with pytest.raises(InputError, match=r"2,000,000 columns.*more than 1,000,000.*decompose it without a report"):
+        ek.analyze(sparse.csr_array((3, 2_000_000)))
+    assert ek.decompose(sparse.csr_array((3, 2_000_000)), "svd", k=1).values.tolist() == [0.0]

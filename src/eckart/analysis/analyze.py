@@ -24,7 +24,7 @@ from eckart.api import decompose
 from eckart.arrays import Matrix, is_array, is_sparse
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
-from eckart.errors import EckartError, ParameterError
+from eckart.errors import EckartError, InputError, ParameterError
 from eckart.fitted import decomposition_of, is_model
 from eckart.io.entries.rating_lines import RatingLines, is_rating, rating_lines
 from eckart.io.identifiers import without_identifiers
@@ -45,6 +45,7 @@ _EVERY_RULE = 100_000
 """Up to this many cells, all rank rules are applied. Above it, only rules that need no random tables."""
 _MOST_SCORES = 20_000_000
 """Scores are kept if they are at most this many numbers."""
+_MOST_COLUMNS = 1_000_000
 
 
 def analyze(
@@ -144,6 +145,11 @@ def _of_table(
     ranks: RankChoice | str | None,
     options: Keywords,
 ) -> Analysis:
+    if table.shape[1] > _MOST_COLUMNS:
+        raise InputError(
+            f"The table has {table.shape[1]:,} columns. An analysis describes each of them, and more than "
+            f"{_MOST_COLUMNS:,} take minutes and gigabytes. Keep fewer columns, or decompose it without a report."
+        )
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     square, taken = recognise(table) if method in (None, "pca") else None, table
     chosen = method if isinstance(method, Method) else get_method(method or "pca")

@@ -58,3 +58,48 @@ def test_blocks_have_the_same_numbers_and_refuse_other_signs(tmp_path, monkeypat
             found.read(60, 81)
     else:
         np.testing.assert_array_equal(found.read(60, 80), np.tile(WANTED, (5, 1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ('name,a,b\nx,(1.5),2\ny,3.25,4\nz,"(1,234.50)",7\n', [-1.5, 3.25, -1234.5]),
+        ("(1.5),2\n3,4\n(5),6\n", [-1.5, 3, -5]),
+        ("a,b\n(1.5),2\n(2.5),4\n(3),7\n", [-1.5, -2.5, -3]),
+        ("a;b\n(1,5);2,5\n3,25;4\n(1.234,5);7\n", [-1.5, 3.25, -1234.5]),
+        ("a,b\n(3),2\nNA,4\n7,6\n", [-3, np.nan, 7]),
+    ],
+    ids=["thousands", "no header", "all", "comma", "missing"],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_numbers_in_parentheses_are_negative(tmp_path, text, first, stream):
+    path = tmp_path / "accounts.csv"
+    path.write_text(text)
+    found = ek.open_data(path, stream=stream)
+    np.testing.assert_array_equal(found.read(0, 3)[:, 0] if stream else found.matrix[:, 0], first)
+    assert any(note.code == "accounting_negatives" for note in found.metadata.notes)
+
+
+def test_numbers_in_parentheses_that_count_are_labels(tmp_path):
+    path = tmp_path / "numbered.csv"
+    path.write_text("k,b\n(1),2\n(2),4\n(3),7\n")
+    assert ek.open_data(path).metadata.row_names == ("(1)", "(2)", "(3)")
+
+
+def test_words_among_numbers_in_parentheses_are_refused(tmp_path):
+    path = tmp_path / "damaged.csv"
+    path.write_text("k,b\n(1.5),2\n(abc),4\n(3.5),7\n")
+    with pytest.raises(FileError, match=r"line 2, column 'k'.*with a minus sign instead of parentheses"):
+        ek.open_data(path)
+
+
+def test_blocks_with_numbers_in_parentheses(tmp_path, monkeypatch):
+    """A column without any at the beginning has none later: such a cell may be a label, and no note could report it."""
+    shrink(monkeypatch, 300)
+    path = tmp_path / "many.csv"
+    path.write_text("a,b\n" + "(1.5),2\n2,3\n" * 200 + "7,(3)\n")
+    found = ek.open_data(path, stream=True)
+    np.testing.assert_array_equal(found.read(0, 300), np.tile([[-1.5, 2], [2, 3]], (150, 1)))
+    assert any(note.code == "accounting_negatives" for note in found.metadata.notes)
+    with pytest.raises(FileError, match=r"'\(3\)' is not a number"):
+        found.read(400, 401)

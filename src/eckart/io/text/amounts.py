@@ -1,13 +1,15 @@
 """Columns of numbers that all have the same currency or percent sign: "$1,234.50", "1.234,50 €", "12 %", "($5.00)".
 
-A column with more than one sign stays text: its numbers are not comparable. "12 %" is read as 12.
+A column with more than one sign stays text: its numbers are not comparable. "12 %" is read as 12. Numbers in
+parentheses are negative, as in accounting; then other numbers of the column may have no sign, and any may have
+thousands separators.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eckart.io.roles import quoted
+from eckart.io.roles import listed, quoted
 from eckart.io.text.cells import looks_numeric, to_numbers
 from eckart.notes import Note
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SIGNS = "$€£¥%"
+PARENTHESES = "()"
+"""The "sign" of a column of plain numbers with some in parentheses."""
+_ENCLOSED = r"^\((.*)\)$"
 _BLANK = "[ \u00a0\u202f]"
 _GROUPS = {
     ".": r"^([+-]?\d{1,3}(,\d{3})+(\.\d+)?)$",
@@ -22,6 +27,7 @@ _GROUPS = {
 }
 """Digits in groups of three, by the decimal sign."""
 _SIGNED = "analysed, without its symbol "
+_ACCOUNTING = "analysed, with numbers in parentheses as negative"
 
 
 def sign_of(trimmed: pa.ChunkedArray) -> str | None:
@@ -32,20 +38,29 @@ def sign_of(trimmed: pa.ChunkedArray) -> str | None:
     for sign in SIGNS:
         if known and pc.sum(pc.match_substring(trimmed, sign)).as_py() == known:
             return sign
-    return None
+    enclosed = pc.match_substring_regex(trimmed, _ENCLOSED)
+    if not pc.any(enclosed).as_py() or (pc.all(enclosed).as_py() and _is_counting(trimmed)):
+        return None
+    return PARENTHESES
+
+
+def _is_counting(trimmed: pa.ChunkedArray) -> bool:
+    """Whether the cells are (1), (2), (3), ...: labels, not negative numbers."""
+    return all(cell == f"({place})" for place, cell in enumerate(trimmed.drop_null().to_pylist(), 1))
 
 
 def amounts(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> pa.ChunkedArray | None:
     """The cells as numbers without their sign; None if one of them is not a number with this sign."""
     import pyarrow.compute as pc
 
-    if pc.all(pc.match_substring(trimmed, sign)).as_py() is False:
+    if sign != PARENTHESES and pc.all(pc.match_substring(trimmed, sign)).as_py() is False:
         return None
     point = decimal[0]
-    plain = pc.replace_substring_regex(trimmed, r"^\((.*)\)$", r"-\1")
-    plain = pc.replace_substring_regex(
-        plain, f"^([+-]?)[{sign}]{_BLANK}?|{_BLANK}?[{sign}]$", r"\1", max_replacements=1
-    )
+    plain = pc.replace_substring_regex(trimmed, _ENCLOSED, r"-\1")
+    if sign != PARENTHESES:
+        plain = pc.replace_substring_regex(
+            plain, f"^([+-]?)[{sign}]{_BLANK}?|{_BLANK}?[{sign}]$", r"\1", max_replacements=1
+        )
     grouped = pc.match_substring_regex(plain, _GROUPS[point])
     plain = pc.if_else(grouped, pc.replace_substring(plain, "," if point == "." else ".", ""), plain)
     cells, numeric = looks_numeric(plain, point)
@@ -55,16 +70,20 @@ def amounts(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> pa.ChunkedArra
 
 def signed_role(sign: str) -> str:
     """Treatment of a column, in words."""
-    return _SIGNED + sign
+    return _ACCOUNTING if sign == PARENTHESES else _SIGNED + sign
 
 
 def signs_in(column_roles: dict[str, str]) -> dict[str, str]:
     """Column -> its sign, from the treatment of the columns."""
-    return {name: role.removeprefix(_SIGNED) for name, role in column_roles.items() if role.startswith(_SIGNED)}
+    signed = {name: role.removeprefix(_SIGNED) for name, role in column_roles.items() if role.startswith(_SIGNED)}
+    return signed | {name: PARENTHESES for name, role in column_roles.items() if role == _ACCOUNTING}
 
 
 def sign_notes(signs: dict[str, str]) -> list[Note]:
-    """A note on the columns that were read without their sign."""
-    shown = [f"{quoted(name)} ({sign})" for name, sign in list(signs.items())[:8]]
-    more = f" and {len(signs) - 8} more" if len(signs) > 8 else ""
-    return [Note("signs_removed", f"Read as numbers, ignoring the symbol: {', '.join(shown)}{more}.")] if signs else []
+    """Notes on the columns that were read without their sign, and on negative numbers in parentheses."""
+    shown = [f"{quoted(name)} ({sign})" for name, sign in signs.items() if sign != PARENTHESES]
+    more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
+    notes = [Note("signs_removed", f"Read as numbers, ignoring the symbol: {', '.join(shown[:8])}{more}.")]
+    enclosed = [name for name, sign in signs.items() if sign == PARENTHESES]
+    accounting = Note("accounting_negatives", f"Numbers in parentheses are read as negative: {listed(enclosed)}.")
+    return (notes if shown else []) + ([accounting] if enclosed else [])

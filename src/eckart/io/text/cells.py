@@ -32,6 +32,9 @@ GROUPED = r"^[+-]?(\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+|\d+\.
 AMOUNT = r"^\(?[+-]?([$€£¥] ?[+-]?\d[\d.,]*|\d[\d.,]* ?[%$€£¥])\)?$"
 """A number with a currency or a percent sign; in parentheses if it is negative."""
 
+ACCOUNTING = r"^\((\d{1,3}([,.]\d{3})+([.,]\d+)?|\d*[.,]\d+)\)$"
+"""A negative number in parentheses: (1.5) or (1,234). (3) may also be a label."""
+
 DATE = r"^\d{1,2}[./]\d{1,2}[./]\d{2}(\d{2})?([ T]\d{1,2}:\d{2}(:\d{2})?)?$"
 """A date that is not in ISO format: 31.12.2024 or 12/31/24, perhaps with a time."""
 
@@ -65,7 +68,11 @@ def is_word(cell: str, decimal: str = ".") -> bool:
 
 
 def is_grouped(cell: str) -> bool:
-    return _GROUPED.match(cell.strip()) is not None
+    return _GROUPED.match(cell.strip()) is not None or is_accounting(cell)
+
+
+def is_accounting(cell: str) -> bool:
+    return re.match(ACCOUNTING, cell.strip()) is not None
 
 
 def _without_separators(cell: str) -> str:
@@ -86,6 +93,8 @@ def advice(cell: str, decimal: str) -> str:
             "The other numbers have a decimal comma, but this one has a point. Remove the point if it separates "
             "thousands, or write a comma."
         )
+    if is_accounting(cell):
+        return "Write a negative number with a minus sign instead of parentheses."
     if is_grouped(cell):
         return "Write its exponent with E instead of D."
     if re.match(AMOUNT, cell):
@@ -108,7 +117,7 @@ def meant_as_numbers(trimmed: object) -> int:
     """Number of cells that are numbers in some notation, supported or not (1,234 or 1.5D3)."""
     import pyarrow.compute as pc
 
-    meant = [pc.match_substring_regex(trimmed, pattern) for pattern in (*NUMBER.values(), GROUPED)]
+    meant = [pc.match_substring_regex(trimmed, pattern) for pattern in (*NUMBER.values(), GROUPED, ACCOUNTING)]
     return int(pc.sum(reduce(pc.or_, meant)).as_py() or 0)
 
 

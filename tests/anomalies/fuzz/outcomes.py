@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-import h5py
 import numpy as np
 import scipy.io
-import zarr
 from pyarrow import feather, ipc, parquet
 from scipy import sparse
 
@@ -25,6 +23,9 @@ import eckart as ek
 from eckart.errors import EckartError
 from eckart.io.open_rows import open_table
 from eckart.io.text.cells import MISSING
+from tests.anomalies.fuzz import optional
+
+h5py, zarr = optional("h5py"), optional("zarr")
 
 VALUE_NOTES = ("missing", "without any value", "beyond 2**53", "double precision", "only number")
 """Notes on single values, which only a reader that has seen all of them can make."""

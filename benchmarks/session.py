@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, cast
 
@@ -86,8 +87,9 @@ class Row:
 class Process:
     """A worker; started again after it was stopped."""
 
-    def __init__(self, families: str) -> None:
+    def __init__(self, families: str, cores: Sequence[int] = ()) -> None:
         self.command = [sys.executable, "-m", "benchmarks.worker", families]
+        self.cores = set(cores)
         self.running: subprocess.Popen[bytes] | None = None
 
     def ask(self, request: dict[str, Any], limit: float) -> dict[str, Any]:
@@ -96,6 +98,8 @@ class Process:
             self.running = subprocess.Popen(
                 self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
             )
+            if self.cores:  # before it loads a library that counts its cores
+                os.sched_setaffinity(self.running.pid, self.cores)
         questions, answers = cast("IO[bytes]", self.running.stdin), cast("IO[bytes]", self.running.stdout)
         with contextlib.suppress(BrokenPipeError):
             questions.write(json.dumps(request).encode() + b"\n")
@@ -118,8 +122,10 @@ class Process:
 class Session:
     """The two processes, and the rules of timing."""
 
-    def __init__(self, families: str, *, repeats: int, limit: float, clock: str = "wall") -> None:
-        self.processes = {True: Process(families), False: Process(families)}
+    def __init__(
+        self, families: str, *, repeats: int, limit: float, clock: str = "wall", cores: Sequence[int] = ()
+    ) -> None:
+        self.processes = {True: Process(families, cores), False: Process(families, cores)}
         self.repeats, self.limit, self.clock = repeats, limit, clock
 
     def measure(self, number: int, case: Case) -> Row:

@@ -314,3 +314,15 @@ def test_millions_of_columns_are_refused_with_their_number() -> None:
     with pytest.raises(InputError, match=r"2,000,000 columns.*more than 1,000,000.*decompose it without a report"):
         ek.analyze(sparse.csr_array((3, 2_000_000)))
     assert ek.decompose(sparse.csr_array((3, 2_000_000)), "svd", k=1).values.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("of", ["csr", "coo", "torch", "float32"])
+def test_arrays_of_all_libraries_are_analysed(of: str) -> None:
+    table = factors(60, 12, 2) * (np.random.default_rng(0).random((60, 12)) < 0.5)
+    if of == "torch":
+        data: Any = pytest.importorskip("torch").tensor(table)
+    else:
+        data = {"csr": sparse.csr_array, "coo": sparse.coo_matrix, "float32": np.float32}[of](table)
+    dense, found = ek.analyze(table), ek.analyze(data)
+    np.testing.assert_allclose(found.decomposition.values, dense.decomposition.values, rtol=1e-5)
+    assert found.k == dense.k

@@ -21,11 +21,12 @@ from eckart.analysis.square_tables import SquareTable, inner_products, recognise
 from eckart.analysis.unusual import dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
-from eckart.arrays import Matrix, is_array, is_sparse
+from eckart.arrays import Array, Matrix, is_array, is_sparse, to_numpy
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
 from eckart.errors import EckartError, InputError, ParameterError
 from eckart.fitted import decomposition_of, is_model
+from eckart.io.arrays.sparse import canonical
 from eckart.io.entries.rating_lines import RatingLines, is_rating, rating_lines
 from eckart.io.identifiers import without_identifiers
 from eckart.io.open_data import open_with
@@ -118,9 +119,11 @@ def analyze(
     return _of_table(table, method, dict(labels or {}), ranks, others)
 
 
-def _plain(array: object) -> DataSource:
-    """An array as a source, if it is a NumPy array or a SciPy matrix."""
-    return MemorySource(array) if isinstance(array, np.ndarray) and array.ndim == 2 else array
+def _plain(array: Array) -> DataSource:
+    """An array of any library, or a sparse matrix, as a source on the host."""
+    if hasattr(array, "tocsr"):
+        return MemorySource(canonical(array))
+    return MemorySource(to_numpy(array)) if array.ndim == 2 else array
 
 
 def _of_model(

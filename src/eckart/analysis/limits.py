@@ -90,6 +90,8 @@ def q_fitted(known: Spectrum, confidence: float) -> float:
     from scipy.optimize import brentq
 
     values, counts = known.left_out, known.counts
+    if not values.size:
+        return 0.0
     others = max(known.freedom - counts.sum(), 0.0)
     largest = float(values.max())
     unit = values / largest

@@ -15,10 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pyarrow as pa
 from pyarrow import feather, parquet
+
+from tests.anomalies.fuzz import optional
+
+h5py = optional("h5py")
 
 Rng = np.random.Generator
 NUMBERS = (0, 1, -1, 2, 7, 39, 41, 255, 10**7, 2**31 - 1, 2**31, 2**32 + 1, 2**40, 2**62, 2**63 - 1, -(2**31))

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pyarrow as pa
 import scipy.io
-import zarr
 from pyarrow import feather, ipc, parquet
 from scipy import sparse
+
+from tests.anomalies.fuzz import optional
+
+h5py, zarr = optional("h5py"), optional("zarr")
 
 RNG = np.random.default_rng(20)
 DENSE = np.round(RNG.standard_normal((40, 5)) * 100, 3)

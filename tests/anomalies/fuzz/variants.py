@@ -12,16 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pyarrow as pa
 import scipy.io
-import zarr
 from pyarrow import feather, ipc, parquet
 from scipy import sparse
 
+from tests.anomalies.fuzz import optional
 from tests.anomalies.fuzz.valid_files import DENSE, NAMES, SPARSE, SQUARE, TOWNS, text
 
+h5py, zarr = optional("h5py"), optional("zarr")
 Writer = Callable[[Path], Any]
 WHOLE = DENSE.astype(np.int64)
 
@@ -337,7 +337,7 @@ HDF5: dict[str, Writer] = {
     "truths.h5ad": _annotated(SPARSE.astype(bool)),
     "nothing.h5ad": _annotated(sparse.csr_array(SPARSE.shape)),
 }
-if h5py.h5z.filter_avail(h5py.h5z.FILTER_SZIP) and h5py.h5z.get_filter_info(h5py.h5z.FILTER_SZIP) & 1:
+if h5py and h5py.h5z.filter_avail(h5py.h5z.FILTER_SZIP) and h5py.h5z.get_filter_info(h5py.h5z.FILTER_SZIP) & 1:
     HDF5["szip.h5"] = _h5(compression="szip", chunks=(16, 5))
 
 
@@ -378,5 +378,5 @@ def _codecs() -> dict[str, Writer]:
 
 VARIANTS: dict[str, Writer] = {
     **{name: (lambda path, content=content: path.write_bytes(content)) for name, content in TEXTS.items()},
-    **NUMPY, **ARCHIVES, **MARKET, **ARROW, **HDF5, **_codecs(),
+    **NUMPY, **ARCHIVES, **MARKET, **ARROW, **HDF5, **(_codecs() if zarr else {}),
 }  # fmt: skip

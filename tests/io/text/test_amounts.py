@@ -23,7 +23,7 @@ def test_amounts_are_numbers_with_a_note(tmp_path):
     assert found.metadata.column_names == ("sales", "profit", "discount")
     np.testing.assert_array_equal(found.matrix, WANTED)
     notes = {note.code: str(note) for note in found.metadata.notes}
-    assert notes["signs_removed"].endswith("without their sign: 'sales' ($), 'profit' ($), 'discount' (%).")
+    assert notes["signs_removed"].endswith("ignoring the symbol: 'sales' ($), 'profit' ($), 'discount' (%).")
     assert "'date'" in notes["dates_set_aside"]
     assert found.metadata.row_names == tuple("abcd")
 

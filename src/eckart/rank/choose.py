@@ -25,7 +25,7 @@ from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
 from eckart.rank.certainty import certainty
 from eckart.rank.deterministic import by_edge
-from eckart.rank.drop import largest_drop
+from eckart.rank.drop import largest_drop, with_later_falls
 from eckart.rank.edge_gap import by_gap
 from eckart.rank.elbow import by_elbow
 from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, of_kernel
@@ -341,7 +341,9 @@ def _answers(
         return choice  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
-    return replace(choice, drop=largest_drop(choice, tested or described))
+    given = tested or described
+    choice = with_later_falls(choice, given)
+    return replace(choice, drop=largest_drop(choice, given))
 
 
 def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:

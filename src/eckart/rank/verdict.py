@@ -48,6 +48,8 @@ DROP = "Largest eigenvalue drop in the range"
 """The rule that decides if a small table leaves a range of numbers, and one of them has a clearly larger drop."""
 ENOUGH = 12
 """Number of remaining directions that is enough to show the covariance of the noise."""
+FEW = 8
+"""Number of directions from which the tests are rarely wrong by one."""
 _MANY_ROWS = 6
 """Rows per column from which noise rarely stands apart."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.gaps import gap_factor, residual_noise
+from eckart.analysis.gaps import gap_laws, residual_noise
 from eckart.analysis.labels import column_labels, row_labels
 from eckart.analysis.left_out import modelled
 from eckart.analysis.limits import Spectrum, q_fitted, spectrum, t2_fitted, typical_moments
@@ -23,7 +23,7 @@ from eckart.analysis.measures import (
     row_scores,
     row_weights,
 )
-from eckart.analysis.new_rows import new_row_limits
+from eckart.analysis.new_rows import inflation, new_row_limits
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.text import Cell, Table
@@ -207,7 +207,9 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     inside = (d.weight - 1) * (vectors**2).sum(axis=1) / row_weights(d)
     outside = _residuals(d, k)
     limit, rule = _residual_limit(d, k, outside, confidence)
-    inside_limit = t2_fitted(int(nonzero[:k].sum()), d.weight, confidence, centred=d.mean is not None)
+    alive, laws = int(nonzero[:k].sum()), gap_laws(d, k)
+    inside_limit = t2_fitted(alive, d.weight, confidence, centred=d.mean is not None)
+    inside_limit *= 1.0 if laws is None else laws.t2_factor(alive, confidence)
     return Distances(inside, outside, inside_limit, limit, rule)
 
 
@@ -216,10 +218,14 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     check_orthogonal(d, "T2 and Q")
     k = check_k(d, k)
     outside = _residuals(d, k) if d.left is not None else None
-    known = _spectrum(d, k, outside)
+    known, laws = _spectrum(d, k, outside), gap_laws(d, k)
     inside, beside = new_row_limits(known, confidence)
-    # New rows have gaps like the fitted ones if these became means; otherwise their noise is that of complete rows.
-    return inside, beside * residual_noise(d, k) * gap_factor(d, k, confidence, moments=not _exact(d))
+    if laws is None:
+        return inside, beside * residual_noise(d, k)  # the noise of new rows is that of complete rows
+    # New rows have gaps like the fitted ones.
+    if math.isfinite(beside):
+        beside *= known.mean_q * laws.q_factor(confidence, typical=not _exact(d)) / q_fitted(known, confidence)
+    return inside * laws.t2_factor(len(known.kept), confidence), beside
 
 
 def _residuals(d: Decomposition, k: int) -> Matrix:
@@ -239,11 +245,13 @@ def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float
         return math.nan, "unknown: the lengths of the rows were not stored"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the components explain everything"
-    exact = _exact(d)
-    factor = gap_factor(d, k, confidence, moments=not exact)
+    exact, known, laws = _exact(d), _spectrum(d, k, outside), gap_laws(d, k)
     rule = "all variances" if exact else "moments of Q"
-    gaps = ", with missing values set to means" if factor != 1.0 else ""
-    return q_fitted(_spectrum(d, k, outside), confidence) * factor, rule + gaps
+    if laws is None:
+        return q_fitted(known, confidence), rule
+    limit = known.mean_q * laws.q_factor(confidence, typical=not exact)
+    limit *= inflation(known, k) / inflation(known, k + 2.0 * laws.signal)
+    return limit, f"{rule}, with missing values set to means"
 
 
 def _exact(d: Decomposition) -> bool:

@@ -91,7 +91,7 @@ class DenseProducts:
 
     @property
     def block_rows(self) -> int:
-        converted = self.rows.precision == "float64" and str(self.rows.dtype).endswith("float32")
+        converted = self.rows.precision == "float64" and self.rows.dtype == namespace(self.rows.prototype).float32
         least = _CONVERTED_ROWS if converted else _BLOCK_ROWS
         return min(max(_BLOCK_BYTES // max(1, self._itemsize * self.rows.shape[1]), least), 8192)
 

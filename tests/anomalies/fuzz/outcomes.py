@@ -26,7 +26,7 @@ from eckart.errors import EckartError
 from eckart.io.open_rows import open_table
 from eckart.io.text.cells import MISSING
 
-VALUE_NOTES = ("missing", "without any value", "beyond 2**53", "double precision", "only number")
+VALUE_NOTES = ("missing", "no values", "beyond 2**53", "double precision", "only number")
 """Notes on single values, which only a reader that has seen all of them can make."""
 
 

@@ -722,7 +722,7 @@ class TestInput:
             == "<Query the given row: [2.309, 0.000], 66.7 % of it outside the concepts>"
         )
         assert repr(space.similar_columns("Two Summers", 1)) == (
-            "<Columns like Two Summers\n  A Letter from Rome  1.000>"
+            "<Columns similar to Two Summers\n  A Letter from Rome  1.000>"
         )
         assert [hit["name"] for hit in space.similar_columns("Two Summers", 1).to_dict()["hits"]] == [
             "A Letter from Rome"

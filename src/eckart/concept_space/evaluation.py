@@ -24,7 +24,7 @@ class Evaluation:
 
     @property
     def precision_at_10(self) -> float:
-        """Mean of the average precision over all queries."""
+        """Mean of the precision at 10 over all queries."""
         return sum(self.first_ten) / max(len(self.first_ten), 1)
 
     def __str__(self) -> str:

@@ -291,6 +291,8 @@ def test_a_long_table_is_not_called_ratings(tmp_path):
     note = next(note for note in found.decomposition.notes if note.code == "long_table")
     assert "one line for each 'date' and one column for each 'symbol'" in note
     assert found.clusters is None
+    assert found.recommendation.k is None
+    assert "no number of components is recommended" in found.recommendation.sentence
     said = CliRunner().invoke(main, ["report", str(path), "-o", str(tmp_path / "page.html")]).output
     assert "Next" not in said
 

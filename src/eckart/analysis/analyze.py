@@ -47,6 +47,7 @@ _EVERY_RULE = 100_000
 _MOST_SCORES = 20_000_000
 """Scores are kept if they are at most this many numbers."""
 _MOST_COLUMNS = 1_000_000
+_NO_COMPONENTS = "Each line is one value of a table, so no number of components is recommended."
 
 
 def analyze(
@@ -309,9 +310,12 @@ def _gathered(
     *,
     requested: bool,
 ) -> Analysis:
-    advice = recommend(d, choice)
-    d = replace(d, notes=(*d.notes, *dominant_rows(d, advice.k or 1)))
     meaningless = any(code_of(note) in ("long_table", "rating_lines") for note in d.notes)
+    choice = None if meaningless else choice
+    advice = recommend(d, choice)
+    if meaningless:
+        advice = replace(advice, k=None, explained=None, rule="", sentence=_NO_COMPONENTS)
+    d = replace(d, notes=(*d.notes, *dominant_rows(d, advice.k or 1)))
     found = None if meaningless else clusters(d, d.k if advice.k == 0 else advice.model, matrix)
     if found is not None and found.count > 1 and advice.k == 0:
         found = replace(found, lines=(*found.lines, "Rows can form clusters although no component stands out."))

@@ -22,6 +22,7 @@ import numpy as np
 from eckart.errors import FileError, require
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.hdf5_chunks import Chunks
+from eckart.io.arrays.zarr_shards import Shards
 from eckart.io.rows import FileState
 
 _MOST_LINKS = 16
@@ -172,10 +173,14 @@ class Zarr:
             self._stamps[array.path] = self._stamps_of(array, 0, array.shape[0])
             stored = int(np.count_nonzero(self._stamps[array.path]))
         _refuse_gaps(self.name, name, array.shape, expected, stored, "chunks")
+        if array.shards:
+            shards, total = Shards(array), _chunk_count(array.shape, array.chunks)
+            missing = sum(shards.missing(file, place) for place, file in self._chunk_files(array, 0, array.shape[0]))
+            _refuse_gaps(self.name, name, array.shape, total, total - missing, "chunks")
         if "blosc" in _codecs(array) and not array.shards:
             fixed = set(_codecs(array)) <= _OF_FIXED_SIZE
             size = math.prod(array.chunks) * array.dtype.itemsize if fixed else None
-            for file in self._chunk_files(array, 0, array.shape[0]):
+            for _, file in self._chunk_files(array, 0, array.shape[0]):
                 self._check_blosc(file, size)
 
     def check_chunks(self, array: Any, start: int, stop: int) -> None:
@@ -189,24 +194,24 @@ class Zarr:
         first = start // pieces[0] * _chunk_count(array.shape[1:], pieces[1:])
         wrong = np.flatnonzero(now != known[first : first + len(now)])
         if wrong.size:
-            file = next(itertools.islice(self._chunk_files(array, start, stop), int(wrong[0]), None))
+            _, file = next(itertools.islice(self._chunk_files(array, start, stop), int(wrong[0]), None))
             gone = "disappeared" if not now[wrong[0]] else "changed"
             raise FileError(
                 f"{self.name}: the chunk {file.relative_to(self.path)} {gone} while the store was being read. Wait "
                 "until it is written completely, then start again."
             )
 
-    def _chunk_files(self, array: Any, start: int, stop: int) -> Iterator[Path]:
-        """The files of the rows start..stop, chunk by chunk."""
+    def _chunk_files(self, array: Any, start: int, stop: int) -> Iterator[tuple[tuple[int, ...], Path]]:
+        """The places and files of the rows start..stop, chunk by chunk or shard by shard."""
         folder, pieces = self.path / array.path, array.shards or array.chunks
         rows = range(start // pieces[0], -(-stop // pieces[0]))
         others = [range(-(-size // step)) for size, step in zip(array.shape[1:], pieces[1:], strict=True)]
         for index in itertools.product(rows, *others):
-            yield folder / array.metadata.encode_chunk_key(index)
+            yield index, folder / array.metadata.encode_chunk_key(index)
 
     def _stamps_of(self, array: Any, start: int, stop: int) -> np.ndarray:
         """A number for each file, from its times, size and inode; 0 for a missing file."""
-        return np.fromiter(map(_stamp, self._chunk_files(array, start, stop)), np.uint64)
+        return np.fromiter((_stamp(file) for _, file in self._chunk_files(array, start, stop)), np.uint64)
 
     def _check_codecs(self, array: object, name: str) -> None:
         """Accept only codecs that turn bytes into numbers or strings; others (such as pickle) could run code."""

@@ -1,0 +1,44 @@
+"""Chunks missing inside shards are an error, not the fill value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eckart.errors import FileError
+from eckart.io.open_rows import open_rows
+
+zarr = pytest.importorskip("zarr")
+TABLE = np.random.default_rng(1).standard_normal((14, 5))
+
+
+def _sharded(path: Path, rows: slice, **options: Any) -> None:
+    """Shards of 3 x 2 chunks, which do not divide the shape."""
+    codec = zarr.codecs.ShardingCodec(chunk_shape=(2, 2), **options)
+    array = zarr.create_array(
+        str(path), shape=TABLE.shape, chunks=(6, 4), dtype="f8", serializer=codec, compressors=None, fill_value=9.0,
+        config={"write_empty_chunks": True},
+    )  # fmt: skip
+    array[rows] = TABLE[rows]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"index_location": "start"},
+        {"index_codecs": [zarr.codecs.BytesCodec(endian="big")]},
+    ],
+    ids=["default", "start", "big"],
+)
+def test_missing_chunks_of_shards_are_an_error(tmp_path: Path, options: dict[str, Any]) -> None:
+    _sharded(tmp_path / "whole.zarr", slice(None), **options)
+    rows = open_rows(tmp_path / "whole.zarr")
+    assert rows is not None
+    np.testing.assert_array_equal(rows.read(0, 14), TABLE)
+    _sharded(tmp_path / "part.zarr", slice(2, None), **options)
+    with pytest.raises(FileError, match="takes 21 chunks, but only 18 are stored"):
+        open_rows(tmp_path / "part.zarr")

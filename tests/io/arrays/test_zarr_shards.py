@@ -42,3 +42,15 @@ def test_missing_chunks_of_shards_are_an_error(tmp_path: Path, options: dict[str
     _sharded(tmp_path / "part.zarr", slice(2, None), **options)
     with pytest.raises(FileError, match="takes 21 chunks, but only 18 are stored"):
         open_rows(tmp_path / "part.zarr")
+
+
+@pytest.mark.parametrize("place", [4, 12], ids=["decoded", "stored"])
+def test_lying_blosc_headers_inside_shards_are_an_error(tmp_path: Path, place: int) -> None:
+    path = tmp_path / "x.zarr"
+    zarr.create_array(str(path), data=TABLE, chunks=(7, 5), shards=(14, 5), compressors=zarr.codecs.BloscCodec())
+    assert open_rows(path) is not None
+    content = bytearray((path / "c/0/0").read_bytes())
+    content[place : place + 4] = (2**30).to_bytes(4, "little")
+    (path / "c/0/0").write_bytes(content)
+    with pytest.raises(FileError, match=r"the chunk c/0/0 is damaged"):
+        open_rows(path)

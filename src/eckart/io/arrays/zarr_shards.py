@@ -32,15 +32,16 @@ class Shards:
         self._from_end = options["index_location"] == "end"
         self._checksum = 4 if "crc32c" in codecs else 0
 
-    def missing(self, file: Path, shard: tuple[int, ...]) -> int:
-        """Number of chunks of one shard that lie inside the array and are not stored."""
+    def chunks(self, file: Path, shard: tuple[int, ...]) -> tuple[list[tuple[int, int]], int]:
+        """(offset, length) of the chunks of one shard that lie inside the array, and the number of missing ones."""
         with file.open("rb") as stream:
             if self._from_end:
                 stream.seek(-self._size - self._checksum, 2)
             index = stream.read(self._size)
-        lengths = np.frombuffer(index, self._entry).reshape(*self._per_shard, 2)[..., 1]
         inside = tuple(
             slice(-(-max(size - place * count * step, 0) // step))
             for place, count, step, size in zip(shard, self._per_shard, self._chunks, self._shape, strict=True)
         )
-        return int(np.count_nonzero(lengths[inside] == _MISSING))
+        entries = np.frombuffer(index, self._entry).reshape(*self._per_shard, 2)[inside].reshape(-1, 2)
+        stored = [(offset, length) for offset, length in entries.tolist() if length != _MISSING]
+        return stored, len(entries) - len(stored)

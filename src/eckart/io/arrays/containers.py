@@ -12,7 +12,7 @@ import math
 import os
 import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ import numpy as np
 from eckart.errors import FileError, require
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.hdf5_chunks import Chunks
+from eckart.io.arrays.zarr_shards import Shards
 from eckart.io.rows import FileState
 
 _MOST_LINKS = 16
@@ -172,11 +173,26 @@ class Zarr:
             self._stamps[array.path] = self._stamps_of(array, 0, array.shape[0])
             stored = int(np.count_nonzero(self._stamps[array.path]))
         _refuse_gaps(self.name, name, array.shape, expected, stored, "chunks")
-        if "blosc" in _codecs(array) and not array.shards:
+        found: Iterable[tuple[Path, int, int]] = (
+            (file, 0, file.stat().st_size) for _, file in self._chunk_files(array, 0, array.shape[0])
+        )
+        if array.shards:
+            found = self._chunks_of_shards(array, name)
+        if "blosc" in _codecs(array):
             fixed = set(_codecs(array)) <= _OF_FIXED_SIZE
             size = math.prod(array.chunks) * array.dtype.itemsize if fixed else None
-            for file in self._chunk_files(array, 0, array.shape[0]):
-                self._check_blosc(file, size)
+            for file, start, length in found:
+                self._check_blosc(file, start, length, size)
+
+    def _chunks_of_shards(self, array: Any, name: str) -> list[tuple[Path, int, int]]:
+        """File, offset and length of every chunk; refuses missing ones."""
+        shards, found, missing = Shards(array), [], 0
+        for place, file in self._chunk_files(array, 0, array.shape[0]):
+            stored, gaps = shards.chunks(file, place)
+            found += [(file, start, length) for start, length in stored]
+            missing += gaps
+        _refuse_gaps(self.name, name, array.shape, len(found) + missing, len(found), "chunks")
+        return found
 
     def check_chunks(self, array: Any, start: int, stop: int) -> None:
         """Zarr compares the size of every decoded chunk; the headers of Blosc chunks are checked by `check`."""
@@ -189,24 +205,24 @@ class Zarr:
         first = start // pieces[0] * _chunk_count(array.shape[1:], pieces[1:])
         wrong = np.flatnonzero(now != known[first : first + len(now)])
         if wrong.size:
-            file = next(itertools.islice(self._chunk_files(array, start, stop), int(wrong[0]), None))
+            _, file = next(itertools.islice(self._chunk_files(array, start, stop), int(wrong[0]), None))
             gone = "disappeared" if not now[wrong[0]] else "changed"
             raise FileError(
                 f"{self.name}: the chunk {file.relative_to(self.path)} {gone} while the store was being read. Wait "
                 "until it is written completely, then start again."
             )
 
-    def _chunk_files(self, array: Any, start: int, stop: int) -> Iterator[Path]:
-        """The files of the rows start..stop, chunk by chunk."""
+    def _chunk_files(self, array: Any, start: int, stop: int) -> Iterator[tuple[tuple[int, ...], Path]]:
+        """The places and files of the rows start..stop, chunk by chunk or shard by shard."""
         folder, pieces = self.path / array.path, array.shards or array.chunks
         rows = range(start // pieces[0], -(-stop // pieces[0]))
         others = [range(-(-size // step)) for size, step in zip(array.shape[1:], pieces[1:], strict=True)]
         for index in itertools.product(rows, *others):
-            yield folder / array.metadata.encode_chunk_key(index)
+            yield index, folder / array.metadata.encode_chunk_key(index)
 
     def _stamps_of(self, array: Any, start: int, stop: int) -> np.ndarray:
         """A number for each file, from its times, size and inode; 0 for a missing file."""
-        return np.fromiter(map(_stamp, self._chunk_files(array, start, stop)), np.uint64)
+        return np.fromiter((_stamp(file) for _, file in self._chunk_files(array, start, stop)), np.uint64)
 
     def _check_codecs(self, array: object, name: str) -> None:
         """Accept only codecs that turn bytes into numbers or strings; others (such as pickle) could run code."""
@@ -217,7 +233,7 @@ class Zarr:
                 "read. Write it again with zstd, gzip or blosc."
             )
 
-    def _check_blosc(self, file: Path, size: int | None) -> None:
+    def _check_blosc(self, file: Path, start: int, length: int, size: int | None) -> None:
         """Check the lengths in the header of a chunk: Blosc trusts them and would read past the end of a truncated one.
 
         Header: 4 bytes of versions and flags, then the decoded, block and stored sizes as 32-bit integers [1].
@@ -225,12 +241,13 @@ class Zarr:
         [1] https://github.com/Blosc/c-blosc/blob/main/README_CHUNK_FORMAT.rst
         """
         with file.open("rb") as stream:
+            stream.seek(start)
             header = stream.read(16)
         decoded, _, stored = struct.unpack("<III", header[4:]) if len(header) == 16 else (0, 0, 0)
-        if stored != file.stat().st_size or (size is not None and decoded != size):
+        if stored != length or (size is not None and decoded != size):
             raise FileError(
                 f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header declares {stored:,} "
-                f"stored and {decoded:,} decoded bytes, but it has {file.stat().st_size:,} stored. Copy it again."
+                f"stored and {decoded:,} decoded bytes, but it has {length:,} stored. Copy it again."
             )
 
 
@@ -240,7 +257,7 @@ _CODECS = {
 }  # fmt: skip
 
 
-_OF_FIXED_SIZE = {"blosc", "bytes", "endian"}
+_OF_FIXED_SIZE = {"blosc", "bytes", "endian", "sharding_indexed", "crc32c"}
 """With only these, the shape and dtype of a chunk determine its decoded size; strings have any size."""
 
 

@@ -47,8 +47,8 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
         for group, count in enumerate(counts):
             numbers.fill(matrix[start : start + count], group, 0, opened.name)
             start += count
-        found = text_columns(ParquetPieces(stream, roles.texts), enumerate(counts)) if roles.texts else {}
-    texts = {j: found[j] for j in roles.texts}
+        columns = text_columns(ParquetPieces(stream, roles.texts), enumerate(counts)) if roles.texts else {}
+    texts = {j: columns[j] for j in roles.texts}
     return source_of(roles, [Typed(kind) for kind in roles.types], texts, matrix, opened.name)
 
 

@@ -133,9 +133,11 @@ def refuse_both_sides(row: np.ndarray, column: np.ndarray, sizes: Sizes, name: s
         )
 
 
-def mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, sizes: Sizes) -> list[np.ndarray]:
+def mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, sizes: Sizes, name: str) -> list[np.ndarray]:
     """The entries of the other triangle of a symmetric or skew-symmetric matrix."""
     mirror = row != column
+    if sizes.symmetry == "skew-symmetric" and value[~mirror].any():
+        raise FileError(f"{name} is declared skew-symmetric, but its diagonal is not zero. Write it again.")
     sign = -1.0 if sizes.symmetry == "skew-symmetric" else 1.0
     return [column[mirror], row[mirror], sign * value[mirror]]
 
@@ -187,7 +189,7 @@ def _sparse(entries: list[np.ndarray], sizes: Sizes, name: str) -> Matrix:
     row, column, value = entries
     refuse_both_sides(row, column, sizes, name)
     if sizes.symmetry != "general":
-        other = mirrored(row, column, value, sizes)
+        other = mirrored(row, column, value, sizes, name)
         row, column, value = (np.concatenate(pair) for pair in zip((row, column, value), other, strict=True))
     return canonical(sparse.coo_array((value, (row, column)), shape=(sizes.rows, sizes.columns)))
 

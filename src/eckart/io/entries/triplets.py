@@ -54,7 +54,7 @@ def _market_blocks(opened: OpenedFile, sizes: Sizes) -> Iterator[Entries]:
             below, above = below or bool((row > column).any()), above or bool((row < column).any())
             if below and above:
                 refuse_both_sides(np.array([0, 1]), np.array([1, 0]), sizes, opened.name)
-            yield from ((row, column, value), tuple(mirrored(row, column, value, sizes)))  # type: ignore[misc]
+            yield from ((row, column, value), tuple(mirrored(row, column, value, sizes, opened.name)))  # type: ignore[misc]
         elif len(row):
             yield row, column, value
     refuse_count(sizes, seen, opened.name)

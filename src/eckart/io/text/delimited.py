@@ -69,7 +69,8 @@ class Page:
         cells = len(layout.sample[0]) if layout.sample else len(layout.header or [])
         self.named_rows = _short_header(layout)
         header = layout.header or [f"column {position}" for position in range(1, cells + 1)]
-        self.unnamed_first = bool(layout.header) and not self.named_rows and not header[0].strip()
+        blank = [not name.strip() for name in header]
+        self.unnamed_first = bool(layout.header) and not self.named_rows and blank[0] and not all(blank)
         self.columns, self.notes = unique_names(["row names", *header] if self.named_rows else header)
         self._refuse_wrong_width(cells)
 

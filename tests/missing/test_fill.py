@@ -92,6 +92,18 @@ def test_rows_of_weight_two_are_rows_twice():
         assert np.allclose(a.model.loadings @ a.model.loadings.T, b.model.loadings @ b.model.loadings.T, atol=1e-4)
 
 
+def test_weights_count_as_repeated_rows_in_cross_validation():
+    """A value hidden in one copy of a row must not be predicted from the other."""
+    rng = np.random.default_rng(777)
+    whole = 2.0 * rng.standard_normal((30, 3)) @ rng.standard_normal((3, 6)) + rng.standard_normal((30, 6))
+    table = np.where(rng.random(whole.shape) < 0.15, np.nan, whole)
+    times = np.arange(30) % 3 + 1
+    weighted = ek.fill_missing(table, sample_weight=times)
+    repeated = ek.fill_missing(np.repeat(table, times, axis=0))
+    assert weighted.error == pytest.approx(repeated.error, rel=1e-9)
+    np.testing.assert_allclose(weighted.table, repeated.table[np.cumsum(times) - times], rtol=1e-9)
+
+
 def test_the_decomposition_is_that_of_the_filled_table_and_says_so():
     _, table = low_rank()
     for how in ("mean", "em"):

@@ -127,7 +127,8 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
             else "too few rows"
         )
         lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.outside_limit, found.rule)]
-    lines += [("T2", "new", inside, "F, with rows held out"), ("Q", "new", outside, "rows held out")]
+    rules = ("F, with rows held out", "rows held out") if math.isfinite(inside) else ("too few rows", "too few rows")
+    lines += [("T2", "new", inside, rules[0]), ("Q", "new", outside, rules[1])]
     kinds = ("text", "text", "number", "text")
     caption = f"Limits at {100 * confidence:g} % for normally distributed rows, both fitted and new."
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)

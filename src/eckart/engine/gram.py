@@ -292,8 +292,9 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     """Singular values of B = X L^1/2 V^T, with X = B V L^-1/2 nearly orthonormal and H = X^T X well conditioned.
 
     Errors, all bounded for the numbers in use:
-    - X^ = X + E: column j of E is at most gamma(n) ||D||_F / l_j^1/2, so B is off by E L^1/2 V^T, of norm at most
-      sqrt(c) gamma(n) ||D||_F, for c columns.
+    - X^ = X + E: column j of E is at most 2 gamma(n) ||D||_F / l_j^1/2, half of it for D v and half for the mean r
+      of D, whether r is subtracted from D or r^T v from D v: sqrt(W) ||r|| <= ||D||_F. So B is off by E L^1/2 V^T, of
+      norm at most 2 sqrt(c) gamma(n) ||D||_F, for c columns.
     - H^ = X^T X + F, ||F|| <= e = gamma tr H + LAPACK's error for H: G is off by V L^1/2 F L^1/2 V^T, which lies
       between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix and the floor
       under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f. Negative eigenvalues of
@@ -324,6 +325,6 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
         singular,
         rotation,
         relative=0.5 * spread + lost + problem.moments.scale_error,
-        absolute=np.sqrt(count) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(count, float(singular[0])),
+        absolute=2.0 * np.sqrt(count) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(count, float(singular[0])),
         squared=spread * (first_error + floor + centring) + centring,
     )

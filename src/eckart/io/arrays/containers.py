@@ -213,7 +213,7 @@ class Zarr:
         if stored != file.stat().st_size or (size is not None and decoded != size):
             raise FileError(
                 f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header declares {stored:,} "
-                f"stored and {decoded:,} decoded bytes, but it has {file.stat().st_size:,} stored. Copy it again."
+                f"bytes ({decoded:,} after decoding), but the file has {file.stat().st_size:,}. Copy the store again."
             )
 
 

@@ -41,6 +41,8 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "abort_on_example_error": True,
     "matplotlib_animations": False,
+    # Output is what the examples print, without the representation of the last value of a cell.
+    "capture_repr": (),
 }
 templates_path = ["_templates"]
 nitpicky = False

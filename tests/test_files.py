@@ -63,9 +63,9 @@ def test_scores_and_rows_never_replace_what_is_read(tmp_path, suffix):
     d, before = ek.decompose(DATA), content(source)
     for name in names_of(source):
         for given, target in ((source, name), (name, source)):
-            with pytest.raises(ParameterError, match="which is an input"):
+            with pytest.raises(ParameterError, match="is the input"):
                 ek.project_to(d, given, target, overwrite=True)
-            with pytest.raises(ParameterError, match="which is an input"):
+            with pytest.raises(ParameterError, match="is the input"):
                 ek.reconstruct_to(d, given, target, overwrite=True)
     assert content(source) == before
 
@@ -84,12 +84,12 @@ def test_sources_patterns_maps_and_folders_are_inputs(tmp_path):
     ):
         if not os.path.lexists(target):
             target.touch()
-        with pytest.raises(ParameterError, match="which is an input"):
+        with pytest.raises(ParameterError, match="is the input"):
             ek.project_to(d, given, target, overwrite=True)
     # A target that is a folder with the input in it would take the input along.
     inner = folder / "in.zarr" / "inner.npy"
     np.save(inner, DATA)
-    with pytest.raises(ParameterError, match="which is an input"):
+    with pytest.raises(ParameterError, match="is the input"):
         ek.project_to(d, inner, folder / "in.zarr", overwrite=True)
     assert np.array_equal(np.load(folder / "in.npy"), DATA)
     assert input_conflict(tmp_path / "new.npy", [folder / "in.npy"]) is None
@@ -103,7 +103,7 @@ def test_files_below_a_recursive_pattern_are_inputs(tmp_path):
     deep.mkdir(parents=True)
     for place in (tmp_path, deep):
         np.save(place / "in.npy", DATA)
-        with pytest.raises(ParameterError, match="which is an input"):
+        with pytest.raises(ParameterError, match="is the input"):
             ek.project_to(ek.decompose(DATA, k=2), str(tmp_path / "**" / "*.npy"), place / "in.npy", overwrite=True)
         assert np.array_equal(np.load(place / "in.npy"), DATA)
 
@@ -143,9 +143,9 @@ def test_convert_and_save_never_replace_the_data(tmp_path):
     source = tmp_path / "data" / "in.npy"
     d = ek.decompose(source, k=2)
     for name in names_of(source):
-        with pytest.raises(ParameterError, match="Name another target"):
+        with pytest.raises(ParameterError, match="Choose another name"):
             convert(source, name, overwrite=True)
-        with pytest.raises(ModelFileError, match="replaces models only"):
+        with pytest.raises(ModelFileError, match="replaces only models"):
             d.save(name, overwrite=True)
     assert np.array_equal(np.load(source), DATA)
     d.save(tmp_path / "m.eckart")
@@ -203,7 +203,7 @@ def test_pipes_and_devices_are_never_replaced(tmp_path):
             lambda target: ek.project_to(d, DATA, target, overwrite=True),
             lambda target: ek.report(d, target, overwrite=True),
         ):
-            with pytest.raises(FileError, match="writes only files"):
+            with pytest.raises(FileError, match="writes only regular files"):
                 write(target)
     assert pipe.is_fifo()
     for place in ("/dev/null", "/dev/stdout", "/proc/self/fd/1"):

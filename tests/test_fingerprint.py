@@ -34,7 +34,7 @@ def test_several_files_are_known_as_inputs(tmp_path):
         rows.read(0, 100)
     np.testing.assert_array_equal(on_this_machine(rows).read(0, 100), np.ones((100, 3)))
     for data in (paths, ek.open_data(paths, memory=100)):
-        with pytest.raises(ParameterError, match="is an input"):
+        with pytest.raises(ParameterError, match="is the input"):
             ek.project_to(ek.decompose(np.eye(3), k=1), data, paths[1], overwrite=True)
 
 

@@ -66,7 +66,7 @@ def test_the_callback_sees_every_iteration_in_memory() -> None:
 
 
 def test_methods_without_passes_refuse_it() -> None:
-    with pytest.raises(ek.errors.ParameterError, match="leave progress= out"):
+    with pytest.raises(ek.errors.ParameterError, match="Leave out progress="):
         ek.decompose(ROWS, "isomap", progress=True)
 
 

@@ -86,7 +86,7 @@ def test_other_columns_are_weighted_correlations(seed: int, weighted: bool) -> N
     expected = np.corrcoef(np.repeat(other, times, axis=0).T, scores.T)[:2, 2:]
     table = ek.supplementary.columns(d, other)
     np.testing.assert_allclose(numbers(table)[:, :3], expected, atol=1e-9)
-    np.testing.assert_allclose(numbers(table, "shown")[:, 0], (expected**2).sum(axis=1), atol=1e-9)
+    np.testing.assert_allclose(numbers(table, "explained")[:, 0], (expected**2).sum(axis=1), atol=1e-9)
 
 
 def test_columns_of_the_fit_are_where_they_were() -> None:
@@ -137,7 +137,7 @@ def test_axes_of_other_methods(method: Any) -> None:
     np.testing.assert_allclose(numbers(table)[0, :2], expected, atol=1e-9)
     design = np.column_stack([np.ones(50), scores])
     rest = data[:, 3] - design @ np.linalg.lstsq(design, data[:, 3])[0]
-    assert numbers(table, "shown")[0, 0] == pytest.approx(1 - rest @ rest / (49 * data[:, 3].var(ddof=1)))
+    assert numbers(table, "explained")[0, 0] == pytest.approx(1 - rest @ rest / (49 * data[:, 3].var(ddof=1)))
     labels = np.where(data[:, 3] > 20, "high", "low")
     f = stats.f_oneway(scores[labels == "high", 0], scores[labels == "low", 0])
     assert numbers(ek.supplementary.association(d, labels), "F", "p")[0] == pytest.approx([f.statistic, f.pvalue])
@@ -178,5 +178,5 @@ def test_rows_without_a_category_are_in_none() -> None:
     table = ek.supplementary.categories(d, labels)
     assert [row[0] for row in table.rows] == ["x"]
     assert table.rows[0][1] == 30
-    with pytest.raises(InputError, match="Every category is missing"):
+    with pytest.raises(InputError, match="Every category label is missing"):
         ek.supplementary.categories(d, [None] * 50)

@@ -30,6 +30,6 @@ PART = Part(
     tuple(f"column {j + 1}" for j in range(COLUMNS)),
     ((100, 0.1), (100, 0.3), (400, 0.1), (400, 0.3)),
     one,
-    lambda _: 60,
+    lambda _: 200,
     lambda _: {f"column {j + 1}": (0.92, 0.98) for j in range(COLUMNS)},
 )

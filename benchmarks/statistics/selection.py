@@ -37,6 +37,6 @@ PART = Part(
     ("best", "nested", "fresh", "nested - fresh"),
     tuple((name, code) for name in ("BackwardElimination", "RandomSubsetSearch") for code in CODES),
     one,
-    lambda _: 40,
+    lambda _: 100,
     lambda _: {"nested - fresh": (-0.03, 0.03)},
 )

@@ -13,6 +13,7 @@ from eckart.fit_options import callback_with_bar, check_options, decompose_on, o
 from eckart.log import logger
 from eckart.registry import Method, get_method
 from eckart.result import Decomposition, Plan
+from eckart.wording import either
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -89,7 +90,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         of the estimator of that name (`CUR`, `NMF`, `KernelPCA`, `Isomap`). The parameters below belong to 'pca' and
         'svd'.
     k : int, default None
-        Number of components. Give one of `k`, `explain` and `error`; without any of them all components are computed.
+        Number of components. Use at most one of `k`, `explain` and `error`; without any of them, all components are
+        computed.
     explain : float, default None
         Compute the smallest number of components that explain this share of the variance, such as 0.95.
     error : float, default None
@@ -113,7 +115,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     left : bool, default False
         Keep the left singular vectors, of shape (n_samples, k).
     rng : int, numpy.random.Generator, 'entropy' or None, default None
-        Seed of the random start. None uses a fixed seed, so results are reproducible.
+        Seed for the random start. None uses a fixed seed, so results are reproducible.
     memory : str or int, default None
         Limit of the working memory in addition to the data, such as "2GB". A file larger than a quarter of it is read
         in blocks.
@@ -254,7 +256,9 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
     """
     chosen = get_method(method)
     if chosen.plan is None:
-        raise ParameterError(f"plan() supports 'pca' and 'svd'; for {method!r} see the plan of the result.")
+        raise ParameterError(
+            f"plan() supports 'pca' and 'svd', not {method!r}. {either('See the plan of the result.', '')}".rstrip()
+        )
     data, options = opened_with(data, options)
     made: Plan = chosen.function("plan")(data, **options)
     return made

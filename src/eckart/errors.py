@@ -191,7 +191,7 @@ class FileError(EckartError, ValueError):
 
 @document
 class ReadError(FileError):
-    """A file cannot be opened, or a reading library failed because it is damaged.
+    """A file cannot be opened, or a reading library failed because the file is damaged.
 
     {See Also: FileError}
 
@@ -303,7 +303,7 @@ def require(package: str, *, extra: str | None = None, purpose: str = "this") ->
     package : str
         Name of the package.
     extra : str or None, default None
-        Extra of Eckart that installs it.
+        Extra of Eckart that installs the package.
     purpose : str, default 'this'
         What the package is needed for, for the message.
 

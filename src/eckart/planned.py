@@ -97,7 +97,7 @@ class SolveInfo:
     precision : str
         Precision of the products, 'float32' or 'float64'.
     seed : int or None
-        Seed of the random start. None if a generator was given.
+        Seed for the random start. None if a generator was given.
     threads : int
         Number of threads.
     history : tuple of tuple

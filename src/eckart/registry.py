@@ -83,7 +83,7 @@ class Method:
     """Options for data read in blocks (stream, watch, checkpoint, executor); empty if the data must be in memory."""
     missing: tuple[str, ...] = ()
     """Ways to handle missing values, besides refusing them."""
-    missing_reason: str = "Missing values are imputed"
+    missing_reason: str = "This method imputes missing values"
     default_k: int | None = 5
     """Number of components if none is requested on the command line; None for all components of small tables."""
     more_than_columns: bool = False

@@ -25,7 +25,7 @@ def report(
 ) -> str:
     """Create a report on a decomposition, a fitted estimator or data.
 
-    The same as ``analyze(model, ...).report(path)``, and as ``eckart report`` on the command line.
+    This is the same as ``analyze(model, ...).report(path)``, and as ``eckart report`` on the command line.
 
     Parameters
     ----------

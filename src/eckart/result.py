@@ -44,21 +44,21 @@ else:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Bounds that are proved for a result.
+    """Proved bounds on a result.
 
     Attributes
     ----------
     explained : tuple of float
-        Share of ||A||^2 that the result explains, and an upper bound of the share that any result with as many
-        components can explain. A is the centred, scaled and weighted matrix.
+        Share of ||A||^2 that the result explains, and an upper bound on the share that any result with the same number
+        of components can explain. A is the centred, scaled and weighted matrix.
     lower : array of shape (k,)
-        Lower bounds of the singular values.
+        Lower bounds on the singular values.
     upper : array of shape (k,)
-        Upper bounds of the singular values.
+        Upper bounds on the singular values.
     residuals : array of shape (k,)
         ||A^T A v - s^2 v|| / s_1^2 for each component.
     angle : float
-        Bound of the sine of the largest angle between the computed and the true subspace; 1.0 if no bound is known.
+        Bound on the sine of the largest angle between the computed and the true subspace; 1.0 if no bound is known.
     undetermined : tuple of tuple of int
         Groups (first, last) of components, counted from 0, that the data determine only as a subspace.
     failure_probability : float
@@ -105,7 +105,7 @@ class Certificate:
 
     @property
     def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Tuple of the lower and upper bounds of the singular values."""
+        """Tuple of the lower and upper bounds on the singular values."""
         return self.lower, self.upper
 
     def __str__(self) -> str:
@@ -260,7 +260,7 @@ class Decomposition(Generic[D]):
         return float((np.float64(self.norm) / max(self.weight - 1.0, 1.0) ** 0.5) ** 2)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write to one file, without pickle, with checksum and version.
+        """Write the decomposition to one file, with a checksum and a version and without pickle.
 
         Parameters
         ----------

@@ -40,7 +40,7 @@ def pca(
     rng: Seed = None,
     **options: object,
 ) -> A | None:
-    """Compute a certified PCA of an AnnData object and store it there.
+    """Compute a certified PCA of an AnnData object and store it in the object.
 
     Writes the same entries as ``scanpy.pp.pca``. Sparse matrices are centred and scaled without becoming dense, backed
     objects are read in blocks, and Dask arrays are computed chunk by chunk.
@@ -70,7 +70,7 @@ def pca(
     memory : str or int, default None
         Limit of the working memory in addition to the data, such as "2GB".
     rng : int or numpy.random.Generator, default None
-        Seed of the random start. None uses a fixed seed.
+        Seed for the random start. None uses a fixed seed.
     **options : dict
         Further options of `decompose`, such as `tol`, `executor` or `device`.
 

@@ -88,7 +88,7 @@ def reconstruct_to(
     from_data: bool = False,
     **options: object,
 ) -> int:
-    """Write the rows that belong to given scores to a file, block by block.
+    """Reconstruct rows from scores and write them to a file, block by block.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def reconstruct_to(
         Scores of the rows, or the rows themselves with `from_data`.
     {path [rows], memory, overwrite, callback}
     from_data : bool, default False
-        `scores` are rows of data: write their best approximation by the components.
+        Treat `scores` as rows of data, and write their best approximation by the components.
     **options : dict
         Options of `reconstruct`, such as `whiten`.
 

@@ -1,8 +1,8 @@
-"""Tables of a decomposition, as values that print, become data frames or JSON.
+"""Tables of a decomposition, which can be printed and converted to data frames or JSON.
 
 With A ~ U diag(s) V^T, weight w and column spread sd: scores T = U diag(s), correlations v_jk s_k / sqrt(w - 1) / sd_j,
 contributions 100 v_jk^2 of columns and 100 u_ik^2 of rows, cos2 t_ik^2 / ||x_i||^2, T2 = sum_k t_ik^2 / lambda_k,
-Q = ||x_i||^2 - sum_k t_ik^2. What needs data as well is in `eckart.supplementary` and `eckart.bootstrap`.
+Q = ||x_i||^2 - sum_k t_ik^2. Functions that also need the data are in `eckart.supplementary` and `eckart.bootstrap`.
 
 Examples
 --------

@@ -46,7 +46,7 @@ class Table:
     caption : str
         Explanation below the table.
     kinds : tuple of str
-        How each column is formatted: 'text', 'number', 'count', 'percent' (shares of 1), 'floor' and 'ceiling'
+        Format of each column: 'text', 'number', 'count', 'percent' (shares of 1), 'floor' and 'ceiling'
         (percentages rounded so that bounds stay bounds), 'chance' (p-values), or 'quantity' (four digits for each
         number). Empty means one text column followed by numbers.
 

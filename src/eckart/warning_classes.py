@@ -10,6 +10,11 @@ from eckart.wording import Door, worded
 class EckartWarning(UserWarning):
     """Base class of all warnings that Eckart issues on purpose.
 
+    Parameters
+    ----------
+    message : object, default ''
+        The message.
+
     {See Also: AccuracyWarning, DataWarning}
 
     Examples

@@ -37,6 +37,7 @@ _OPTIONS = {
     "k": "-k",
     "most": "--most",
     "rng": "--seed",
+    "n_features": "--keep",
     "n_landmarks": "--landmarks",
     "n_neighbors": "--neighbors",
     "n_columns": "--columns-count",

@@ -146,3 +146,23 @@ def test_close_components_are_named_in_the_caption() -> None:
     found = ek.bootstrap(data, k=2, count=20)
     assert found.groups == ((0, 1),)
     assert "Only the subspace spanned by PC1 to PC2 is determined" in found.loadings().caption
+
+
+def test_weights_count_as_repeated_rows() -> None:
+    data, *_ = usarrests()
+    times = np.arange(len(data)) % 3 + 1
+    found = ek.bootstrap(data, k=2, scale=True, count=20, sample_weight=times)
+    expected = ek.bootstrap(np.repeat(data, times, axis=0), k=2, scale=True, count=20)
+    np.testing.assert_allclose(found.right, expected.right, atol=1e-9)
+    np.testing.assert_allclose(found.explained_variance_ratio, expected.explained_variance_ratio, atol=1e-9)
+
+
+def test_weights_that_are_not_whole_numbers() -> None:
+    """60 rows of weight 2.5 count as 150."""
+    data = np.random.default_rng(5).standard_normal((60, 3)) * (3.0, 2.0, 1.0)
+
+    def width(weight: float) -> float:
+        rows = ek.bootstrap(data, k=1, count=200, sample_weight=np.full(60, weight)).loadings().rows
+        return float(np.mean([row[4] - row[3] for row in rows]))
+
+    assert 0.55 < width(2.5) / width(1.0) < 0.72  # 1 / sqrt(2.5) = 0.63

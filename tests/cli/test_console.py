@@ -104,7 +104,7 @@ class TestRefusals:
     def test_gaps_in_a_sparse_matrix(self, folder: Path) -> None:
         matrix = sparse.csr_array(np.array([[1.0, 0, 2], [0, np.nan, 3], [4, 5, 0]]))
         sparse.save_npz(folder / "gaps.npz", matrix)
-        assert "1 of 6 stored values are missing; the first is in row 2, column 'x2'" in refused("report", "gaps.npz")
+        assert "1 of 6 stored values is missing; the first is in row 2, column 'x2'" in refused("report", "gaps.npz")
 
     def test_ragged_rows_and_stray_cells_name_their_line(self, folder: Path) -> None:
         (folder / "ragged.csv").write_text("a,b\n1,2\n3\n4,5\n")
@@ -128,7 +128,7 @@ class TestRefusals:
         for target in ("own.csv", "./own.csv", "link.csv"):
             result = run("fit", "own.csv", "-o", target, "--force")
             assert result.exit_code == 2
-            assert "is an input" in result.stderr
+            assert "is the input" in result.stderr
         assert run("fit", "own.csv", "-o", "m.eckart").exit_code == 0
         assert run("transform", "m.eckart", "own.csv", "-o", "own.csv", "--force").exit_code == 2
         assert Path("own.csv").read_text() == "a,b\n1,2\n3,5\n4,4\n"

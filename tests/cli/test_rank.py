@@ -54,5 +54,5 @@ def test_refused_in_one_line(run, tmp_path):
     assert "--missing" in gaps.output
     filled = run("gaps.csv", "--missing", "mean", "--rules", "quick")
     assert filled.exit_code == 0
-    assert "filled with the means" in filled.output
+    assert "replaced by the means" in filled.output
     assert run("nowhere.csv").exit_code == 2

@@ -106,7 +106,7 @@ class TestAwkwardFile:
             "separated by ';'",
             "Dates or times, used as labels",
             "numbers the rows: 'id'",
-            "without variance (1)",
+            "1 column is constant",
         ):
             assert part in flat
         assert "are computed" not in done.stdout
@@ -183,7 +183,7 @@ class TestTerminal:
 
     def test_units_that_differ_are_said_and_the_remedy_shown(self) -> None:
         text = run("report", ARRESTS).stdout
-        assert "nothing was scaled" in text
+        assert "the columns were not scaled" in text
         assert "--scale -o scaled.html" in text.replace("\\\n      ", "")
 
 

@@ -297,12 +297,12 @@ class TestAlike:
         found = space.similar_rows(0, 10, proof=True)
         assert found.proved == 10
         assert found.set_proved
-        assert "order is certain" in repr(found)
+        assert "order is proved" in repr(found)
 
     def test_ties_are_settled_as_a_set(self) -> None:
         found = films().similar_rows("Ada", 3, proof=True)
         assert (found.proved, found.set_proved) == (0, True)
-        assert "the set is certain" in repr(found)
+        assert "these are proved to be the best" in repr(found)
 
     def test_against_lapack(self) -> None:
         whole = table(3)
@@ -722,7 +722,7 @@ class TestInput:
             == "<Query the given row: [2.309, 0.000], 66.7 % of it outside the concepts>"
         )
         assert repr(space.similar_columns("Two Summers", 1)) == (
-            "<Columns like Two Summers\n  A Letter from Rome  1.000>"
+            "<Columns similar to Two Summers\n  A Letter from Rome  1.000>"
         )
         assert [hit["name"] for hit in space.similar_columns("Two Summers", 1).to_dict()["hits"]] == [
             "A Letter from Rome"

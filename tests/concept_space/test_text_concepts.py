@@ -75,9 +75,18 @@ def test_estimator_and_its_limits() -> None:
         ek.TextConcepts(weights="idf").fit(PETS)
     with pytest.raises(InputError, match="already"):
         ek.TextConcepts(2).fit(PETS).add(["x y"], names=["1"])
-    with pytest.raises(InputError, match="No word is left"):
+    with pytest.raises(InputError, match="No words are left"):
         ek.TextConcepts(2).fit(["a b", "c"])
     assert not len(ek.TextConcepts(2).fit(PETS).search("zebra"))
+
+
+def test_an_unknown_document_is_called_a_document(tmp_path: Path) -> None:
+    model = ek.TextConcepts(2).fit(PETS)
+    model.save(tmp_path / "pets.eckart")
+    again = ek.TextConcepts.from_decomposition(ek.load(tmp_path / "pets.eckart"))
+    for one in (model, again, again.add(["cats and dogs"])):
+        with pytest.raises(InputError, match="There is no document 'nothing'"):
+            one.similar("nothing")
 
 
 def test_topics_are_words() -> None:
@@ -91,7 +100,7 @@ def test_stop_words_by_language() -> None:
     assert "the" in stop_words("english")
     assert "und" in stop_words("auto", ["der", "hund", "und", "die", "katze", "sind", "nicht", "hier"])
     assert stop_words(["The"]) == {"the"}
-    with pytest.raises(ParameterError, match="is not a language"):
+    with pytest.raises(ParameterError, match="is not a supported language"):
         stop_words("klingon")
 
 
@@ -118,7 +127,7 @@ def test_readers(tmp_path: Path) -> None:
         read_documents(table, column="x")
     with pytest.raises(FileError, match="does not exist"):
         read_documents(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="must be texts"):
+    with pytest.raises(InputError, match="must be strings"):
         read_documents([1, 2])
 
 
@@ -151,7 +160,7 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured = run(main, ["search", "d.eckart", "--evaluate", "q.txt", "--relevant", "rel.txt", "--json"])
     assert 0 < json.loads(measured.stdout)["mean_average_precision"] <= 1
     assert run(main, ["search", "docs"]).exit_code == 2
-    with pytest.raises(ModelFileError, match="not made from texts"):
+    with pytest.raises(ModelFileError, match="not fitted on documents"):
         ek.TextConcepts.from_decomposition(ek.decompose(np.eye(3), "svd", k=1))
 
 

@@ -130,7 +130,7 @@ def test_a_tolerance_on_data_too_large_for_all_axes():
 
 
 def test_counts_beside_a_tolerance_are_refused():
-    with pytest.raises(ParameterError, match="follow from the target error"):
+    with pytest.raises(ParameterError, match="The target error determines"):
         ek.decompose(falling(), "cur", error=0.1, n_columns=4)
 
 
@@ -405,3 +405,11 @@ def test_the_stated_error_allows_for_subnormal_numbers(select, seed):
     error = np.sqrt(((exact - columns @ d.right.T.astype(np.longdouble)) ** 2).sum() / (exact**2).sum())
     rounding = d.details.error_rounding / d.norm
     assert abs(error - d.details.relative_error) <= rounding < 1e-3
+
+
+def test_no_ratio_is_stated_where_the_best_error_may_be_zero():
+    """The best error of a Hilbert matrix is 1e-17, and rounding hides both errors."""
+    A = 1.0 / (np.arange(41)[:, None] + np.arange(22) + 1)
+    details = ek.decompose(A, "cur", k=19, select="norm", rng=116).details
+    assert details.best_error[0] == 0.0
+    assert details.ratio == (0.0, np.inf)

@@ -55,6 +55,15 @@ def test_long_vectors_of_moderate_values_are_orthonormal(seed: int) -> None:
     assert _departure(d.right) < 5e-15
 
 
+def test_left_vectors_of_small_values_of_float32_data() -> None:
+    """Rounding in B v is divided by s: in float32 it would be 1e-5 of the vector of the fifth value here."""
+    table = (1.0 / (np.arange(103)[:, None] + np.arange(36) + 1)).astype(np.float32)
+    d = ek.decompose(table, "kernel_pca", kernel="linear", k=5, solver="lanczos", left=True)
+    centred = table.astype(np.float64) - table.mean(axis=0, dtype=np.float64)
+    exact = np.linalg.svd(centred, full_matrices=False)[0][:, :5]
+    assert float(np.linalg.norm(d.left - exact @ (exact.T @ d.left), 2)) <= d.certificate.angle
+
+
 def _departure(vectors: np.ndarray) -> float:
     """The largest entry of V^T V - I."""
     long = vectors.astype(np.longdouble)

@@ -144,6 +144,6 @@ def test_times_as_numbers_are_dates():
 
 def test_only_identifiers_are_refused(tmp_path):
     (tmp_path / "answers.csv").write_text("respondent,answer\n" + "\n".join(f"{i},agree" for i in range(1, 9)))
-    with pytest.raises(ek.errors.InputError, match="No column of numbers is left to analyse: 'respondent'"):
+    with pytest.raises(ek.errors.InputError, match=r"No column of numbers is left .*'respondent'"):
         ek.analyze(tmp_path / "answers.csv")
     assert ek.analyze(tmp_path / "answers.csv", columns=["respondent"]).decomposition.columns == 1

@@ -133,7 +133,7 @@ def test_truncated_and_longer_files_are_refused(model: Path) -> None:
         with pytest.raises(ModelFileError):
             load(model)
     model.write_bytes(whole + b"\0")
-    with pytest.raises(ModelFileError, match="truncated, changed, or not a model"):
+    with pytest.raises(ModelFileError, match="truncated, was changed, or is not a model"):
         load(model)
 
 
@@ -445,7 +445,7 @@ def test_names_given_as_lists_or_arrays_are_saved_and_loaded(tmp_path: Path) -> 
 @pytest.mark.parametrize("change", [{"row_names": ["a"]}, {"column_names": (1, 2, 3, 4)}, {"method": 7}])
 def test_what_load_would_refuse_is_not_saved(tmp_path: Path, change: dict[str, Any]) -> None:
     change = {"row_names": ["x"] * arrests().rows} if "row_names" in change else change
-    with pytest.raises(ModelFileError, match="cannot be saved, because it could not be loaded"):
+    with pytest.raises(ModelFileError, match="cannot be saved, because Eckart could not load the file again"):
         save(replace(arrests(), **change), tmp_path / "m.eckart")
     assert not (tmp_path / "m.eckart").exists()
 

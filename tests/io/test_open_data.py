@@ -165,9 +165,9 @@ def test_values_are_those_of_the_array(kind):
         (FRAME.groupby("a"), "pandas.DataFrameGroupBy"),
         (FRAME["a"], "one column"),
         (pl.Series([1.0]), "one column"),
-        (ek.PCA(2), "A fit is accepted by"),
+        (ek.PCA(2), "A fitted result can be passed to"),
         (iter([]), "no rows"),
-        (iter([X[:, :3], X]), "equal width"),
+        (iter([X[:, :3], X]), "same number of columns"),
         (iter([X.astype(np.float32), X]), "one dtype"),
         ({"X": X, "y": X}, r"key="),
         ({"a": 1.0}, "single values"),
@@ -194,7 +194,7 @@ def test_estimators_refuse_lists_and_names_by_cause():
 
 def test_a_tensor_without_numbers():
     torch = pytest.importorskip("torch")
-    with pytest.raises(InputError, match="no numbers"):
+    with pytest.raises(InputError, match="no values"):
         ek.decompose(torch.empty((3, 2), device="meta"), k=1)
 
 
@@ -305,7 +305,7 @@ def test_reading_options_are_arguments(tmp_path: Path):
     assert ek.decompose(tmp_path / "x.npz", "cur", k=1, key="second").columns == 2
     with pytest.raises(ParameterError, match=r"did you mean 'u'|has no column 'uu'"):
         ek.decompose(path, k=1, encoding="utf-16", columns=["uu"])
-    with pytest.raises(ParameterError, match="Give a list"):
+    with pytest.raises(ParameterError, match="Use a list"):
         ek.decompose(path, k=1, columns="u")
 
 
@@ -354,7 +354,7 @@ def test_cursors(tmp_path: Path):
 def test_a_class_is_not_a_table():
     pandas = pytest.importorskip("pandas")
     for given in (pandas.DataFrame, dict):
-        with pytest.raises(InputError, match=r"is a class, not a table\. Give an object"):
+        with pytest.raises(InputError, match=r"is a class, not a table\. Pass an object"):
             ek.decompose(given, k=1)
 
 

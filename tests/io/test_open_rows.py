@@ -27,5 +27,5 @@ def test_a_file_is_no_zarr_store_whatever_its_format(tmp_path):
 
 def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path):
     (tmp_path / "numbers.out").write_bytes(b"1,2\n")
-    with pytest.raises(ValueError, match=r"format='foo' is not known\. Use one of .*h5ad.*zarr"):
+    with pytest.raises(ValueError, match=r"format='foo' is not a supported format\. Use one of .*h5ad.*zarr"):
         ek.open_data(tmp_path / "numbers.out", format="foo")

@@ -267,7 +267,7 @@ def test_converted_once(tmp_path, kind):
     np.testing.assert_array_equal(found, truth.toarray() if sp.issparse(truth) else truth)
     with pytest.raises(FileError, match="already exists"):
         convert(source, goal)
-    with pytest.raises(ParameterError, match="which is an input"):
+    with pytest.raises(ParameterError, match="is the input"):
         convert(goal, goal)
 
 

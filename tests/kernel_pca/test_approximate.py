@@ -56,3 +56,11 @@ def test_residuals_are_relative_to_the_true_largest_eigenvalue(seed: int) -> Non
     largest = np.abs(np.linalg.eigvalsh(centred)).max()
     residuals = np.linalg.norm(centred @ d.left - d.left * d.values**2, axis=0)
     assert (residuals <= d.certificate.residuals * largest * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize(("kernel", "more"), [("poly", {"gamma": 1.0, "coef0": 0.0}), ("precomputed", {})])
+def test_a_kernel_of_zeros(kernel: str, more: dict[str, float]) -> None:
+    d = ek.decompose(np.zeros((40, 40)), "kernel_pca", k=2, kernel=kernel, solver="cholesky", **more)
+    assert not d.values.any()
+    assert d.certificate.proved
+    assert not d.certificate.residuals.any()

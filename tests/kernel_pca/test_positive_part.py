@@ -1,5 +1,7 @@
 """Shares of an indefinite kernel are shares of the sum of its positive eigenvalues, whatever solver finds them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import sigmoid_kernel
@@ -110,3 +112,19 @@ def test_a_linear_kernel_states_shares_of_the_trace():
     values = spectrum(X @ X.T)
     _, low, high = check(d, np.maximum(values, 0))
     assert high - low < 1e-9
+
+
+@pytest.mark.parametrize("size", [5, 12, 15])
+def test_negative_values_among_the_computed_ones_count(size):
+    """With few rows, all eigenvalues are computed, the negative ones too: shares are still those of the positive."""
+    values = np.append(np.linspace(-0.5, -0.1, 3), np.linspace(0.1, 1.0, size - 4))
+    rng = np.random.default_rng(size)
+    basis = np.linalg.qr(np.column_stack([np.ones(size), rng.standard_normal((size, size - 1))]))[0][:, 1:]
+    kernel = (basis * values) @ basis.T
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        d = ek.decompose((kernel + kernel.T) / 2, "kernel_pca", kernel="precomputed", solver="lanczos", explain=0.4)
+    low, high = d.certificate.explained
+    true = np.sum(np.sort(values)[::-1][: d.k]) / values[values > 0].sum()
+    assert low <= true + 1e-12
+    assert true <= high + 1e-12

@@ -98,6 +98,14 @@ def test_covariance_with_scale_is_in_units_of_the_data():
     assert_allclose(pca.score(X), theirs.PCA(svd_solver="full").fit(X).score(X), rtol=1e-9)
 
 
+def test_a_model_without_components_has_a_likelihood():
+    X = table("tall")
+    ours, other = ek.PCA(0).fit(X), theirs.PCA(0, svd_solver="full").fit(X)
+    assert_allclose(ours.score(X[:7]), other.score(X[:7]), rtol=1e-9)
+    assert_allclose(ours.get_covariance(), other.get_covariance(), atol=1e-9)
+    assert_allclose(ours.get_precision(), other.get_precision(), atol=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["deficient", "wide"])
 def test_a_model_without_inverse_says_so(kind):
     pca = ek.PCA().fit(table(kind))
@@ -105,7 +113,7 @@ def test_a_model_without_inverse_says_so(kind):
         assert np.isfinite(pca.score(table(kind)))
     with pytest.warns(ek.errors.DataWarning, match="directions without variance"):
         assert np.isfinite(pca.get_precision()).all()
-    with pytest.warns(ek.errors.DataWarning, match="no variance in the data"):
+    with pytest.warns(ek.errors.DataWarning, match="The data have no variance"):
         constant = ek.PCA().fit(np.ones((5, 2)))
     with pytest.raises(ek.errors.InputError, match="no inverse"):
         constant.score(np.ones((5, 2)))

@@ -9,11 +9,11 @@ import eckart as ek
 RULES = ["sign_flip", "permutation", "gap"]
 
 
-def planted(strengths, seed, columns=5, correlation=0.0):
+def planted(strengths, seed, columns=5, correlation=0.0, rows=40):
     rng = np.random.default_rng([23, seed])
     near = correlation ** np.abs(np.subtract.outer(np.arange(columns), np.arange(columns)))
-    noise = rng.standard_normal((40, columns)) @ np.linalg.cholesky(near).T
-    left = rng.standard_normal((40, len(strengths)))
+    noise = rng.standard_normal((rows, columns)) @ np.linalg.cholesky(near).T
+    left = rng.standard_normal((rows, len(strengths)))
     left, _ = np.linalg.qr(left - left.mean(axis=0))
     right, _ = np.linalg.qr(rng.standard_normal((columns, len(strengths))))
     return (left * np.asarray(strengths) * np.linalg.norm(noise, 2)) @ right.T + noise
@@ -43,3 +43,12 @@ def test_a_dominant_component_does_not_hide_others():
 def test_noise_has_no_components():
     found = [ek.choose_rank(planted((), seed), RULES).k for seed in range(30)]
     assert found.count(0) >= 28
+
+
+def test_components_that_mask_each_other_leave_the_number_uncertain():
+    """In 3 of these 40 tables the tests and 'gap' agree that there is no component; in one of them nothing shows it."""
+    found = [ek.choose_rank(planted((1.8, 1.6), seed, columns=4, rows=25), RULES) for seed in range(40)]
+    assert sum(choice.certain for choice in found if choice.k != 2) <= 1
+    masked = [choice for choice in found if "mask each other" in choice.reason and not choice.k]
+    assert masked
+    assert all(choice.highest == 2 for choice in masked)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import eckart as ek
 from eckart.cli import main
-from eckart.errors import DataWarning
+from eckart.errors import DataWarning, InputError
 from eckart.selection.base import best_set
 
 
@@ -60,3 +60,9 @@ def test_names_are_not_cut_and_missing_values_are_imputed(tmp_path: Path, monkey
         assert long in " ".join(done.stdout.split())
         assert "..." not in done.stdout
     assert CliRunner().invoke(main, ["select", "t.csv", "--target", "y"]).exit_code == 2
+
+
+def test_too_few_rows_for_a_nested_search() -> None:
+    table = np.random.default_rng(3).standard_normal((6, 4))
+    with pytest.raises(InputError, match="fewer folds"):
+        ek.BackwardElimination(LogisticRegression(), cv=3, nested=True).fit(table, [0, 1] * 3)

@@ -30,7 +30,7 @@ class Analysis:
     roles : tuple of ColumnRole
         Role of every column of the source: measure, category, date, label, identifier or row names.
     ranks : RankChoice or None
-        Answers of all rules on the number of components; None if no rule was applied.
+        Answers of all rules for the number of components; None if no rule was applied.
     outliers : Outliers
         Unusual rows, with sentences and tables.
     clusters : Clusters or None
@@ -40,7 +40,7 @@ class Analysis:
     data : array or None
         The decomposed table, if it is in memory.
     reading : tuple of str
-        Sentences that state how the source was read.
+        Sentences on how the source was read.
     name : str
         Name of the source.
     options : mapping
@@ -136,11 +136,11 @@ class Analysis:
         path : path, optional
             The file to write. The report is Markdown if the name ends in .md, HTML otherwise.
         title : str, optional
-            Title of the page.
+            Title of the report.
         overwrite : bool, default: False
             Replace the file if it exists.
         command : str, optional
-            Command that reproduces the report; shown in the section on sharing it.
+            Command that reproduces the report, shown in the report.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class Analysis:
         Parameters
         ----------
         title : str, optional
-            Title of the page.
+            Title of the report.
 
         Returns
         -------

@@ -11,7 +11,7 @@ import numpy as np
 from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.clusters import clusters
-from eckart.analysis.column_roles import column_roles
+from eckart.analysis.column_roles import column_roles, label_role
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
@@ -32,7 +32,7 @@ from eckart.io.identifiers import without_identifiers
 from eckart.io.open_data import open_with
 from eckart.io.read_options import split_options
 from eckart.io.roles import quoted
-from eckart.notes import Note
+from eckart.notes import Note, code_of
 from eckart.options import check_choice, memory_bytes
 from eckart.rank.choose import choose_rank
 from eckart.rank.evidence import WHOLE, Options, needed
@@ -47,6 +47,7 @@ _EVERY_RULE = 100_000
 _MOST_SCORES = 20_000_000
 """Scores are kept if they are at most this many numbers."""
 _MOST_COLUMNS = 1_000_000
+_NO_COMPONENTS = "Each line is one value of a table, so no number of components is recommended."
 
 
 def analyze(
@@ -63,7 +64,7 @@ def analyze(
     Parameters
     ----------
     source : anything `decompose` takes, a Decomposition, or a fitted estimator
-        Columns that identify or count the rows are set aside, unless `columns` names them. A matrix of distances is
+        Columns that identify or number the rows are set aside, unless `columns` names them. A matrix of distances is
         analysed by its principal coordinates, unless `method` is given.
     method : str, optional
         As in `decompose`; "pca" by default.
@@ -75,8 +76,8 @@ def analyze(
         Result of `choose_rank`. "auto" applies the rules, all of them if the table is small. None applies none.
     **options
         Options of `decompose`, including reading options. Without `k`, `explain` or `error`, the analysis has all
-        components if the shorter side of the table is at most 20. Otherwise it has the recommended ones, and at least
-        5.
+        components if the smaller dimension of the table is at most 20. Otherwise it has the recommended ones, and at
+        least 5.
 
     Returns
     -------
@@ -170,18 +171,21 @@ def _of_table(
     metadata = getattr(table, "metadata", Metadata())
     matrix = _matrix_of(taken)
     if chosen.name == "pca" and isinstance(matrix, np.ndarray):
-        d = replace(d, notes=(*_long_form(rating_lines(matrix, metadata)), *d.notes))
+        d = replace(d, notes=(*_long_form(rating_lines(matrix, metadata), metadata), *d.notes))
     kept = {**options, "method": chosen.name}
     return _gathered(
         d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
 
 
-def _long_form(lines: RatingLines | None) -> list[Note]:
+def _long_form(lines: RatingLines | None, metadata: Metadata) -> list[Note]:
     """A note on a table with one value per line, whose components mean nothing."""
     if lines is None:
         return []
-    row, column, number = map(quoted, lines.titles)
+    row, column, number = lines.titles
+    if label_role(column, metadata.labels.get(column, ())) == "date":
+        row, column = column, row
+    row, column, number = quoted(row), quoted(column), quoted(number)
     seen = f"Each line has one value of a table: a row ({row}), a column ({column}) and a number ({number})."
     if is_rating(lines.titles[2]):
         remedy = f"Use {either('eckart.Ratings', _RECOMMEND)} instead."
@@ -306,9 +310,13 @@ def _gathered(
     *,
     requested: bool,
 ) -> Analysis:
+    meaningless = any(code_of(note) in ("long_table", "rating_lines") for note in d.notes)
+    choice = None if meaningless else choice
     advice = recommend(d, choice)
+    if meaningless:
+        advice = replace(advice, k=None, explained=None, rule="", sentence=_NO_COMPONENTS)
     d = replace(d, notes=(*d.notes, *dominant_rows(d, advice.k or 1)))
-    found = clusters(d, d.k if advice.k == 0 else advice.model, matrix)
+    found = None if meaningless else clusters(d, d.k if advice.k == 0 else advice.model, matrix)
     if found is not None and found.count > 1 and advice.k == 0:
         found = replace(found, lines=(*found.lines, "Rows can form clusters although no component stands out."))
     return Analysis(

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
+_MOST_COPIES = 10_000_000
+"""Maximum sum of whole weights for drawing each copy of a row separately."""
 _APART = 3.0
 """Components are separable if their variances differ by this many standard errors."""
 _SURE = 0.99
@@ -67,7 +69,7 @@ class Bootstrap:
         Components that cannot be separated, counted from 0. Each group was rotated as a whole.
     unseparated : tuple of int
         Components, counted from 0, that cannot be separated from the first one that was not requested. The signs of
-        their loadings are not certain; request more components.
+        their loadings are uncertain. Request more components.
 
     See Also
     --------
@@ -206,9 +208,10 @@ def bootstrap(
     confidence : float, default 0.95
         Confidence level of the intervals.
     sample_weight : array-like of shape (n_samples,), default None
-        Number of times each row counts. It multiplies the number of times a row is drawn.
+        Number of times each row counts. As many rows are drawn as the weights sum to, so that whole numbers have the
+        same effect as repeated rows. If they sum to less than the number of rows, that many are drawn.
     rng : int or numpy.random.Generator, default None
-        Seed of the resampling. None uses a fixed seed.
+        Seed for the resampling. None uses a fixed seed.
     rows : array-like, sparse matrix, data frame or path, default None
         Data of the model, if `data` is a model.
     **options : dict
@@ -335,12 +338,10 @@ def _draw(
     options: dict[str, object],
 ) -> tuple[Matrix, Matrix, Matrix, NDArray[np.intp]]:
     """One repetition, its components paired with those of the first fit."""
-    rows = matrix.shape[0]
-    counted = np.arange(rows) if weights is None else np.flatnonzero(weights)
-    times = np.zeros(rows)
-    while np.count_nonzero(times) < min(2, len(counted)):
-        times[counted] = random.multinomial(len(counted), np.full(len(counted), 1 / len(counted)))
-        times = times if weights is None else times * weights
+    given = np.ones(matrix.shape[0]) if weights is None else weights
+    times = np.zeros(len(given))
+    while np.count_nonzero(times) < min(2, np.count_nonzero(given)):
+        times = _drawn_times(given, random)
     distinct = int(np.count_nonzero(times))
     # Compute a few extra components, so that one that changed its position can still be found.
     k = min(first.k + 3, distinct, first.columns)
@@ -359,6 +360,21 @@ def _draw(
         paired[:, columns] = paired[:, columns] @ np.linalg.qr(random.standard_normal((size, size)))[0]
         paired[:, columns] *= np.where((paired * floats(first.right)).sum(axis=0) < 0.0, -1.0, 1.0)[columns]
     return paired, shares[: first.k], cosines, indices
+
+
+def _drawn_times(weights: Matrix, random: np.random.Generator) -> Matrix:
+    """How often each row is drawn, as a share of the sum of the weights."""
+    total, counted = float(weights.sum()), np.flatnonzero(weights)
+    times = np.zeros(len(weights))
+    if np.all(weights == np.floor(weights)) and total <= _MOST_COPIES:
+        # With one cell for each copy of a row, the draws are those of the table with repeated rows.
+        copies = weights[counted].astype(np.intp)
+        drawn = random.multinomial(int(total), np.full(int(total), 1 / int(total)))
+        times[counted] = np.add.reduceat(drawn, np.cumsum(copies) - copies)
+        return times
+    count = max(round(total), len(counted))
+    times[counted] = random.multinomial(count, weights[counted] / total) * (total / count)
+    return times
 
 
 def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:

@@ -50,6 +50,11 @@ class Spectrum:
         return self.rows - 1 if self.centred else self.rows
 
     @property
+    def mean_q(self) -> float:
+        """The mean Q of the fitted rows."""
+        return float((self.rows - 1) * self.scale * (self.counts @ self.left_out) / self.freedom)
+
+    @property
     def scale(self) -> float:
         """Squared length of a row's left singular vectors over all dimensions."""
         return (self.rows - 1) / self.rows if self.centred else 1.0
@@ -129,17 +134,16 @@ def _nodes() -> tuple[Matrix, Matrix]:
 
 def typical_moments(residuals: Matrix, weights: Matrix) -> tuple[float, float]:
     """Mean and mean square of the Q of the fitted rows, without clear outliers."""
-    kept = residuals <= by_quartiles(residuals, weights, _BEYOND_DOUBT)
+    kept = residuals <= most_typical(*(quantile(residuals, weights, share) for share in (0.25, 0.5, 0.75)))
     q, w = residuals[kept], weights[kept]
     return float(w @ q / w.sum()), float(w @ q**2 / w.sum())
 
 
-def by_quartiles(residuals: Matrix, weights: Matrix, confidence: float) -> float:
-    """g chi2_c(h) fitted to the quartiles of Q; infinite if no chi-squared distribution has these quartiles."""
+def most_typical(low: float, middle: float, high: float) -> float:
+    """The limit of clear outliers: g chi2(h) with these quartiles; infinite if there is no such distribution."""
     from scipy.optimize import brentq
     from scipy.special import gammaincinv
 
-    low, middle, high = (quantile(residuals, weights, share) for share in (0.25, 0.5, 0.75))
     if low <= 0 or high >= _WIDEST * low:
         return math.inf
 
@@ -148,7 +152,7 @@ def by_quartiles(residuals: Matrix, weights: Matrix, confidence: float) -> float
         return float(math.log(gammaincinv(shape, 0.75) / gammaincinv(shape, 0.25)) - math.log(high / low))
 
     shape = math.exp(brentq(excess, math.log(0.05), math.log(1e8))) if high > low else 1e8
-    return float(middle / gammaincinv(shape, 0.5) * gammaincinv(shape, confidence))
+    return float(middle / gammaincinv(shape, 0.5) * gammaincinv(shape, _BEYOND_DOUBT))
 
 
 def quantile(values: Matrix, weights: Matrix, share: float) -> float:

@@ -47,10 +47,10 @@ def new_row_limits(known: Spectrum, confidence: float) -> tuple[float, float]:
     # The rows were left out of n, so their law is that of n - 1 rows.
     fewer = replace(known, rows=n - 1)
     exact = q_fitted(known, confidence) * float(known.counts @ known.left_out)
-    return inside, exact * q / known_q * _inflation(known, k) / _inflation(fewer, k)
+    return inside, exact * q / known_q * inflation(known, k) / inflation(fewer, k)
 
 
-def _inflation(known: Spectrum, k: int) -> float:
+def inflation(known: Spectrum, k: float) -> float:
     """Ratio of the mean Q of new rows to that of fitted rows, to first order in the estimated mean and directions."""
     mean = 1 / known.rows if known.centred else 0.0
     return (1 + mean) * (1 + k / known.rows) / (1 - k / known.freedom)

@@ -136,7 +136,10 @@ def _not_proved(d: Decomposition, c: Certificate) -> list[str]:
         return lines
     asked = percent(c.tolerance, 3)
     return [
-        f"The requested accuracy of the explained variance ({asked}) was NOT reached. The interval stated is proved.",
+        (
+            f"The requested accuracy of the explained variance ({asked}) was NOT reached, but the stated interval is "
+            "proved."
+        ),
         *lines,
     ]
 

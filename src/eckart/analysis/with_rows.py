@@ -19,8 +19,8 @@ from eckart.result import Decomposition, SVDDetails
 def with_rows(model: Decomposition, data: object) -> Decomposition:
     """Add the coordinates of the fitted rows to a model, in one pass over the data.
 
-    Estimators do not keep the coordinates of the rows. `tables.scores`, `tables.outliers`, `plots.biplot` and all other
-    functions that show single rows need them.
+    Estimators do not store the coordinates of the rows. `tables.scores`, `tables.outliers`, `plots.biplot` and all
+    other functions that show individual rows need them.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def _score_table(
 
     with console.status(f"Reading {scores}"):
         source = read(scores, reading, measurements=False, memory=memory)
-    source, notes = matched(source, component_labels(d), "the components of the model")
+    source, notes = matched(source, component_labels(d), "the scores of the model")
     if source.shape[1] != d.k:
         raise Refused(
             f"{source.metadata.name} has {counted(source.shape[1], 'column')} of scores, but the model has "

@@ -217,7 +217,7 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: Keywords)
     import numpy as np
 
     from eckart.cli.tables import gaps
-    from eckart.errors import MissingValuesError
+    from eckart.errors import EckartError, MissingValuesError
     from eckart.missing.fill import fill_missing
 
     matrix = source.matrix
@@ -230,11 +230,12 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: Keywords)
     try:
         return selector.fit(matrix, goal)
     except ValueError as error:
+        said = error.worded("cli") if isinstance(error, EckartError) else str(error)
         if getattr(selector, "nested", False) and hasattr(selector, "best_score_"):
             raise Refused(
-                f"{source.metadata.name}: the nested score failed. {error} Use --no-nested to skip it."
+                f"{source.metadata.name}: the nested score failed. {said} Use --no-nested to skip it."
             ) from error
-        raise Refused(f"{source.metadata.name}: {error}") from error
+        raise Refused(f"{source.metadata.name}: {said}") from error
 
 
 def _selector(*, classes: bool, sparse: bool, asked: Keywords) -> Any:
@@ -333,7 +334,7 @@ def _scores(selector: Selector) -> str:
 
     if not isinstance(selector, Search):
         return ""
-    best = f" They score {selector.best_score_:.4f} on the folds that selected them, which is too optimistic"
+    best = f" The score is {selector.best_score_:.4f} on the folds used for the selection, which is too optimistic"
     if selector.nested_score_ is None:
         return f"{best}. Use --nested to estimate the score on new rows."
     return f"{best}, and {selector.nested_score_:.4f} on rows that took no part in the selection."

@@ -154,7 +154,7 @@ def _no_column(source: Source, word: str, names: Sequence[str], option: str) -> 
         return f"{option}: the column {quoted(word)} of {title} is text, and a decomposition needs numbers."
     near = near_match(word, names)
     hint = near if near != "." else f". It has {listed(names)}."
-    return f"{option}: {title} has no column {quoted(word)} of numbers{hint}"
+    return f"{option}: {title} has no numeric column {quoted(word)}{hint}"
 
 
 def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> list[str]:
@@ -225,13 +225,15 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     remedy = f"Every value is needed: {first}, leave columns out with --drop, or remove the rows."
     names = column_names(source)
     if not hasattr(source, "matrix"):
-        return Refused(f"{error}")
+        return Refused(error.worded("cli"))
     found: Sequence[str]
     if source.sparse:
         found = _sparse_gaps(source.matrix, names)
     else:
         found = missing_notes(Parts(source.matrix, list(names)), source.metadata.row_names)
-    return Refused(f"{source.metadata.name}: {found[0]} {remedy}" if found else f"{source.metadata.name}: {error}")
+    return Refused(
+        f"{source.metadata.name}: {found[0]} {remedy}" if found else f"{source.metadata.name}: {error.worded('cli')}"
+    )
 
 
 def _sparse_gaps(matrix: Matrix, names: Sequence[str]) -> list[str]:
@@ -243,4 +245,9 @@ def _sparse_gaps(matrix: Matrix, names: Sequence[str]) -> list[str]:
         return []
     first = missing[np.argmin(entries.row[missing])]
     place = f"row {int(entries.row[first]) + 1}, column {names[int(entries.col[first])]!r}"
-    return [f"{missing.size} of {entries.nnz} stored values are missing; the first is in {place}."]
+    return [
+        (
+            f"{missing.size} of {entries.nnz} stored values {'is' if missing.size == 1 else 'are'} missing; the first "
+            f"is in {place}."
+        )
+    ]

@@ -19,12 +19,12 @@ class Evaluation:
 
     @property
     def mean_average_precision(self) -> float:
-        """Mean over the queries."""
+        """Mean of the average precision over all queries."""
         return sum(self.average_precisions) / max(len(self.average_precisions), 1)
 
     @property
     def precision_at_10(self) -> float:
-        """Mean over the queries."""
+        """Mean of the precision at 10 over all queries."""
         return sum(self.first_ten) / max(len(self.first_ten), 1)
 
     def __str__(self) -> str:

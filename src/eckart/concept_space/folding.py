@@ -42,7 +42,7 @@ class Ledger:
         return self.lost / self.total if self.total > 0 else 0.0
 
     def verdict(self, geometry: Geometry) -> str:
-        """Why to fit again; empty if there is no need."""
+        """Why the model should be fitted again; empty if there is no need."""
         d = geometry.d
         at_fit = 0.0 if d.certificate is None else max(1.0 - d.certificate.explained[0], 0.0)
         weakest = (float(to_numpy(d.values).astype(np.float64).min(initial=np.inf)) / geometry.unit) ** 2

@@ -31,8 +31,8 @@ def concepts(
     model : Decomposition or fitted estimator
         A model of any method. Methods without a linear map back to the columns (kernel PCA, Isomap) compare rows only.
     rows : array-like, sparse matrix, data frame or path, default None
-        Rows to search, with the columns of the model. None uses the fitted rows if the model kept them (``left=True``);
-        their entries are then not known.
+        Rows to search, with the columns of the model. None uses the fitted rows if the model stores them
+        (``left=True``); their entries are then unknown.
     columns : sequence of str, default None
         Names of the columns. None uses those of the model, of the vectorizer, or x1, x2, ...
     row_names : sequence of str, default None

@@ -71,10 +71,10 @@ class Ratings(BaseEstimator):
     n_components : int, default: 5
         Number of concepts.
     penalty : float, optional
-        Penalty on biases and concepts; larger values shrink them more. By default two penalties are chosen that
-        predict held-out entries best (see `penalties_`).
+        Penalty on biases and concepts; larger values shrink them more. By default, the two penalties that best predict
+        held-out entries are chosen (see `penalties_`).
     rng : int, optional
-        Seed of the random start.
+        Seed for the random start.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class Ratings(BaseEstimator):
         Returns
         -------
         float
-            The prediction; from the mean and the biases only if the row or the column has no known entry.
+            The prediction. If the row or the column has no known entries, it uses only the mean and the biases.
         """
         check_is_fitted(self)
         i, j = self._rows.place(row), self._columns.place(column)
@@ -181,7 +181,7 @@ class Ratings(BaseEstimator):
 
     @document
     def recommend(self, row: int | str, n: int = 10) -> Ranking:
-        """Recommend columns for a row: the highest predictions among its unknown entries.
+        """Recommend the columns with the highest predictions among the unknown entries of a row.
 
         {Parameters: row [rating], n [columns]}
 
@@ -215,7 +215,7 @@ class Ratings(BaseEstimator):
         share : float, default: 0.2
             Share of the known entries that is held out.
         rng : int, optional
-            Seed of the held-out entries.
+            Seed for choosing the held-out entries.
 
         Returns
         -------

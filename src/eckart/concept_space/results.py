@@ -63,7 +63,7 @@ class Query:
     square : float
         ||(row - mean) / scale||^2.
     unseen : float
-        Share of `square` outside the concepts; NaN if there is no linear way back to the columns, or the row is zero.
+        Share of `square` outside the concepts; NaN if the method has no linear reconstruction, or the row is zero.
     place : int or None
         Index among the stored rows. None if the row is not one of them.
     cold : bool
@@ -141,13 +141,13 @@ class Ranking:
     indices : array of int
         Indices, counted from 0.
     lower : array of float or None
-        Lower bounds of the score of the complete rows. None without `proof`.
+        Lower bounds on the scores of the complete rows. None without `proof`.
     upper : array of float or None
-        Upper bounds of the score of the complete rows. None without `proof`.
+        Upper bounds on the scores of the complete rows. None without `proof`.
     proved : int or None
-        Number of leading places that cannot change. None without `proof`.
+        Number of leading positions that are proved. None without `proof`.
     set_proved : bool or None
-        Whether nothing else can be among those shown, in any order. None without `proof`.
+        Whether the set of results is proved, in any order. None without `proof`.
     notes : tuple of str
         What the reader should know.
 

@@ -162,7 +162,7 @@ class Concepts:
     def recommend(
         self, row: object, n: int = 10, *, exclude_known: bool = True, unknown: Unknown | None = None
     ) -> Ranking:
-        """Recommend columns for a row: those with the highest predicted values.
+        """Recommend the columns with the highest predicted values for a row.
 
         Parameters
         ----------
@@ -251,8 +251,8 @@ class Concepts:
             The row. A stored row is not compared with itself.
         {n [rows], by [similarity]}
         proof : bool, default False
-            Also bound the similarity of the complete rows, and count how many leading places it determines. For PCA and
-            SVD.
+            Also bound the similarities of the complete rows, and count how many leading positions these bounds prove.
+            Available for PCA and SVD.
         {unknown}
 
         Returns

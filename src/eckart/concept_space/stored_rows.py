@@ -147,7 +147,7 @@ class StoredRowSet:
         if before.given is not None or names is not None:
             new = names or tuple(str(before.count + i + 1) for i in range(count))
             together = before.labels(range(before.count)) + new
-        return StoredRowSet(self.geometry, (*self.parts, rows), Names("row", before.count + count, together))
+        return StoredRowSet(self.geometry, (*self.parts, rows), Names(before.what, before.count + count, together))
 
 
 def rows_of(geometry: Geometry, data: object) -> tuple[Rows, tuple[str, ...] | None]:

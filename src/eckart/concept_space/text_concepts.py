@@ -53,7 +53,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     Parameters
     ----------
     n_components : int, optional
-        Number of concepts. By default a third of the number of documents, at least 10 and at most 100.
+        Number of concepts. By default a third of the number of documents, but at least 10 and at most 100.
     weights : {"log_entropy", "tfidf", "bm25"}, default: "log_entropy"
         Weights of the word counts. Each document is divided by its length.
     stop_words : str or sequence of str, optional
@@ -62,7 +62,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     min_df : int, default: 1
         Leave out words that occur in fewer than this many documents.
     rng : int, optional
-        Seed of the decomposition.
+        Seed for the decomposition.
 
     Attributes
     ----------
@@ -251,7 +251,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
             warnings.simplefilter("always")
             folded = self.space_.fold_in(self.counter_.transform(given.texts), row_names=given.names)
         for warning in caught:
-            warnings.warn(str(warning.message), warning.category, stacklevel=2)
+            warnings.warn(warning.message, stacklevel=2)
         self.space_ = folded.space
         self.names_ = (*self.names_, *given.names)
         self.snippets_ = (*self.snippets_, *map(beginning, given.texts))
@@ -368,11 +368,14 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         rows = model.space_.rows
         if len(added) and rows is not None:
             both = StoredRowSet(
-                rows.geometry, (*rows.parts, Rows(added)), Names("row", len(model.names_), tuple(model.names_))
+                rows.geometry, (*rows.parts, Rows(added)), Names("document", len(model.names_), tuple(model.names_))
             )
             model.space_ = replace(model.space_, rows=both)
         return model
 
     def _take(self, d: Decomposition, counter: WordWeights) -> None:
         self.decomposition_, self.counter_ = d, counter
-        self.space_ = concepts(d, vectorizer=counter)
+        space = concepts(d, vectorizer=counter)
+        assert space.rows is not None
+        names = replace(space.rows.names, what="document")  # as messages call the rows
+        self.space_ = replace(space, rows=replace(space.rows, names=names))

@@ -111,7 +111,7 @@ class Core:
 
     @property
     def matrix(self) -> Array:
-        """Array of U itself, with rounding errors if C or R is nearly rank-deficient."""
+        """The matrix U as one array, which is inaccurate if C or R is nearly rank-deficient."""
         return self.after(from_numpy(np.eye(self.shape[0]), self.left))
 
     def parts(self) -> dict[str, Array]:

@@ -68,9 +68,9 @@ class CUR(FittedCUR):
     n_columns : int or None, default None
         Number of columns to choose. None chooses k, or 4k for 'norm' and 'leverage'.
     n_rows : int or None, default None
-        Number of rows to choose. None chooses k, or 4k for 'norm' and 'leverage'. With ``core='intersection'`` more
-        rows than columns are chosen, because the pseudo-inverse of a square intersection can be huge: up to 10 more, 50
-        % more for 'leverage', none for 'norm'.
+        Number of rows to choose. None chooses k, or 4k for 'norm' and 'leverage'. With ``core='intersection'``, None
+        chooses more rows than columns, because the pseudo-inverse of a square intersection can be huge: up to 10 more,
+        half as many again for 'leverage', and no more for 'norm'.
     select : {'pivot', 'norm', 'leverage', 'volume'}, default 'pivot'
         'pivot' takes the pivots of a QR factorisation of the certified singular vectors. 'norm' samples with
         replacement by squared lengths, rescales and merges duplicates (the textbook algorithm). 'leverage' samples by
@@ -88,7 +88,7 @@ class CUR(FittedCUR):
     tol : float, default 0.0
         Accuracy of the singular vectors, as in `TruncatedSVD`.
     random_state : int, RandomState, Generator or None, default None
-        Seed of the sampling. None uses a fixed seed, so results are reproducible.
+        Seed for the sampling. None uses a fixed seed, so results are reproducible.
     {memory [estimator]}
     device : str or None, default None
         'cuda' copies host data to the GPU and returns host arrays. If the data do not fit, only the singular vectors
@@ -120,16 +120,16 @@ class CUR(FittedCUR):
     relative_error_ : float
         `error_` divided by ||X||.
     best_error_ : tuple of float
-        Lower and upper bound of the error of the best approximation of rank k.
+        Lower and upper bounds on the error of the best approximation of rank k.
     ratio_ : tuple of float
-        Lower and upper bound of `error_` divided by the best error.
+        Lower and upper bounds on `error_` divided by the best error.
     bounds_ : dict
         A priori error bounds for this number of columns and rows. Each entry states its value, whether it applies to
         the chosen algorithm, and a summary.
     n_components_ : int
         Rank k.
     certificate_ : Certificate
-        Proved bounds of the explained share.
+        Proved bounds on the explained share.
 
     See Also
     --------

@@ -97,7 +97,7 @@ def _details(
     low, high = components.best(found.k)
     ratio = (
         max(0.0, error - slack) / high if high > 0.0 else 1.0,
-        (error + slack) / low if low > 0.0 else (1.0 if error <= slack else np.inf),
+        (error + slack) / low if low > 0.0 else (1.0 if error + slack == 0.0 else np.inf),
     )
     return CURDetails(
         k=found.k, select=wanted.select, core_kind=wanted.core,

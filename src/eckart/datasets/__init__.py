@@ -1,7 +1,7 @@
 """Small tables that ship with Eckart, for examples and tests.
 
 `usarrests`      arrests per 100,000 residents in the 50 US states, 1973, and the urban share (50 x 4)
-`ratings`        films rated by users, two separate tastes (7 x 5, rank 2)
+`ratings`        films rated by users with two separate tastes (7 x 5, rank 2)
 `ratings_mixed`  the same, with two users who liked one film of the other kind (7 x 5, rank 3)
 """
 

@@ -72,7 +72,7 @@ limit : int or None, default None
 labels : sequence
     Category of each fitted row. Rows with None or NaN belong to no category.
 data [new rows] : array-like, sparse matrix, data frame or path
-    Rows with the columns of the fit. Read in one pass.
+    Rows with the columns of the fit. They are read in one pass.
 ax : matplotlib.axes.Axes or None, default None
     Where to draw. None creates a figure.
 path [rows] : str or path
@@ -94,7 +94,7 @@ n_oversamples : int, default 10
 power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default 'auto'
     Accepted for compatibility.
 random_state [start] : int, RandomState, Generator or None, default None
-    Seed of the random start. None uses a fixed seed, so results are reproducible.
+    Seed for the random start. None uses a fixed seed, so results are reproducible.
 memory [estimator] : str, int or None, default None
     Limit of the working memory in addition to the data, such as "2GB".
 device : str or None, default None
@@ -128,8 +128,8 @@ scoring : str, callable or None, default None
 cv : int, splitter or iterable, default 5
     Folds, as in ``sklearn.model_selection.cross_val_score``.
 nested : bool, default False
-    Repeat the whole search without each fold in turn and score it on the held-out rows: `nested_score_`. Takes as
-    many times longer as there are folds.
+    Repeat the whole search without each fold in turn and score it on the held-out rows: `nested_score_`. This
+    multiplies the computing time by about the number of folds.
 row [any] : str, int, array-like, dict, list of str or Query
     The row.
 row [rating] : int or str

@@ -40,8 +40,10 @@ _SAVING = 16
 """A float32 Gram matrix saves n/4 float64 multiplications per entry. The pass that measures its error takes two per
 column, plus conversions. It pays if the data have this many times as many columns (measured).
 """
-_RANDOM = 16
-"""Columns of Z."""
+_RANDOM, _CLEAR = (8, 16), 4e-6
+"""Columns of Z: few if the gap between the wanted values and those outside Q is clear, relative to the trace. With few,
+eta is about a hundred times the error, which is 1e-9 to 3e-8 of the trace in float32; with many, ten times.
+"""
 _EXTRA = 8
 """Number of eigenvectors after the k-th in Q: the gap to the rest of the spectrum determines the bounds."""
 
@@ -97,7 +99,7 @@ def _saves_time_in_float32(problem: Problem, request: Request) -> bool:
 def worth_measuring(shape: tuple[int, int], request: Request) -> bool:
     """Whether a Gram matrix in float32 and the pass that measures its error cost less than one in float64."""
     rows, size = shape
-    few = request.k is None or _SAVING * (request.k + _EXTRA + _RANDOM) <= size
+    few = request.k is None or _SAVING * (request.k + _EXTRA + _RANDOM[1]) <= size
     return few and rows * size * size > _FAST_WORK and not request.smallest
 
 
@@ -162,12 +164,14 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
         k = request.k
         values, vectors = leading_pairs(approximate, min(size, k + _EXTRA + 1), prototype=problem.workbench)
     width = k + _EXTRA
-    if 4 * (width + _RANDOM) > size:
+    if 4 * (width + _RANDOM[1]) > size:
         return None
     with one_blas_thread():
         basis = np.linalg.qr(vectors[:, :width])[0]
     probability = 0.5 * request.failure_probability
-    random = generator(request.seed, problem.data, "gram").standard_normal((size, _RANDOM))
+    clear = float(values[k - 1] - values[width]) > _CLEAR * problem.raw_trace(problem.total)
+    count = _RANDOM[0] if clear else _RANDOM[1]
+    random = generator(request.seed, problem.data, "gram").standard_normal((size, count))
     factor = from_numpy(np.concatenate([basis, random], axis=1), problem.prototype)
     product = to_numpy(problem.exact().normal(factor))
     each = problem.product_error() + gamma(size + 4) * float(values[0])
@@ -175,7 +179,7 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
         apart = product[:, width:] - approximate @ random
         lengths = np.sqrt(np.sum(random**2, axis=0))
         slip = (each + gamma(2 * size) * float(np.linalg.norm(approximate))) * float(np.linalg.norm(lengths))
-        shortest = float(np.sqrt(2.0 * special.gammaincinv(_RANDOM / 2, probability)))
+        shortest = float(np.sqrt(2.0 * special.gammaincinv(count / 2, probability)))
         eta = (float(np.linalg.norm(apart, 2)) + slip) / shortest
     outside = max(float(values[width]), 0.0) + eta + lapack_eigenvalue_error(size, float(values[0]))
     with one_blas_thread():
@@ -292,8 +296,9 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     """Singular values of B = X L^1/2 V^T, with X = B V L^-1/2 nearly orthonormal and H = X^T X well conditioned.
 
     Errors, all bounded for the numbers in use:
-    - X^ = X + E: column j of E is at most gamma(n) ||D||_F / l_j^1/2, so B is off by E L^1/2 V^T, of norm at most
-      sqrt(c) gamma(n) ||D||_F, for c columns.
+    - X^ = X + E: column j of E is at most 2 gamma(n) ||D||_F / l_j^1/2, half of it for D v and half for the mean r
+      of D, whether r is subtracted from D or r^T v from D v: sqrt(W) ||r|| <= ||D||_F. So B is off by E L^1/2 V^T, of
+      norm at most 2 sqrt(c) gamma(n) ||D||_F, for c columns.
     - H^ = X^T X + F, ||F|| <= e = gamma tr H + LAPACK's error for H: G is off by V L^1/2 F L^1/2 V^T, which lies
       between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix and the floor
       under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f. Negative eigenvalues of
@@ -324,6 +329,6 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
         singular,
         rotation,
         relative=0.5 * spread + lost + problem.moments.scale_error,
-        absolute=np.sqrt(count) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(count, float(singular[0])),
+        absolute=2.0 * np.sqrt(count) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(count, float(singular[0])),
         squared=spread * (first_error + floor + centring) + centring,
     )

@@ -36,7 +36,7 @@ n_features_in_ : int
 feature_names_in_ : array of str
     Column names. Defined only if the data had names.
 certificate_ : Certificate
-    Proved bounds of the explained share, the singular values and the subspace angle.
+    Proved bounds on the explained share, the singular values and the subspace angle.
 plan_ : Plan
     Solver, passes over the data, memory and the reason for the choice.
 decomposition_ : Decomposition

@@ -122,4 +122,4 @@ def _refuse_column(source: DataSource, column: str, names: Sequence[str]) -> Non
         raise ParameterError(f"columns: {quoted(column)} of {title} is text, but components need numbers.")
     near = near_match(column, names)
     hint = near if near != "." else f". It has {listed(names)}."
-    raise ParameterError(f"columns: {title} has no column {quoted(column)} of numbers{hint}")
+    raise ParameterError(f"columns: {title} has no numeric column {quoted(column)}{hint}")

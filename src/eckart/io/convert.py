@@ -51,7 +51,7 @@ def convert(
     Raises
     ------
     ParameterError
-        If the target has another ending, or is the source.
+        If the target has another suffix, or is the source.
     FileError
         If the source cannot be read, or the target exists.
 
@@ -109,7 +109,7 @@ def _write_dense(rows: RowSource, goal: PurePath, single: bool, overwrite: bool)
         for start, stop in itertools.pairwise(edges):
             file.write(np.ascontiguousarray(rows.read(start, stop), dtype=dtype).data)
     size = rows.entries * dtype.itemsize
-    return f"{rows.shape[0]:,} rows x {rows.shape[1]:,} columns, {dtype.name}, {say_bytes(size)}: {goal.name}"
+    return f"Wrote {rows.shape[0]:,} rows x {rows.shape[1]:,} columns ({dtype.name}, {say_bytes(size)}) to {goal.name}"
 
 
 def _entries_of(rows: RowSource) -> Iterator[Entries]:
@@ -125,4 +125,4 @@ def _write_sparse(
     if goal.suffix.lower() != ".npz":
         raise ParameterError("The matrix is sparse, so the output file must end in .npz.")
     count = write_csr(str(goal), shape, blocks, overwrite=overwrite)
-    return f"{shape[0]:,} rows x {shape[1]:,} columns, {count:,} entries: {goal.name}"
+    return f"Wrote {shape[0]:,} rows x {shape[1]:,} columns with {count:,} entries to {goal.name}"

@@ -180,8 +180,8 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
         return source
     if len(dropped) == len(names):
         raise InputError(
-            f"No column of numbers is left to analyse: {listed(names)} only identify rows or are times or codes. Write "
-            "answers and categories as numbers, or name columns to analyse them anyway."
+            "No column of numbers is left to analyse. These columns identify rows or are times or codes: "
+            f"{listed(names)}. Write answers and categories as numbers, or name columns to analyse them anyway."
         )
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
     return replace(kept, metadata=_noted(kept.metadata, names, found))

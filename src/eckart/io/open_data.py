@@ -63,7 +63,7 @@ def open_data(
         Format of a file: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr. None decides by its name and
         content.
     key : str, default None
-        Array of an .npz, HDF5 or Zarr file, of a group or a dict; table or query of a database.
+        Array to read from an .npz, HDF5 or Zarr file, a group or a dict; or table or SQL query of a database.
     delimiter : str, default None
         Delimiter of a text file. None detects it.
     decimal : str, default None
@@ -71,9 +71,9 @@ def open_data(
     encoding : str, default None
         Encoding of a text file. None detects it.
     header : bool, default None
-        Whether the first line of a text file contains names. None detects it.
+        Whether the first line of a text file contains column names. None detects it.
     row_names : str or None, default 'auto'
-        Column that names the rows. 'auto' takes the first suitable text column; None takes no column.
+        Column that contains the row names. 'auto' uses the first suitable text column; None uses no column.
     columns : sequence of str or int, default None
         Names, or positions counted from 0, of the columns to keep.
     layer : str, default None
@@ -93,7 +93,7 @@ def open_data(
     Raises
     ------
     InputError
-        If the type of the data is not known.
+        If the type of the data is not supported.
     FileError
         If a file cannot be read.
 

@@ -217,7 +217,10 @@ def _missing_sentences(
     rows, columns = parts.matrix.shape
     title = f" ({quoted(names[first[0]])})" if names else ""
     touched = int((per_column > 0).sum())
-    count = f"{int(per_column.sum())} of {rows * columns} values are missing, in {touched} of {columns} columns"
+    count = (
+        f"{int(per_column.sum())} of {rows * columns} values {'is' if per_column.sum() == 1 else 'are'} "
+        f"missing, in {touched} of {columns} columns"
+    )
     place = f"the first is in row {first[0] + 1}{title}, column {quoted(parts.column_names[first[1]])}"
     notes = [Note("missing_values", f"{count}; {place}.", {"count": int(per_column.sum())})]
     if (whole := np.flatnonzero(per_column == rows)).size:

@@ -82,7 +82,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     neighbors_algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default 'auto'
         Search method of scikit-learn, which is used for all metrics except the Euclidean one.
     n_jobs : int or None, default None
-        Number of jobs of scikit-learn's search. Everything else follows the BLAS setting.
+        Number of jobs for scikit-learn's neighbour search. Everything else uses as many threads as BLAS.
     metric : str or callable, default 'minkowski'
         Distance, as in ``sklearn.neighbors.NearestNeighbors``. With 'precomputed', X contains the distances between
         rows, or a sparse graph of them. `transform` then takes the distances to the fitted rows.
@@ -92,7 +92,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
         Keyword arguments of the metric.
     n_landmarks : int or None, default None
         Compute distances only from this many rows, spread over the data, and place all rows by their distances to them.
-        Takes n_landmarks x n_samples numbers instead of n_samples x n_samples.
+        This stores n_landmarks x n_samples numbers instead of n_samples x n_samples.
     memory : str, int or None, default None
         Limit of the working memory in addition to the data, such as "2GB". None uses the memory of the machine.
     {random_state [start]}

@@ -145,8 +145,12 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -
         count = check_count("n_neighbors", n_neighbors, None)
         if count >= rows:
             raise InputError(
-                f"Expected n_neighbors < n_samples_fit, but n_neighbors = {count}, n_samples_fit = {rows}, "
-                f"n_samples = {rows}: only the other rows can be neighbours of a row."
+                either(
+                    f"Expected n_neighbors < n_samples_fit, but n_neighbors = {count}, n_samples_fit = {rows}, "
+                    f"n_samples = {rows}: only the other rows can be neighbours of a row.",
+                    f"--neighbors {count} is too large: the table has {rows} rows, and only the other rows can be "
+                    "neighbours of a row.",
+                )
             )
         found = neighbours.nearest(points, points, count + 1).without_self(count)
     graph = geodesic.join(found.owner, found.index, found.distance, rows)
@@ -161,8 +165,8 @@ def say_pieces(count: int) -> None:
     """Warn with scikit-learn's text, so that filters for its warning still work."""
     warnings.warn(
         f"The number of connected components of the neighbors graph is {count} > 1. Each pair of them was joined at "
-        "its two nearest rows; distances across such a connection are unreliable. Increase the number of neighbors, or "
-        "embed the components one by one.",
+        "its two nearest rows; distances across such a connection are unreliable. "
+        f"Increase {either('the number of neighbors', '--neighbors')}, or embed the components one by one.",
         DataWarning,
         stacklevel=4,
     )

@@ -226,7 +226,7 @@ def certified(
 def triangle_of(block: Array) -> Array:
     """L with L L^T = K[pivots, pivots], which rounding may have made slightly indefinite; overwrites `block`."""
     xp = namespace(block)
-    more = 8 * float(np.finfo(np.float64).eps) * float(xp.linalg.trace(block))
+    more = 8 * float(np.finfo(np.float64).eps) * float(xp.linalg.trace(block)) or 1.0  # a kernel of zeros
     if is_numpy(block):
         block[np.diag_indices_from(block)] += more
         return np.linalg.cholesky(block)

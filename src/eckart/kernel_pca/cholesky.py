@@ -99,6 +99,9 @@ def pivoted_cholesky(
     factor = whole[above:, :]
     pivots = np.empty(0, np.intp)
     lowest = 0.0
+    if trace == 0.0 and not bool(xp.any(left)):  # a row of zeros is the factor of a kernel of zeros
+        factor[:1, :] = 0.0
+        return Factor(factor[:1, :], np.zeros(1, np.intp), 0.0, 0.0, 0.0)
     nothing = 64 * float(np.finfo(precision).eps) * trace
     while len(pivots) < most and missing > (nothing if len(pivots) < least else error * trace):
         rank = len(pivots)

@@ -77,9 +77,10 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
         Kernel function. A callable takes two rows and returns a number. With 'precomputed', X contains the kernel of
         all pairs of rows. `transform` then takes the kernel of new rows with the fitted rows.
     gamma : float, 'auto', 'median', 'local' or None, default None
-        Width of rbf, laplacian, poly and sigmoid. None is 1 / n_features. 'median' and 'local' derive it from the
-        median and the 10 % quantile of the distances between rows. 'auto' is the width with which rbf separates groups
-        of rows, such as nested rings, with the fewest components; without groups it is 'local'.
+        Coefficient gamma of the rbf, laplacian, poly and sigmoid kernels. None is 1 / n_features. 'median' and 'local'
+        derive it from the median and the 10 % quantile of the distances between rows. 'auto' is the value with which
+        the rbf kernel separates groups of rows, such as nested rings, with the fewest components; without groups it
+        equals 'local'.
     degree : float, default 3
         Degree of the polynomial kernel.
     coef0 : float, default 1
@@ -112,7 +113,8 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
         Method of `inverse_transform`, which finds rows whose scores are close to the given ones (pre-images). The
         linear kernel needs none, because its inverse is that of PCA.
     approximation_error : float, default 0.01
-        Share of the trace of the kernel that an approximation may leave out ('cholesky', or data beyond `memory`).
+        Share of the trace of the kernel that an approximation may leave out, for 'cholesky' or for data larger than
+        `memory`.
     max_rank : int or None, default None
         Maximum number of rows of the kernel that the approximation uses.
     memory : str, int or None, default None
@@ -130,7 +132,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     eigenvectors_ : array of shape (n_samples, n_components_)
         Unit eigenvectors. The entry of largest absolute value in each column is positive.
     gamma_ : float
-        Width that was used.
+        Value of gamma that was used.
     X_fit_ : array or sparse matrix of shape (n_samples, n_features_in_)
         The fitted rows.
     dual_coef_ : array

@@ -145,7 +145,7 @@ def factor_error(
         width = measured(np.linalg.solve(pivots, evidence.factor)) * (1.0 + 1e-3)
     except np.linalg.LinAlgError:
         width = np.inf
-    negative = 2.0 * width * coupling + width**2 * min(own, coupling)
+    negative = 2.0 * width * coupling + width**2 * min(own, coupling) if coupling else 0.0
     grams = measured(gram @ probes - evidence.gram) + 2 * unit * evidence.total * float(np.sqrt(rank * COLUMNS))
     summed = (rank + 8) * UNIT * trace
     slack = 2.0 * negative + 2.0 * np.sqrt(rank) * coupling + summed
@@ -169,7 +169,8 @@ def ritz_bounds(
     unit = (rank + 8) * UNIT * float(np.sqrt(trace * np.trace(block))) + kernel_error
     centring = (points + 8) * UNIT * np.sqrt(np.cumsum(np.diagonal(gram)))
     lost = unit * np.sqrt(lengths) + centring
-    return np.asarray(np.maximum(np.sqrt(np.maximum(along, 0.0)) - lost, 0.0) ** 2 / most)
+    squares = np.maximum(np.sqrt(np.maximum(along, 0.0)) - lost, 0.0) ** 2
+    return np.asarray(np.divide(squares, most, out=np.zeros_like(squares), where=squares > 0.0))
 
 
 def _corners(matrix: np.ndarray) -> np.ndarray:

@@ -79,7 +79,7 @@ def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decompositi
     unit = float(np.finfo(dtype_name(d.values)).eps)
     if rows.shape[0] >= rows.shape[1]:
         c = replace(c, residuals=_of_left(c.residuals, to_numpy(d.values).astype(np.float64), unit))
-    if not cosine:
+    if not cosine or float(d.norm) == 0.0:  # rows of length 0 are not rounded
         turned = min(1.0, c.angle + unit * len(c.lower) ** 0.5)
         return replace(d, certificate=replace(c, residuals=c.residuals + 2.0 * unit, angle=turned))
     # Lengths are computed in float64, then each entry is rounded once.

@@ -6,8 +6,9 @@ then too small by N, and shares of the trace could exceed 1. N is known if all e
     N >= the absolute values of negative Ritz values, and sum of positive eigenvalues >= that of the wanted ones,
     N <= (n - 1) d,  if Cholesky shows that A + d is positive definite (Rump, "Verification of positive definiteness",
          BIT 46, 2006),
-    N <= m |l_min|  and  N <= (sqrt(m q) - s) / 2  for the m eigenvalues that are not among the wanted ones, with sum s
-         and squares of sum q (Cauchy-Schwarz on their absolute values).
+    N <= m |l_min|  and  N <= (sqrt(m q) - s) / 2  for the m eigenvalues that are not among the wanted ones proved to be
+         positive, with sum s and squares of sum q (Cauchy-Schwarz on their absolute values). One is 0, for the vector
+         of ones, and is not counted.
 
 Between these bounds, stochastic Lanczos quadrature estimates N: z^T f(A) z has the mean trace f(A), f(x) = max(-x, 0),
 and Gauss quadrature by Lanczos approximates it (Ubaru, Chen, Saad, SIAM J. Matrix Anal. Appl. 38, 2017).
@@ -89,10 +90,11 @@ class Known:
 
 def of_bounds(known: Known, estimate: float, definite: float | None) -> PositivePart:
     """Bounds of the sum, and the estimate of N moved between them; `definite` is d of the proof by Cholesky."""
-    least = np.maximum(known.lower, 0.0)
-    others = max(known.size - 1 - len(known.lower), 0)
+    positive = known.lower > 0.0
+    least = known.lower[positive]
+    others = max(known.size - 1 - len(least), 0)
     squares = max(known.length**2 - float(least @ least), 0.0)
-    rest = known.trace - known.trace_error - float(np.maximum(known.upper, 0.0).sum())
+    rest = known.trace - known.trace_error - float(known.upper[positive].sum())
     most = max(min(0.5 * ((others * squares) ** 0.5 - rest), others * max(-known.lowest, 0.0)), 0.0)
     if definite is not None:
         most = min(most, (known.size - 1) * definite)

@@ -47,14 +47,14 @@ _SHOWN = 2
 @document
 @dataclass(frozen=True)
 class KernelTrial:
-    """Result of one kernel with one width.
+    """Result of one kernel with one value of gamma.
 
     Attributes
     ----------
     kernel : str
         Kernel.
     gamma : float or None
-        Width. None for kernels without one.
+        Value of gamma. None for kernels without it.
     separation : float
         Share of held-out rows that a linear discriminant of the scores puts into the right connected group. NaN if
         the rows do not fall into separate groups.
@@ -63,8 +63,8 @@ class KernelTrial:
     trustworthiness : float
         Whether neighbours in the scores are neighbours in the data; 1 is best.
     preimage_error : float
-        Mean squared distance between held-out rows and their pre-images, divided by their variance. At most one
-        component less than there are columns is used.
+        Mean squared distance between held-out rows and their pre-images, divided by their variance. It uses fewer
+        components than there are columns.
     failure : str
         Why the trial failed. Empty if it succeeded.
 
@@ -96,7 +96,7 @@ class KernelScan:
     trials : tuple of KernelTrial
         Trials, sorted by the measure `by`.
     by : str
-        Measure that sorts the trials.
+        Measure by which the trials are sorted.
     n_components : int
         Number of components.
     rows : int
@@ -124,7 +124,7 @@ class KernelScan:
         return self.trials[0]
 
     def estimator(self, **options: object) -> KernelPCA:
-        """Create an estimator with the best kernel and width.
+        """Create an estimator with the best kernel and gamma.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ def scan_kernels(
     random_state: object = None,
     **options: object,
 ) -> KernelScan:
-    """Compare kernels and widths on the same rows.
+    """Compare kernels and their coefficients on the same rows.
 
     Parameters
     ----------
@@ -188,22 +188,22 @@ def scan_kernels(
     kernels : sequence of str, default ('linear', 'cosine', 'poly', 'rbf', 'laplacian')
         Kernels to try.
     gammas : sequence of float, default None
-        Widths to try for every kernel that has one. None tries 0.1, 0.3, 1, 3 and 10 times the width that the data
-        suggest: 1 / (2 median^2) of the distances for rbf, 1 / median for laplacian, 1 / mean squared length for the
-        others.
+        Values of gamma to try for every kernel that has one. None tries 0.1, 0.3, 1, 3 and 10 times the value that the
+        data suggest: 1 / (2 median^2) of the distances for rbf, 1 / median for laplacian, 1 / mean squared length for
+        the others.
     n_components : int, default None
         Number of components. None is the smallest number from 2 to 6 with which a kernel separates the groups, and 2
         if there are no groups or no kernel separates them.
     by : {'auto', 'separation', 'preimage_error', 'trustworthiness', 'kept'}, default 'auto'
-        Measure that sorts the trials. 'auto' is 'separation' if the rows fall into separate groups, otherwise
-        'preimage_error'. Ties are sorted by the pre-image error. `kept` cannot compare the widths of one kernel,
-        because the widest always keeps most.
+        Measure by which the trials are sorted. 'auto' is 'separation' if the rows fall into separate groups, otherwise
+        'preimage_error'. Ties are sorted by the pre-image error. `kept` cannot compare different gammas of one kernel,
+        because the widest kernel always keeps most.
     n_neighbors : int, default 5
         Number of neighbours for the trustworthiness. The groups use at least log2(n) neighbours.
     max_rows : int, default 1000
         Number of rows sampled from larger data. One fifth of them is held out for the pre-images.
     random_state : int, Generator or None, default None
-        Seed of the sampling. None uses a fixed seed.
+        Seed for the sampling. None uses a fixed seed.
     **options : dict
         Options of `KernelPCA`, such as `degree` or `preimage`.
 
@@ -222,8 +222,8 @@ def scan_kernels(
     Groups are the connected parts of the graph of nearest neighbours, such as two nested rings. `kept` is the certified
     share of the positive eigenvalues. `trustworthiness` measures whether neighbours in the scores are neighbours in the
     data; 1 is best. `preimage_error` is the mean squared distance between held-out rows and their pre-images,
-    divided by their variance. As many linear components as columns reconstruct every row, so the pre-images use at most
-    one component less than there are columns.
+    divided by their variance. As many linear components as columns reconstruct every row, so the pre-images use fewer
+    components than there are columns.
 
     Examples
     --------

@@ -120,7 +120,7 @@ def fill_missing(
     sample_weight : array-like of shape (n_samples,), default None
         Number of times each row counts. None counts every row once.
     rng : int or numpy.random.Generator, default None
-        Seed of the cross-validation. None uses a fixed seed.
+        Seed for the cross-validation. None uses a fixed seed.
 
     Returns
     -------
@@ -314,13 +314,25 @@ def _by_means(table: np.ndarray, gone: np.ndarray, weights: np.ndarray) -> Compl
 
 
 def _held_out(table: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> HeldOut:
-    """Cross-validation on the table, or on a random sample of the rows if it is large."""
+    """Cross-validation on the table, or on a random sample of the rows if it is large.
+
+    Equal rows count as one with their weights: a copy would predict the values that are hidden in the other.
+    """
+    table, weights = _distinct(table, weights)
     rows, columns = table.shape
     if table.size > _SEARCH_CELLS:
         chosen = np.sort(rng.choice(rows, max(_SEARCH_CELLS // columns, min(rows, 20)), replace=False))
         chosen = np.union1d(chosen, _with_values(table))
         table, weights = table[chosen], weights[chosen]
     return HeldOut(table, rng, weights=weights, tried=int(np.clip(1_000_000 // table.size, 3, 5)))
+
+
+def _distinct(table: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows, in the order in which they first occur, and their weights."""
+    coded = np.ascontiguousarray(table).view(np.dtype((np.void, table.shape[1] * table.itemsize))).ravel()
+    _, first, group = np.unique(coded, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return table[first[order]], np.bincount(group, weights)[order]
 
 
 def _with_values(table: np.ndarray) -> np.ndarray:

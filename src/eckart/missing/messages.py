@@ -36,12 +36,13 @@ def refuse_columns(empty: np.ndarray, opened: Opened) -> None:
     if not empty.size:
         return
     names = opened.metadata.column_names
-    listed = ", ".join(repr(names[j]) if names else str(j) for j in empty[:5])
+    listed = ", ".join(repr(names[j]) if names else str(j + 1) for j in empty[:5])
+    listed += (", ..." if len(empty) > 5 else "") + ("" if names else " (counted from 1)")
     raise InputError(
         Note(
             "empty_rows",
             f"{counted(len(empty), 'column contains', 'columns contain')} no values: "
-            f"{listed}{', ...' if len(empty) > 5 else ''}. Such columns cannot be imputed. Leave them out.",
+            f"{listed}. Such columns cannot be imputed. Leave them out.",
         )
     )
 

@@ -68,7 +68,7 @@ class FittedNMF(InvertibleEstimator):
 
 @dataclass(eq=False, repr=False)
 class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
-    """Non-negative matrix factorisation with a bound of the gap to the optimum.
+    """Non-negative matrix factorisation with a bound on the gap to the optimum.
 
     Finds non-negative W and H with X ~ W H, so rows are sums of non-negative parts. `transform` returns the coordinates
     of rows: non-negative numbers that minimise the loss of each row for the given components. NMF can replace
@@ -94,7 +94,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
     max_iter : int, default 200
         Maximum number of iterations.
     random_state : int, RandomState, Generator or None, default None
-        Seed of random starts. None uses a fixed seed, so results are reproducible.
+        Seed for random starts. None uses a fixed seed, so results are reproducible.
     alpha_W : float, default 0.0
         Weight of the penalty on W; see Notes.
     alpha_H : float or 'same', default 'same'
@@ -145,7 +145,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         loss(X, W H) + alpha_W n_features (l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|^2)
                      + alpha_H n_samples (l1_ratio |H|_1 + (1 - l1_ratio)/2 |H|^2)
 
-    Rows are observations. In texts that put observations in columns, W and H have each other's role.
+    Rows are observations. In texts that put observations in columns, the roles of W and H are swapped.
 
     References
     ----------
@@ -307,7 +307,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
 
     @property
     def plsa_(self) -> Plsa:
-        """Plsa with the factors read as probabilities: topics P(t), terms P(m | t) and documents P(d | t)."""
+        """Factors read as probabilities, as a `Plsa`: topics P(t), terms P(m | t) and documents P(d | t)."""
         check_is_fitted(self)
         return plsa(self.decomposition_.details.sums, to_numpy(self.components_))
 

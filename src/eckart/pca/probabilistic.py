@@ -123,7 +123,8 @@ def _invertible(d: Decomposition, noise: float) -> tuple[Array, float]:
     """(l, s), both at least at the level of rounding, because a direction without variance has no density."""
     xp = namespace(d.values)
     variances, floor = _variances(d, noise), null_level(d) ** 2
-    least = min(float(xp.min(variances)), noise if d.k < d.columns else float("inf"))
+    smallest = float(xp.min(variances)) if d.k else noise
+    least = min(smallest, noise if d.k < d.columns else smallest)
     if floor == 0.0 and least == 0.0:
         raise InputError(
             f"The model has directions without variance ({d.k} components of {d.columns} columns), so its "

@@ -17,7 +17,7 @@ class Verdict:
     rule : str
         Name of the rule.
     title : str
-        Name of the rule in plain words.
+        Title of the rule.
     k : int or None
         Number of components; None if the rule abstains.
     reason : str
@@ -25,7 +25,7 @@ class Verdict:
     assumes : str
         What the rule assumes about the data.
     counts : bool
-        Whether the rule separates signal from noise. Other rules ask how many components describe enough.
+        Whether the rule separates signal from noise. Other rules find how many components describe enough of the data.
     votes : bool
         Whether the rule has a vote if the sequential tests abstain.
 

@@ -25,7 +25,7 @@ from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
 from eckart.rank.certainty import certainty
 from eckart.rank.deterministic import by_edge
-from eckart.rank.drop import largest_drop
+from eckart.rank.drop import largest_drop, with_later_falls
 from eckart.rank.edge_gap import by_gap
 from eckart.rank.elbow import by_elbow
 from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, of_kernel
@@ -143,7 +143,7 @@ def choose_rank(
     memory: str | int | None = None,
     decomposition: Decomposition | None = None,
 ) -> RankChoice:
-    """Choose the number of components with many rules and one recommendation.
+    """Apply many rules for the number of components and recommend one number.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def choose_rank(
         'quick' leaves out the rules that resample or hold out parts of the data. Names are the keys of
         `RankChoice.verdicts`.
     method : {'pca', 'svd', 'nmf', 'cur'}, default 'pca'
-        'pca' subtracts the column means, 'svd' and 'cur' do not. For 'nmf' the number of components is chosen by
+        'pca' subtracts the column means; 'svd' and 'cur' do not. For 'nmf' the number of components is chosen by
         bi-cross-validation. For 'kernel_pca' and 'isomap' pass the decomposition.
     scale : bool, default False
         Divide columns by their standard deviation first.
@@ -162,8 +162,8 @@ def choose_rank(
     noise : float, default None
         Standard deviation of the noise. Required by the rule 'known_noise'.
     level : float, default 0.99
-        Level of the sequential tests. Each test adds a component that does not exist in at most 1 - level of all
-        tables.
+        Level of the sequential tests. Each test finds a component that does not exist in at most a share 1 - level of
+        all tables.
     repeats : int, default None
         Number of resampled tables. None uses more for small tables.
     most : int, default None
@@ -341,7 +341,9 @@ def _answers(
         return choice  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
-    return replace(choice, drop=largest_drop(choice, tested or described))
+    given = tested or described
+    choice = with_later_falls(choice, given)
+    return replace(choice, drop=largest_drop(choice, given))
 
 
 def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:

@@ -5,31 +5,61 @@ range that the rules allow nearly always contains the right number. In it, the r
 last strong component (Ahn and Horenstein, 2013): on 40 x 5 tables of strong components this is right more often than
 the tests, whatever the noise. A dominant first component does not hide others, because the range begins with the
 components that exceed any smooth noise.
+
+Two or three strong components of four or five columns mask each other in the tests, which then find none or too few.
+The range is therefore extended to later numbers after which the eigenvalues fall, both those of the table and those of
+its correlations: columns of unequal noise lower only the former.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from eckart.rank.evidence import Evidence
-from eckart.rank.verdict import RankChoice
+from eckart.rank.verdict import FEW, RankChoice
 
-_FEW = 8
-"""Number of directions from which the tests are right more often."""
 _CLEAR = 1.25
 """The drop must be this many times as large as that after the number of the tests."""
 
+_FALL = 1.75
+"""The least fall after a component that the tests may miss. One in ten tables of 25 x 4 white noise has such a fall,
+one in 100 of 40 x 5."""
 _ONE_COLUMN = 0.97
 """Share of a column that the components explain in units of equal noise, from which it counts as one of them."""
+
+
+def with_later_falls(choice: RankChoice, e: Evidence) -> RankChoice:
+    """The choice with a range up to the last clear fall of the eigenvalues; uncertain if the tests find none."""
+    highest = choice.highest
+    if highest is None or e.short >= FEW or not e.has_table or (choice.certain and choice.k):
+        return choice
+    table = e.centred.astype(np.float64, copy=False)
+    lengths = np.linalg.norm(table, axis=0)
+    own = _falls(np.linalg.svd(table / np.where(lengths > 0.0, lengths, 1.0), compute_uv=False) ** 2)
+    falls = np.minimum(_falls(e.ratios), own[: len(e.ratios) - 1])
+    last = max((k for k in range(highest + 1, e.short - 1) if falls[k - 1] >= _FALL), default=0)
+    if not last:
+        return choice
+    reason = choice.reason or (
+        f"The tests find no component, but the eigenvalues fall by a factor of {_falls(e.ratios)[last - 1]:.3g} after "
+        f"component {last}: in so few directions, strong components mask each other."
+    )
+    return replace(choice, highest=last, reason=reason)
+
+
+def _falls(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values[:-1] / np.maximum(values[1:], 1e-300))
 
 
 def largest_drop(choice: RankChoice, e: Evidence) -> int | None:
     """The number in the range with the largest drop; None if the number stays."""
     k, lowest = choice.k, choice.lowest
-    if not k or choice.certain or lowest is None or choice.horn is not None or e.short >= _FEW:
+    if not k or choice.certain or lowest is None or choice.horn is not None or e.short >= FEW:
         return None
     last = min(e.short - 2, len(e.ratios) - 1) if choice.highest is None else min(choice.highest, e.short - 2)
-    drops = e.ratios[:-1] / np.maximum(e.ratios[1:], 1e-300)
+    drops = _falls(e.ratios)
     numbers = range(max(lowest, 1), last + 1)
     if not numbers or not k <= len(drops):
         return None

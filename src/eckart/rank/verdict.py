@@ -48,6 +48,8 @@ DROP = "Largest eigenvalue drop in the range"
 """The rule that decides if a small table leaves a range of numbers, and one of them has a clearly larger drop."""
 ENOUGH = 12
 """Number of remaining directions that is enough to show the covariance of the noise."""
+FEW = 8
+"""Number of directions from which the tests are rarely wrong by one."""
 _MANY_ROWS = 6
 """Rows per column from which noise rarely stands apart."""
 
@@ -55,7 +57,7 @@ _MANY_ROWS = 6
 @document
 @dataclass(frozen=True)
 class RankChoice:
-    """Answers of all rules for the number of components, and a recommendation.
+    """Answers of all rules for the number of components, with a recommendation.
 
     Attributes
     ----------
@@ -64,9 +66,9 @@ class RankChoice:
     rows : int
         Number of rows of the data.
     columns : int
-        Number of columns, without constant ones and exact multiples of others.
+        Number of columns, not counting constant columns and exact multiples of others.
     method : str
-        Method that the number is for.
+        Method for which the number is recommended.
     scaled : bool
         Whether the columns were scaled.
     explained_variance_ratio : tuple of float
@@ -76,7 +78,7 @@ class RankChoice:
     correlated : bool
         Whether neighbouring columns of the residual of the sequential tests are correlated.
     neighbours : float
-        Estimated correlation of the noise of neighbouring columns; 0 if there is no sign of it.
+        Estimated correlation of the noise of neighbouring columns; 0 if there is no evidence of it.
     decorrelated : int or None
         Number of components that 'sign_flip' finds after that correlation is removed.
     equalised : int or None
@@ -93,11 +95,11 @@ class RankChoice:
         Sequential tests whose assumptions hold, the preferred one first. If 'permutation' and 'sign_flip' differ and
         the rows have unequal variance, 'permutation' is not among them.
     lowest : int or None
-        Lower bound of the number without an assumption about the noise.
+        Lower bound on the number without assumptions about the noise.
     highest : int or None
-        Upper bound of the number without an assumption about the noise. None if nothing bounds it.
+        Upper bound on the number without assumptions about the noise. None if there is no upper bound.
     reason : str
-        Why the number is not certain. Empty if it is, or if only descriptive rules were asked.
+        Why the number is uncertain. Empty if it is certain, or if only descriptive rules were applied.
 
     {See Also: choose_rank}
 
@@ -115,7 +117,7 @@ class RankChoice:
 
     `certain` is False if the table has too few columns or rows to separate components from noise of unknown covariance.
     `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption, and `reason`
-    explains the doubt.
+    explains the uncertainty.
 
     Examples
     --------
@@ -151,7 +153,7 @@ class RankChoice:
 
     @property
     def certain(self) -> bool:
-        """Whether the number needs no assumption about the covariance of the noise."""
+        """Whether the number is independent of assumptions about the covariance of the noise."""
         return self.lowest is not None and not self.reason
 
     @property
@@ -220,7 +222,7 @@ class RankChoice:
 
     @property
     def tested(self) -> list[int]:
-        """The answers of the tests for independent noise whose assumptions hold, without those that abstain."""
+        """Answers of the tests for independent noise whose assumptions hold and that do not abstain."""
         return [v.k for v in self._said(self.trusted) or self._said(SPECTRAL_TESTS) if v.k is not None]
 
     @property
@@ -234,7 +236,7 @@ class RankChoice:
 
     @property
     def agreement(self) -> dict[int, tuple[str, ...]]:
-        """Dictionary from each answer to the rules that give it, most frequent first."""
+        """Dictionary that maps each answer to the rules that give it, most frequent first."""
         found: dict[int, list[str]] = {}
         for verdict in self.verdicts:
             if verdict.k is not None:

@@ -11,6 +11,7 @@ from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.selection.base import History, Row, Search, best_set, table
 from eckart.selection.folds import Folds
+from eckart.wording import either
 
 
 @document
@@ -24,15 +25,15 @@ class BackwardElimination(Search):
     Parameters
     ----------
     estimator : classifier or regressor
-        Estimator that is cloned and fitted for every candidate. It is never fitted itself.
+        Estimator that is cloned and fitted for every candidate. The original is never fitted.
     {scoring, cv, nested}
     n_jobs : int or None, default None
         Number of processes for the candidates of a round (joblib).
     progress : callable or None, default None
         Called with the newest row of the history after each round.
     n_features_to_select : int, float or None, default None
-        Number of columns to keep, or their share. None keeps the set with the best score, and the smaller of equal
-        sets.
+        Number of columns to keep, or their share. None keeps the set with the best score, or the smallest of them if
+        several have it.
     step : int or float, default 1
         Number of columns removed per round, or their share of the remaining columns.
     patience : int or None, default 10
@@ -121,6 +122,7 @@ class BackwardElimination(Search):
         least = int(wanted) if isinstance(wanted, int | np.integer) else max(1, int(columns * wanted))
         if least >= columns:
             raise ParameterError(
-                f"n_features_to_select must be < n_features: {least} of {columns} columns leave nothing to remove."
+                f"{either('n_features_to_select must be < n_features', '--keep is too large')}: keeping {least} of "
+                f"{columns} columns leaves nothing to remove."
             )
         return least

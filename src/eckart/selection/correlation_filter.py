@@ -16,6 +16,7 @@ from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.selection.base import Selector, table
 from eckart.selection.correlations import correlations
+from eckart.wording import assigned
 
 _MOST_CLASSES = 20
 _FEWEST_ROWS = 5
@@ -39,7 +40,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
     Parameters
     ----------
     score_func : {'pearson', 'spearman', 'mutual_info'} or callable, default 'pearson'
-        ``|r|`` with the target, the same of ranks, or mutual information in nats (nearest-neighbour estimate). A
+        ``|r|`` with the target, ``|r|`` between ranks, or mutual information in nats (nearest-neighbour estimate). A
         callable takes (X, y) and returns one score per column, or a tuple that starts with the scores. For a target of
         classes, ``|r|`` is the multiple correlation with their indicators: the square root of the share of variance
         between classes.
@@ -52,7 +53,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
         Type of y. 'auto' treats text and booleans as classes. It does the same for integers with at most 20 distinct
         values, which occur at least 5 times each on average. `target_` has the result.
     random_state : int, RandomState or None, default None
-        Seed of the noise that mutual information adds to break ties. None uses a fixed seed.
+        Seed for the noise that mutual information adds to break ties. None uses a fixed seed.
 
     Attributes
     ----------
@@ -141,7 +142,9 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
         if isinstance(self.n_features, float):
             return max(1, round(columns * self.n_features))
         if self.n_features > columns:
-            raise ParameterError(f"n_features={self.n_features} is too large: there are only {columns} columns.")
+            raise ParameterError(
+                f"{assigned('n_features', self.n_features)} is too large: there are only {columns} columns."
+            )
         return int(self.n_features)
 
 

@@ -41,7 +41,13 @@ class Folds:
         cls, estimator: object, X: object, y: object, groups: object, *, scoring: object, cv: object, n_jobs: int | None
     ) -> Folds:
         splitter = check_cv(cv, y, classifier=is_classifier(estimator))
-        splits = tuple(splitter.split(X, y, groups))
+        try:
+            splits = tuple(splitter.split(X, y, groups))
+        except ValueError as error:
+            raise InputError(
+                f"The rows cannot be split into folds: {str(error).rstrip('.')}. Give fewer folds (cv), or nested=False: "
+                "a nested search divides the rows of each fold again."
+            ) from error
         return cls(estimator, X, y, splits, check_scoring(estimator, scoring=scoring), n_jobs)
 
     def first(self, columns: np.ndarray) -> np.ndarray:

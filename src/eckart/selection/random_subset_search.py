@@ -27,7 +27,7 @@ class RandomSubsetSearch(Search):
     Parameters
     ----------
     estimator : classifier or regressor
-        Estimator that is cloned and fitted for every set. It is never fitted itself.
+        Estimator that is cloned and fitted for every set. The original is never fitted.
     {scoring, cv, nested}
     n_jobs : int or None, default None
         Number of processes for the sets (joblib).
@@ -36,16 +36,16 @@ class RandomSubsetSearch(Search):
     n_iter : int, default 100
         Number of sets. No set is tried twice; if there are fewer sets, all are tried.
     subset_size : tuple of int or float, default None
-        Smallest and largest number of columns of a set, or shares of all columns. All sizes between are equally likely.
-        None allows one column to all columns.
+        Smallest and largest number of columns of a set, or shares of all columns. All sizes in between are equally
+        likely. None allows one column to all columns.
     random_state : int, RandomState, Generator or None, default None
-        Seed of the sets. None uses a fixed seed.
+        Seed for drawing the sets. None uses a fixed seed.
 
     Attributes
     ----------
     history_ : dict of array
         One entry per set: n_columns, score, spread (standard deviation over the folds), columns (indices) and rank (1
-        is best; the smaller of equal sets).
+        is best; among equal scores the smaller set comes first).
 
     {See Also: BackwardElimination, CorrelationFilter}
 

@@ -88,7 +88,7 @@ def test_parts_of_columns_add_up_to_t2_and_q(seed: int, k: int, row: int, scale:
     alone = tables.outlier_columns(cut, row)
     np.testing.assert_allclose(numbers(alone, "T2 part").sum(), expected[0], rtol=1e-6)
     assert np.isnan(numbers(alone, "Q part")).all()
-    assert "give it as `values`" in alone.caption
+    assert "pass the row as `values`" in alone.caption
 
 
 def false_alarms(rows: int, k: int, tables_drawn: int, seed: int, *, cut: bool) -> np.ndarray:
@@ -186,7 +186,7 @@ def test_what_is_not_known_of_rows_is_said() -> None:
     d = built(usarrests()[0], 2)
     table = tables.outliers(d)
     assert np.isnan(numbers(table, "Q")).all()
-    assert "lengths of the rows were not kept" in table.caption
+    assert "lengths of the rows were not stored" in table.caption
     assert "not known" in tables.row_quality(d).caption
     assert "explain everything" in tables.outliers(arrests()).caption
 

@@ -61,7 +61,7 @@ def test_entries_that_change_between_the_passes_are_refused(tmp_path, monkeypatc
         rows = next(passes)
         yield rows, rows, rows.astype(float)
 
-    with pytest.raises(FileError, match="changed while they were sorted"):
+    with pytest.raises(FileError, match="changed while they were being sorted"):
         write_csr(tmp_path / "a.npz", (3, 3), blocks, overwrite=False)
     assert not list(tmp_path.iterdir())
 

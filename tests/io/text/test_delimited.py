@@ -101,7 +101,7 @@ def test_decimal_comma(read: Any) -> None:
 
 
 def test_thousands_are_never_guessed(read: Any) -> None:
-    with pytest.raises(FileError, match="thousands separator or a decimal sign"):
+    with pytest.raises(FileError, match="thousands separator or a decimal separator"):
         read("a;b\n1,234;2\n2,345;3\n")
     assert read("a;b\n1,234;2\n2,5;3\n").matrix[0, 0] == 1.234
     with pytest.raises(FileError, match=r"line 2, column 'a': the cell '1,234'.*thousands"):

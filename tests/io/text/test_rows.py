@@ -140,5 +140,5 @@ def test_a_header_without_a_name_for_numbered_rows(tmp_path, start):
     assert found.metadata.column_names == ("mpg", "cyl")
     assert found.metadata.row_names == tuple(str(start + i) for i in range(6))
     path.write_text("mpg cyl\n4 20.5 1\n9 21.5 2\n5 22.5 0\n")
-    with pytest.raises(FileError, match="quote cells that contain tabs or blanks"):
+    with pytest.raises(FileError, match="quote cells that contain tabs or spaces"):
         ek.open_data(path)

@@ -77,7 +77,7 @@ def correlation_circle(
 ) -> Axes:
     """Plot the correlations of the columns with two components.
 
-    The columns are arrows in the unit circle. Beyond the inner circle, the two components explain more than half of a
+    The columns are arrows in the unit circle. Outside the inner circle, the two components explain more than half of a
     column's variance.
 
     Parameters
@@ -130,7 +130,7 @@ def contributions(
 ) -> Axes:
     """Plot the contributions of columns or rows to one component.
 
-    The bars are sorted, and a dashed line marks an even contribution.
+    The bars are sorted, and a dashed line marks equal contributions.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def contributions(
     Raises
     ------
     ParameterError
-        If `of` is not known, or the rows were not kept.
+        If `of` is not valid, or the left vectors were not kept.
 
     {See Also: eckart.tables.contributions}
 

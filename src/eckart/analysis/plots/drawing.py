@@ -60,7 +60,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
     ax : matplotlib.axes.Axes
         The plot.
     path : str or path
-        File to write. Its ending determines the format.
+        File to write. Its suffix determines the format.
     {overwrite}
     dpi : int, default 200
         Resolution of PNG files.
@@ -73,7 +73,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
     Raises
     ------
     ParameterError
-        If the ending is not known.
+        If the suffix is not supported.
     FileError
         If the file exists.
 

@@ -25,7 +25,7 @@ def eigenvalues(d: Decomposition) -> Table:
     Returns
     -------
     Table
-        Variance (singular value if the data were not centred), share, cumulative share, and lower and upper bounds of
+        Variance (singular value if the data were not centred), share, cumulative share, and lower and upper bounds on
         the share.
 
     {See Also: thresholds, eckart.plots.scree}
@@ -50,7 +50,7 @@ def eigenvalues(d: Decomposition) -> Table:
 
 @takes_fitted
 def thresholds(d: Decomposition) -> Table:
-    """Tabulate the shares above which two classical rules keep a component.
+    """Tabulate the thresholds above which two classical rules keep a component.
 
     {Parameters: d}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.gaps import gap_factor, residual_noise
+from eckart.analysis.gaps import gap_laws, residual_noise
 from eckart.analysis.labels import column_labels, row_labels
 from eckart.analysis.left_out import modelled
 from eckart.analysis.limits import Spectrum, q_fitted, spectrum, t2_fitted, typical_moments
@@ -23,7 +23,7 @@ from eckart.analysis.measures import (
     row_scores,
     row_weights,
 )
-from eckart.analysis.new_rows import new_row_limits
+from eckart.analysis.new_rows import inflation, new_row_limits
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.text import Cell, Table
@@ -69,8 +69,8 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
     Notes
     -----
-    T2 = sum_k t_ik^2 / lambda_k measures the distance within the components, Q = ||x_i||^2 - sum_k t_ik^2 the squared
-    distance from them.
+    T2 = sum_k t_ik^2 / lambda_k measures the distance within the components, and Q = ||x_i||^2 - sum_k t_ik^2 measures
+    the squared distance from them.
 
     References
     ----------
@@ -107,7 +107,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     Returns
     -------
     Table
-        Limit and rule of each statistic. Without left vectors only the limits for new rows.
+        Limit and rule of each statistic. Without left vectors, only the limits for new rows are listed.
 
     {Raises: ParameterError [not orthogonal]; See Also: outliers}
 
@@ -127,7 +127,8 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
             else "too few rows"
         )
         lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.outside_limit, found.rule)]
-    lines += [("T2", "new", inside, "F, with rows held out"), ("Q", "new", outside, "rows held out")]
+    rules = ("F, with rows held out", "rows held out") if math.isfinite(inside) else ("too few rows", "too few rows")
+    lines += [("T2", "new", inside, rules[0]), ("Q", "new", outside, rules[1])]
     kinds = ("text", "text", "number", "text")
     caption = f"Limits at {100 * confidence:g} % for normally distributed rows, both fitted and new."
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
@@ -144,7 +145,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
         Index of the row, counted from 0, or its name.
     values : array-like of shape (n_features,), default None
         The row as it is in the data. Needed for Q unless all components were kept; without it, T2 is split over the
-        part of the row within the components.
+        columns of the reconstructed row.
     {k [model]}
 
     Returns
@@ -207,7 +208,9 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     inside = (d.weight - 1) * (vectors**2).sum(axis=1) / row_weights(d)
     outside = _residuals(d, k)
     limit, rule = _residual_limit(d, k, outside, confidence)
-    inside_limit = t2_fitted(int(nonzero[:k].sum()), d.weight, confidence, centred=d.mean is not None)
+    alive, laws = int(nonzero[:k].sum()), gap_laws(d, k)
+    inside_limit = t2_fitted(alive, d.weight, confidence, centred=d.mean is not None)
+    inside_limit *= 1.0 if laws is None else laws.t2_factor(alive, confidence)
     return Distances(inside, outside, inside_limit, limit, rule)
 
 
@@ -216,10 +219,14 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     check_orthogonal(d, "T2 and Q")
     k = check_k(d, k)
     outside = _residuals(d, k) if d.left is not None else None
-    known = _spectrum(d, k, outside)
+    known, laws = _spectrum(d, k, outside), gap_laws(d, k)
     inside, beside = new_row_limits(known, confidence)
-    # New rows have gaps like the fitted ones if these became means; otherwise their noise is that of complete rows.
-    return inside, beside * residual_noise(d, k) * gap_factor(d, k, confidence, moments=not _exact(d))
+    if laws is None:
+        return inside, beside * residual_noise(d, k)  # the noise of new rows is that of complete rows
+    # New rows have gaps like the fitted ones.
+    if math.isfinite(beside):
+        beside *= known.mean_q * laws.q_factor(confidence, typical=not _exact(d)) / q_fitted(known, confidence)
+    return inside * laws.t2_factor(len(known.kept), confidence), beside
 
 
 def _residuals(d: Decomposition, k: int) -> Matrix:
@@ -239,11 +246,13 @@ def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float
         return math.nan, "unknown: the lengths of the rows were not stored"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the components explain everything"
-    exact = _exact(d)
-    factor = gap_factor(d, k, confidence, moments=not exact)
+    exact, known, laws = _exact(d), _spectrum(d, k, outside), gap_laws(d, k)
     rule = "all variances" if exact else "moments of Q"
-    gaps = ", with missing values set to means" if factor != 1.0 else ""
-    return q_fitted(_spectrum(d, k, outside), confidence) * factor, rule + gaps
+    if laws is None:
+        return q_fitted(known, confidence), rule
+    limit = known.mean_q * laws.q_factor(confidence, typical=not exact)
+    limit *= inflation(known, k) / inflation(known, k + 2.0 * laws.signal)
+    return limit, f"{rule}, with missing values set to means"
 
 
 def _exact(d: Decomposition) -> bool:

@@ -26,7 +26,7 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     Returns
     -------
     Table
-        Squared cosines t_ik^2 / ||x_i||^2; upper bounds if the lengths of the rows are not known.
+        Squared cosines t_ik^2 / ||x_i||^2; upper bounds if the lengths of the rows are unknown.
 
     {Raises: ParameterError [left vectors], ParameterError [not orthogonal]; See Also: row_quality, column_cos2}
 

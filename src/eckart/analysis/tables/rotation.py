@@ -74,7 +74,7 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
     ----------
     {d [centred]}
     k : int or None, default None
-        Number of components to rotate. None rotates all. The result depends on it.
+        Number of components to rotate. None rotates all. The result depends on this number.
     {normalize}
 
     Returns

@@ -343,8 +343,8 @@ class Case:
         return found
 
     def product(self, right: Array, *, measure: bool) -> Array:
-        # Long vectors of wide data are returned to users, so they are formed in float64.
-        operator = self.exact() if self.transposed else self.operator
+        # Long vectors are returned to users, and rounding in B v is divided by s.
+        operator = self.exact()
         if not measure or (self.transposed and not self._given.resident):
             return operator.matmat(right)
         if not self._given.resident:

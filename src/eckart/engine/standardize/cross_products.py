@@ -6,6 +6,7 @@ Segments of rows are shared by threads and depend on the shape alone; so do the 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -32,6 +33,8 @@ _TOGETHER = 1024
 _SMALL_PRODUCT, _NARROW_ROWS = 10**6, 1500
 """Maximum multiplications of a product that OpenBLAS forms without copying its operands, and maximum rows of a block.
 """
+_FACTOR_ENTRIES, _FACTOR_ROWS = 2**17, 128
+"""Entries and rows, at least, of a block that is multiplied by few columns."""
 _SEGMENT_WORK, _SEGMENT_ROWS = 2e7, 1024
 """Minimum multiplications and rows for which a segment is worth a thread."""
 _SEGMENTS = (4, 8)
@@ -141,6 +144,30 @@ def _wide_step(data: np.ndarray, shift: np.ndarray | None) -> Callable[[tuple[in
     return step
 
 
+def centred_products(
+    data: np.ndarray, shift: np.ndarray | None, factor: np.ndarray, offset: np.ndarray | None
+) -> np.ndarray:
+    """(D Q - 1 o^T)^T (D Q - 1 o^T) in float64."""
+    rows, columns = data.shape
+    size = _factor_rows(rows, columns) if 3 * factor.shape[1] <= columns else block_rows(columns)
+    converted = Converted(data, shift) if shift is not None or data.dtype != np.float64 else None
+
+    def step(segment: tuple[int, int]) -> Sums:
+        first, last = segment
+        buffer = np.empty((min(size, last - first) if converted else 0, columns))
+        total = np.zeros((factor.shape[1], factor.shape[1]))
+        for start in range(first, last, size):
+            stop = min(start + size, last)
+            block = data[start:stop] if converted is None else converted.fill(buffer, start, stop)
+            scores = block @ factor
+            if offset is not None:
+                scores -= offset
+            total += scores.T @ scores
+        return [total]
+
+    return fold(step, segments(rows, columns), add_in_place)[0]
+
+
 def add_in_place(first: Sums, second: Sums) -> Sums:
     """The sums of two segments, in the memory of the first."""
     for total, part in zip(first, second, strict=True):
@@ -176,6 +203,22 @@ def block_rows(columns: int) -> int:
         return min(_SMALL_PRODUCT // widest, _NARROW_ROWS)
     least, most = _BLOCK_ROWS
     return min(max(_BLOCK_ENTRIES // columns, least, 5 * columns // 2 if columns > _CACHED else 0), most)
+
+
+@lru_cache(maxsize=256)
+def _factor_rows(rows: int, columns: int) -> int:
+    """Rows of a block for products with few columns: it stays in cache, and sums are not longer than they must be."""
+    longest = max(last - first for first, last in segments(rows, columns))
+    return max(_FACTOR_ENTRIES // columns, _FACTOR_ROWS, math.isqrt(longest))
+
+
+@lru_cache(maxsize=256)
+def centred_additions(rows: int, columns: int) -> int:
+    """Number of roundings of a term of `centred_products`: within a block, over the blocks, and over the segments."""
+    edges = segments(rows, columns)
+    longest = max(last - first for first, last in edges)
+    sizes = _factor_rows(rows, columns), block_rows(columns)
+    return max(min(size, longest) + -(-longest // size) for size in sizes) + len(edges)
 
 
 def _even(rows: int, size: int) -> int:

@@ -18,7 +18,12 @@ from eckart.engine.operator import Operator
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.case import AMPLIFIED, RANGE
-from eckart.engine.standardize.cross_products import gram_additions, shifted_sums
+from eckart.engine.standardize.cross_products import (
+    centred_additions,
+    centred_products,
+    gram_additions,
+    shifted_sums,
+)
 from eckart.engine.standardize.moments import describe
 from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.standardize.tall import Tall
@@ -122,6 +127,15 @@ class ResidentTall(Tall):
 
     def gram_error(self) -> float:
         return self._error(gram_additions(*self._given.shape))
+
+    def recentred_gram(self, right: Array) -> tuple[Array, float]:
+        """r^T Q is subtracted from D Q: subtracting r from D copies every block, which takes as long as the product."""
+        rest = self.moments.rest
+        self._given.counter.passes += 1
+        return centred_products(self._data, self._shift, right, None if rest is None else rest @ right), 0.0
+
+    def recentred_growth(self) -> float:
+        return gamma(centred_additions(*self._given.shape) + ENTRY)
 
 
 def sampled_means(data: np.ndarray) -> np.ndarray | None:

@@ -99,7 +99,10 @@ def advice(cell: str, decimal: str) -> str:
         return "Write its exponent with E instead of D."
     if re.match(AMOUNT, cell):
         return "Write the number without its symbol or unit."
-    return f"Correct the cell; a missing value is written as one of {', '.join(m for m in MISSING if m)} or left empty."
+    return (
+        "Correct the cell. To mark a missing value, leave the cell empty or use one of "
+        f"{', '.join(m for m in MISSING if m)}."
+    )
 
 
 def looks_numeric(cells: object, decimal: str) -> tuple[pa.BooleanArray, pa.BooleanArray]:

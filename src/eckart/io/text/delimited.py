@@ -13,6 +13,7 @@ import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import FileError
+from eckart.formatting import counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
@@ -93,7 +94,8 @@ class Page:
         row = int(wrong[0])
         known = "the header has" if self.layout.header else "the first line has"
         raise FileError(
-            f"{self.place(row)} has {counts[row]} cells where {known} {len(self.columns)}, so it is unclear which "
+            f"{self.place(row)} has {counted(int(counts[row]), 'cell')} where {known} {len(self.columns)}, so it is "
+            "unclear which "
             f"value belongs to which column. Correct the line, or quote cells that contain {_mark(self.layout)}."
             f"{self._ragged_hint(int(counts[row]))}"
         )

@@ -135,7 +135,7 @@ def test_the_axes_of_cur_are_found_in_blocks(
 def test_a_table_that_does_not_fit_is_refused(card: SimpleNamespace, method: str) -> None:
     card.free_bytes = 1000
     with pytest.raises(
-        MemoryBudgetError, match=r"60 x 9 .* more than half of the free GPU memory .1e-06 GB.* Leave device= out"
+        MemoryBudgetError, match=r"60 x 9 .* more than half of the free GPU memory .1e-06 GB.* Leave out device="
     ):
         ek.decompose(table(), method, k=2, device="cuda")
 

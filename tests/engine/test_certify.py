@@ -1,0 +1,67 @@
+"""Certificates that are computed when they are read."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import warnings
+import weakref
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+import eckart as ek
+from eckart.result import Certificate, Decomposition
+
+
+def _fitted(rows: int = 300, columns: int = 8) -> Decomposition:
+    return ek.decompose(np.random.default_rng(5).standard_normal((rows, columns)), k=3)
+
+
+def test_an_unread_certificate_does_not_keep_the_data() -> None:
+    data = np.random.default_rng(5).standard_normal((300, 8))
+    d, kept = ek.decompose(data, k=3), weakref.ref(data)
+    del data
+    gc.collect()
+    assert kept() is None
+    assert d.certificate is not None
+    assert d.certificate.proved
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        lambda c: pickle.loads(pickle.dumps(c)),
+        copy.copy,
+        copy.deepcopy,
+        lambda c: replace(c, angle=c.angle),
+        lambda c: Certificate(**asdict(c)),
+        lambda c: Certificate(**vars(c)),
+    ],
+)
+def test_every_way_to_take_a_certificate_reads_it(taken) -> None:  # type: ignore[no-untyped-def]
+    first, second = _fitted().certificate, _fitted().certificate
+    assert isinstance(first, Certificate)
+    found = taken(first)
+    assert type(found) is type(first) is Certificate
+    assert repr(found) == repr(second)
+    # Fields with a default would show that default, if they were not read.
+    assert (found.tolerance, found.passes) == (1e-9, 1)
+    assert found.rounding > 0.0
+    assert found.summary
+
+
+def test_reading_late_issues_no_floating_point_warnings() -> None:
+    d = ek.decompose(np.zeros((50, 3)) + np.arange(3.0), "svd", k=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lower, _ = d.certificate.values  # type: ignore[union-attr]
+    assert len(lower) == 3
+
+
+def test_a_saved_decomposition_has_its_certificate(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    d = _fitted()
+    d.save(tmp_path / "d.eckart")
+    assert repr(ek.load(tmp_path / "d.eckart").certificate) == repr(_fitted().certificate)

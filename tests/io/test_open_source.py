@@ -239,3 +239,18 @@ def test_a_stream_that_is_closed(tmp_path: Path) -> None:
         pass
     with pytest.raises(FileError, match="closed file"):
         open_source(stream)
+
+
+def test_open_files_mean_what_their_paths_mean(tmp_path):
+    """Without a suffix, entries are a sparse matrix as well, and Arrow streams are recognised."""
+    import pyarrow as pa
+    from pyarrow import ipc, parquet
+
+    parquet.write_table(pa.table({"row": [0, 2], "col": [1, 0], "value": [1.5, 2.0]}), tmp_path / "x.parquet")
+    found = open_source(io.BytesIO((tmp_path / "x.parquet").read_bytes()))
+    np.testing.assert_array_equal(found.matrix.toarray(), open_source(tmp_path / "x.parquet").matrix.toarray())
+    assert [note.code for note in found.metadata.notes] == ["entries"]
+    table, sink = pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0]}), io.BytesIO()
+    with ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    np.testing.assert_array_equal(open_source(io.BytesIO(sink.getvalue())).matrix, [[1, 3], [2, 4]])

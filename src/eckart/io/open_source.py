@@ -56,7 +56,14 @@ _REMEDIES = {
     ".pickle": "A pickle can run code when it is loaded, so it is never read; save the numbers with numpy.save.",
     ".joblib": "A pickle can run code when it is loaded, so it is never read; save the numbers with numpy.save.",
 }
-_MAGIC = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
+_MAGIC = {
+    b"\x93NUMPY": "npy",
+    b"PK\x03\x04": "npz",
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"FEA1": "arrow",
+    b"\xff" * 4: "arrow",
+}
 
 
 def open_source(

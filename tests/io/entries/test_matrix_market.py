@@ -28,3 +28,11 @@ def test_integers(tmp_path: Path, stream: bool) -> None:
     source = open_table(path, stream=stream)
     block = source.read(0, 2) if hasattr(source, "read") else next(iter(source.blocks()))
     np.testing.assert_array_equal(block.toarray(), [[-4.0, 0.0], [7.0, 0.0]])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_skew_symmetric_matrix_has_no_diagonal(tmp_path: Path, stream: bool) -> None:
+    path = tmp_path / "x.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n1 1 4\n2 1 3\n")
+    with pytest.raises(FileError, match="declared skew-symmetric, but its diagonal is not zero"):
+        open_table(path, stream=stream)

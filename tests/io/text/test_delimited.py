@@ -383,3 +383,12 @@ def test_many_columns_that_number_the_rows_make_one_note(read: Any) -> None:
     source = read("".join(",".join([str(row)] * 40) + "\n" for row in range(1, 5)))
     (note,) = [note for note in source.metadata.notes if note.code == "numbering_column"]
     assert "'column 8' and 32 more only number the rows" in note
+
+
+def test_blank_headers_name_no_rows(tmp_path):
+    """A first column without a name contains row names only if other columns have names."""
+    path = tmp_path / "blank.csv"
+    path.write_text(",,\n1.5,2,3\n4,5,6\n")
+    found = open_source(path)
+    np.testing.assert_array_equal(found.matrix, [[1.5, 2, 3], [4, 5, 6]])
+    assert found.metadata.column_names == ("column 1", "column 2", "column 3")

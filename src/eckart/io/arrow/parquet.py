@@ -8,7 +8,7 @@ from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits, check_whole
 from eckart.errors import FileError
 from eckart.io.arrow.columns import matrix_of
-from eckart.io.arrow.pieces import ParquetPieces, check_layout, text_columns
+from eckart.io.arrow.pieces import ParquetPieces, arrow_input, check_layout, text_columns
 from eckart.io.arrow.roles import Roles, Typed, empty_matrix, roles_of, source_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.entries.triplets import read_entries, table_entries
@@ -29,11 +29,11 @@ ENTRIES_NOTE = Note(
 
 def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries: bool = True) -> MemorySource:
     """A Parquet file as a source; with `entries`, one of (row, column, value) as a sparse matrix."""
-    found = table_entries(opened.path) if entries and opened.path is not None else None
+    found = table_entries(opened) if entries else None
     if found is not None:
         matrix = read_entries(*found, opened.name)
         return MemorySource(matrix, Metadata(opened.name, notes=(ENTRIES_NOTE,)))
-    with reading(opened.name, kind="Parquet file"), _input(opened) as stream:
+    with reading(opened.name, kind="Parquet file"), arrow_input(opened) as stream:
         file = ParquetPieces(stream, ())
         rows, counts = file.file.metadata.num_rows, file.counts()
         roles = roles_of(file.schema, opened.name, row_names)
@@ -64,7 +64,7 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
             "ones, so Eckart does not read them. If you trust it, read it with pyarrow.feather.read_table and write "
             "it again."
         )
-    with reading(opened.name, kind="Arrow file"), _input(opened) as stream:
+    with reading(opened.name, kind="Arrow file"), arrow_input(opened) as stream:
         if magic == b"ARROW1":
             schema = ipc.open_file(stream).schema
             roles = roles_of(schema, opened.name, row_names)
@@ -81,13 +81,6 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
         for j in (*roles.numbers, *roles.texts):
             columns[j].validate(full=True)
     return _source(columns, table.num_rows, roles, opened.name)
-
-
-def _input(opened: OpenedFile) -> pa.BufferReader | pa.OSFile:
-    """Read, not mapped: truncating a mapped file would end the process."""
-    import pyarrow as pa
-
-    return pa.BufferReader(opened.content) if opened.path is None else pa.OSFile(opened.path)
 
 
 def _source(columns: dict[int, pa.ChunkedArray], rows: int, roles: Roles, name: str) -> MemorySource:

@@ -18,6 +18,7 @@ import numpy as np
 from eckart.environment import SMALL, check_piece, free_memory
 from eckart.errors import FileError
 from eckart.io.arrow.columns import kind_of, matrix_of
+from eckart.io.bytes import OpenedFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,6 +153,13 @@ class ParquetPieces:
             group, self._group = self._group, -1
             raise FileError(f"row group {group + 1} ends after {self._place:,} rows. Write the file again.")
         return pa.Table.from_batches([batch])
+
+
+def arrow_input(opened: OpenedFile) -> pa.BufferReader | pa.OSFile:
+    """Read, not mapped: truncating a mapped file would end the process."""
+    import pyarrow as pa
+
+    return pa.BufferReader(opened.content) if opened.path is None else pa.OSFile(opened.path)
 
 
 def fill_rows(out: np.ndarray, batches: Iterator[dict[int, pa.Array]], wanted: Sequence[int], name: str) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from eckart.environment import MAX_EXPANSION, check_fits
 from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrow.columns import kind_of, matrix_of, stored_numbers
-from eckart.io.bytes import OpenedFile, open_path, shown
+from eckart.io.arrow.pieces import arrow_input
+from eckart.io.bytes import OpenedFile, open_path
 from eckart.io.entries.csr_file import Entries
 from eckart.io.entries.matrix_market import (
     Sizes,
@@ -80,18 +81,20 @@ def _lines(opened: OpenedFile, start: int) -> Iterator[tuple[bytes, int]]:
     yield bytes(rest).replace(b"\r\n", b"\n"), line
 
 
-def table_entries(*paths: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
+def table_entries(*paths: str | OpenedFile) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
     """The same for Parquet tables of (row, column, value), counted from 0; None for any other table.
 
     Several files are parts of one table: row 5 is the same row in each of them.
     """
-    if not all(map(_has_entries, paths)):
+    # opened first: opening a pipe in a folder would block
+    files = [open_path(path, MAX_EXPANSION) if isinstance(path, str) else path for path in paths]
+    if not all(map(_has_entries, files)):
         return None
-    name = shown(paths[0]) if len(paths) == 1 else f"{shown(paths[0])} and {len(paths) - 1} more"
+    name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
 
     def blocks() -> Iterator[Entries]:
-        for path in paths:
-            yield from _table_blocks(path)
+        for file in files:
+            yield from _table_blocks(file)
 
     rows = columns = count = 0
     for row, column, _ in blocks():
@@ -109,25 +112,24 @@ def table_entries(*paths: str) -> tuple[tuple[int, int], Callable[[], Iterator[E
     return (rows, columns), blocks
 
 
-def _has_entries(path: str) -> bool:
+def _has_entries(opened: OpenedFile) -> bool:
     """Whether the schema has three columns: two of whole numbers with names from `_WORDS`, and a number."""
     from pyarrow import parquet, types
 
-    open_path(path, MAX_EXPANSION)  # opening a pipe in a folder would block
-    with reading(shown(path), kind="Parquet file"):
-        fields = list(parquet.ParquetFile(path).schema_arrow)
+    with reading(opened.name, kind="Parquet file"), arrow_input(opened) as stream:
+        fields = list(parquet.ParquetFile(stream).schema_arrow)
     if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):
         return False
     named = all(field.name.lower() in words for field, words in zip(fields[:2], _WORDS, strict=True))
     return named and kind_of(fields[2].type) in ("number", "truth")
 
 
-def _table_blocks(path: str) -> Iterator[Entries]:
+def _table_blocks(opened: OpenedFile) -> Iterator[Entries]:
     from pyarrow import parquet
 
-    name = shown(path)
-    with reading(name, kind="Parquet file"):
-        file, seen = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False), 0
+    name = opened.name
+    with reading(name, kind="Parquet file"), arrow_input(opened) as stream:
+        file, seen = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False), 0
         for batch in file.iter_batches(_BATCH, use_threads=False):
             if len(batch):
                 yield _table_block(batch, name, seen)

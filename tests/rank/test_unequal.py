@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.decomposition import FactorAnalysis
 from sklearn.datasets import load_diabetes
+from sklearn.decomposition import FactorAnalysis
 
 import eckart as ek
 from eckart.rank.unequal import factors

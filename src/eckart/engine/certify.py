@@ -21,7 +21,7 @@ from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
-from eckart.formatting import certified_share, counted, percent
+from eckart.formatting import certified_share, counted
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails, when_read
 from eckart.wording import SCALE
@@ -168,7 +168,7 @@ def certify(
         tolerance=settings.accuracy(problem.precision, min(problem.shape)),
         proved=bool(solution.proved),
         passes=problem.passes,
-        summary=summary_of(solution, low, high),
+        summary=summary_of(solution, low, high, smallest=settings.which == "smallest"),
     )
 
 
@@ -291,28 +291,25 @@ def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[
     return tuple((first, min(last, k - 1)) for first, last in groups if first < k)
 
 
-def summary_of(solution: Solution, low: float, high: float) -> str:
+def summary_of(solution: Solution, low: float, high: float, *, smallest: bool = False) -> str:
     """The certificate in one sentence."""
     k = len(solution.values)
-    components, other = f"{k} component{'s' * (k != 1)}", "single component" if k == 1 else f"{k} components"
-    capture = "explains" if k == 1 else "explain"
-    if not solution.proved:
-        claim = f"{components} {capture} {percent(low, 2)} of the total; no {other} can explain"
-        if solution.undecided:
-            near = "within rounding, one component fewer may also explain the requested share"
-            return f"{claim} more than {percent(high, 2)} ({near})."
-        flat = "the singular values near the cut are too close together for a sharp bound"
-        if solution.precision == "float32":
-            flat = (
-                "the singular values near the cut are too close together, or float32 rounding is too large, for "
-                "a sharp bound"
-            )
-        reason = flat if solution.converged else "the allowed number of passes was not enough"
-        return f"{claim} more than {percent(high, 2)} ({reason})."
-    odds = (
-        f" (with probability at least 1 - {solution.failure_probability:.0e})" if solution.failure_probability else ""
-    )
-    return certified_share(k, low, high, odds)
+    if solution.proved:
+        chance = solution.failure_probability
+        odds = f" (with probability at least 1 - {chance:.0e})" if chance else ""
+        return certified_share(k, low, high, odds, smallest=smallest)
+    flat = "the singular values near the cut are too close together for a sharp bound"
+    if smallest:
+        flat = "rounding hides values this small"
+    elif solution.precision == "float32":
+        flat = (
+            "the singular values near the cut are too close together, or float32 rounding is too large, for "
+            "a sharp bound"
+        )
+    reason = flat if solution.converged else "the allowed number of passes was not enough"
+    if solution.undecided:
+        reason = "within rounding, one component fewer may also explain the requested share"
+    return certified_share(k, low, high, f" ({reason})", smallest=smallest, places=2)
 
 
 def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | None:

@@ -13,7 +13,9 @@ from eckart.errors import AccuracyWarning
 def test_the_smallest_components_do_not_explain_most(solver: str) -> None:
     table = np.random.default_rng(0).standard_normal((50, 8))
     d = ek.decompose(table, k=2, which="smallest", solver=solver)
-    assert d.certificate.summary.startswith("The 2 smallest components explain at least 12.6686 % and at most 12.6686 %")
+    assert d.certificate.summary.startswith(
+        "The 2 smallest components explain at least 12.6686 % and at most 12.6686 %"
+    )
     assert "can explain" not in str(d.certificate)
     assert "no 2 components can explain more than" in ek.decompose(table, k=2, solver=solver).certificate.summary
 

@@ -19,7 +19,7 @@ from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
-from eckart.engine.vectors import both_sides
+from eckart.engine.vectors import Errors, both_sides
 from eckart.errors import NotFiniteError
 from eckart.formatting import certified_share, counted
 from eckart.notes import Note
@@ -74,7 +74,7 @@ def assemble(
         row_names=opened.metadata.row_names,
         column_names=opened.metadata.column_names,
         rank=numerical_rank(solution, sum(problem.shape), len(moments.constant)),
-        certificate=_certificate(solution, problem, settings, unit, dtype, sides.moved),
+        certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors),
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.metadata.notes, *notes_on(problem, settings, opened)),
@@ -130,7 +130,7 @@ def _certificate(
     settings: Settings,
     unit: Callable[[np.ndarray], np.ndarray],
     dtype: object,
-    moved: np.ndarray,
+    errors: Errors,
 ) -> Certificate:
     """The certificate; computed when it is read if the solution has nothing of the size of the data."""
     measured = _Measured(
@@ -139,7 +139,7 @@ def _certificate(
 
     def make() -> Certificate:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-            return certify(solution, measured, settings, unit, dtype, moved)
+            return certify(solution, measured, settings, unit, dtype, errors)
 
     return make() if solution.long_vectors is not None or measured.transposed else when_read(make)
 
@@ -150,7 +150,7 @@ def certify(
     settings: Settings,
     unit: Callable[[np.ndarray], np.ndarray],
     dtype: object,
-    moved: np.ndarray,
+    errors: Errors,
 ) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
     k, total = len(solution.values), problem.total
@@ -160,8 +160,8 @@ def certify(
         # Rounded outwards by one unit: undoing the power of two may lead to subnormal numbers.
         lower=np.maximum(np.nextafter(unit(np.sqrt(solution.lower[:k])), -np.inf), 0.0),
         upper=np.nextafter(unit(np.sqrt(solution.upper[:k])), np.inf),
-        residuals=_residuals(solution, problem, moved, _unit_of(dtype), smallest=settings.which == "smallest"),
-        angle=angle_bound(solution, settings, _unit_of(dtype), moved, transposed=problem.transposed),
+        residuals=_residuals(solution, problem, errors, _unit_of(dtype), smallest=settings.which == "smallest"),
+        angle=angle_bound(solution, settings, _unit_of(dtype), errors.moved, transposed=problem.transposed),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
@@ -172,12 +172,12 @@ def certify(
     )
 
 
-def _residuals(solution: Solution, problem: _Measured, moved: np.ndarray, unit: float, *, smallest: bool) -> np.ndarray:
+def _residuals(solution: Solution, problem: _Measured, errors: Errors, unit: float, *, smallest: bool) -> np.ndarray:
     """Bounds of ||A^T A v - s^2 v|| / s_1^2 for the returned right vectors and values.
 
     A long vector B v / s has the residual B (B^T B v - s^2 v) / s, at most s_1 / s times that of v, plus rounding.
     Rounding a vector to its dtype moves it by `unit` / 2, which G - s^2 multiplies by at most s_1^2; s itself is
-    rounded as well.
+    rounded as well. The residual of a vector of a zero value was measured.
     """
     low, high = _square_of_largest(solution, problem) if smallest else (solution.largest, solution.largest_bound)
     if high == 0.0:
@@ -185,7 +185,10 @@ def _residuals(solution: Solution, problem: _Measured, moved: np.ndarray, unit: 
     found = solution.residuals / high
     if problem.transposed and solution.long_vectors is None:
         found = found * np.sqrt(high / np.maximum(solution.lower[: len(found)], 1e-300))
-    stated = np.asarray(np.minimum(found + moved, 1.0) + 2.0 * unit) * (high / max(low, 1e-300))
+    found = np.minimum(found + errors.moved, 1.0)
+    if errors.residuals is not None:
+        found = np.minimum(found, errors.residuals / high**0.5 + solution.values / high)
+    stated = np.asarray(found + 2.0 * unit) * (high / max(low, 1e-300))
     # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 if bounds are wide, but not if it is 0.
     least = low if smallest else float(np.maximum.reduce(solution.lower, initial=0.0))
     most = max(solution.largest / least, 1.0) if least > 0.0 else np.inf

@@ -114,6 +114,8 @@ class Choice:
 
 _TRIAL_STEPS, _TRIAL_SHARE = 5, 0.3
 """Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors."""
+_HOPEFUL = 1.3
+"""Predictions of the remaining steps and of their cost are too low by about this factor."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class Trial:
         Otherwise a prediction that grows with every step would never be given up.
         """
         spent = self.cost(done)
-        return max(spent, self.cost(done + remaining) - spent) <= self.alternative
+        return max(spent, _HOPEFUL * (self.cost(done + remaining) - spent)) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:

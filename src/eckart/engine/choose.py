@@ -40,7 +40,7 @@ _NARROW = 12
 """Up to this many components, narrower blocks are fastest on sparse data in memory: the time depends on the number of
 vectors multiplied, not on the passes.
 """
-_CHECK = 3e-10
+_CHECK = 1e-10
 """Seconds per size^3 and step for convergence checks at every other step: Ritz pairs and eigenproblems."""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
@@ -114,8 +114,6 @@ class Choice:
 
 _TRIAL_STEPS, _TRIAL_SHARE = 5, 0.3
 """Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors."""
-_HOPEFUL = 1.3
-"""Predictions of the remaining steps and of their cost are too low by about this factor."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ class Trial:
         Otherwise a prediction that grows with every step would never be given up.
         """
         spent = self.cost(done)
-        return max(spent, _HOPEFUL * (self.cost(done + remaining) - spent)) <= self.alternative
+        return max(spent, self.cost(done + remaining) - spent) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:

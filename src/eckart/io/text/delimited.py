@@ -207,7 +207,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     column_roles |= {name: signed_role(sign) for name, sign in page.signs.items()}
     notes += sign_notes(page.signs)
     if empty:
-        notes.append(Note("empty_columns", f"Left out, because they contain no values: {listed(empty)}."))
+        notes.append(Note("empty_columns", f"Columns without values were left out: {listed(empty)}."))
     texts.sort(key=lambda text: text.name not in naming)
     return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
 

@@ -178,9 +178,11 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
     named: dict[int, list[tuple[Atom, ...]]] = {}
     titles: dict[int, list[str]] = {}
     left: list[Atom] = []
+    before: list[tuple[int, int] | None] = [None, None]  # of numbers, of vectors
     for title_given, first, given in _under_titles(rows, targets):
         heading = with_power(bare(title_given))
-        found = _meant(heading, given, targets)
+        found = _meant(heading, given, targets) or _next(heading, before[isinstance(given[0][0], Grid)])
+        before[isinstance(given[0][0], Grid)] = found or before[isinstance(given[0][0], Grid)]
         atoms = given if found is None else _rooted(given, heading, targets[found[0]])
         title = "" if says_nothing(heading) and is_free(heading, targets) else heading
         if found is None and title and not (is_free(title, targets) or is_unknown(title, targets)):
@@ -191,6 +193,7 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
             loose.append(_Group(atoms, title=title))
         elif found[1] and not _is_whole(atoms[0], targets[found[0]]):
             # v1 = 0.6, 0.8 is a vector without brackets.
+            atoms = _one_row(atoms, targets[found[0]])
             indexed.setdefault(found[0], {})[found[1]] = atoms[0]
             left += atoms[1:]
         else:
@@ -226,9 +229,18 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
 def _meant(title: str, atoms: Sequence[Atom], targets: Sequence[Target]) -> tuple[int, int] | None:
     """The target of a title; what a component explains in per cent is a share."""
     found = find(title, targets)
+    if found and _is_single(targets[found[0]]) and isinstance(atoms[0][0], Grid):
+        vectors = [i for i, target in enumerate(targets) if target.form in COLUMNS and not target.optional]
+        return (vectors[0], 0) if len(vectors) == 1 else None  # the component of least variance
     percent = all(isinstance(x, Typed) and x.percent for atom in atoms for x in atom)
     shares = [i for i, target in enumerate(targets) if "share" in target.names] if percent else []
     return (shares[0], 0) if shares and found and targets[found[0]].form not in {"number", "count"} else found
+
+
+def _next(title: str, before: tuple[int, int] | None) -> tuple[int, int] | None:
+    """The next of several things: `second` after `first component`."""
+    follows = before is not None and before[1] > 0 and are_neutral(title) and ordinal_of(title) > 1
+    return (before[0], ordinal_of(title)) if before and follows else None
 
 
 def _is_single(target: Target) -> bool:
@@ -304,8 +316,6 @@ def _continues(first: str, name: str, targets: Sequence[Target]) -> bool:
     """Whether row1, row2, ... are rows of one thing, whatever it is called."""
     bases = [re.sub(r"[\s_]*\d+$", "", one) for one in (first, name)]
     same = bases[0] == bases[1] or bool(_above(first, name))
-    if ordinal_of(name) > 1 and are_neutral(name):
-        return find(first, targets) is not None  # first component (1, 2), second (2, -1)
     numbered = same and first != bases[0] and name != bases[1]
     return numbered and (find(name, targets) is None or bool(_above(first, name)))
 

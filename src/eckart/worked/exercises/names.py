@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.ordinals import ordinal_of
 from eckart.worked.exercises.synonyms import SYNONYMS
 from eckart.worked.exercises.words import (
     ARTICLES,
@@ -42,6 +43,10 @@ _LINK = (
     r"(?i)^(?:because|since|so|hence|thus|with|where|and|then|for|as|perché|poiché|quindi|con|dove|e|per|porque|pues|luego|"
     r"así que|donde|y|para|como|come|потому что|так как|поэтому|с|где|и|при|для|тогда|как),?\s+(?=\S)"
 )
+_MINUS = re.compile(r"(?i)(?<!di )(?<!varían )(?<!varian )\b(?:minus|meno|menos|минус)\b")
+_SEVERAL = re.compile(  # the first two components
+    r"(?i)(?:first|second|prim[ei]|primer[ao]s|перв\w+|last)\s+(?:[1-9]|two|three|four|due|tre|quattro|dos|tres|cuatro|дв|тр|чет)"
+)
 _ELIDED = r"(?i)(?<![^\W_])(?:l|un|d|dell|all|nell|dall|sull|quell)['’](?=[^\W\d_])"  # l'autovalore
 _OF_COVARIANCE = (
     r"(?i)\s+(?:(?:of|della?|de(?: la)?|di)\s+)?(?:the\s+)?(?:(?:matrix|matrice|matriz) (?:of|di|de) )?"
@@ -66,7 +71,11 @@ def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
               for piece in re.split(pattern, one)]  # fmt: skip
     pieces += [re.sub(_OF_COVARIANCE, "", piece) for piece in pieces]  # the eigenvalues of the covariance matrix
     found = next((found for one in pieces if (found := _find(bare(one), targets))), None)
-    return found if found and not _contradicts(name, targets[found[0]]) else None
+    if found is None or _contradicts(name, targets[found[0]]) or _MINUS.search(name):
+        return None
+    place = ordinal_of(name) if not found[1] and not _SEVERAL.search(name) else 0
+    counted = targets[found[0]].form in COLUMNS | {"numbers", "list"} and place <= _count(targets[found[0]])
+    return (found[0], place) if place and counted else found
 
 
 def bare(name: str) -> str:
@@ -133,6 +142,8 @@ def says_nothing(name: str) -> bool:
 def is_unknown(name: str, targets: Sequence[Target]) -> bool:
     """Whether the words of a name say nothing about its values: `I found`, `we keep`, `in the second step`."""
     words = _described_words(name)
+    if _MINUS.search(name):
+        return False
     if not all(map(str.isalpha, words)) or max(map(len, words), default=0) < 2 or not is_free_of_sides(name, targets):
         return False
     own, rest = _mentioned(words, targets)

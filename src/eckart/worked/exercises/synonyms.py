@@ -41,8 +41,14 @@ SYNONYMS = {
     "coordinates": "coords, embedding, coefficients",
     "basis": "rows, row, Rows that form a basis of the row space: {words}.",
     "approximation": "approssimazione, aproximación, приближение",
-    "right singular vectors": "vettori singolari destri, vectores singulares derechos, правые сингулярные векторы",
-    "left singular vectors": "vettori singolari sinistri, vectores singulares izquierdos, левые сингулярные векторы",
+    "right singular vectors": (
+        "right vectors, destri, derechos, правые, vettori destri, vectores derechos, правые векторы, "
+        "vettori singolari destri, vectores singulares derechos, правые сингулярные векторы"
+    ),
+    "left singular vectors": (
+        "left vectors, sinistri, izquierdos, левые, vettori sinistri, vectores izquierdos, левые векторы, "
+        "vettori singolari sinistri, vectores singulares izquierdos, левые сингулярные векторы"
+    ),
     "pseudo-inverse": (
         "pseudoinverse, pseudoinversa, псевдообратная, псевдообратная матрица, Moore-Penrose inverse, Moore-Penrose, "
         "inversa di Moore-Penrose, inversa de Moore-Penrose, обратная Мура-Пенроуза, inversa generalizzata"

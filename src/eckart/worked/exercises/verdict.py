@@ -58,6 +58,8 @@ def judge(answer: str, targets: Sequence[Target]) -> Verdict:
 def _layouts(answer: str, targets: Sequence[Target]) -> list[list[Row]]:
     """All readings of an answer in the terms of the question."""
     read = readings(answer, lambda text: without_equations(text, targets))
+    for row in {row for rows in read for row in rows}:
+        refuse_changing(f"{row.name} {row.words}")
     found = [by_entry(in_pairs(by_eigenvalue(factored(rows, targets), targets), targets), targets) for rows in read]
     headed = [rows for one in found for rows in by_heading(one, targets)]
     return [rows for one in headed for rows in row_by_row(one, targets)]

@@ -47,8 +47,10 @@ _OTHER = """
     кратност det determ определител rank rango ранг rg rk eigenv eigval autov propi собственн singular singolar
     сингулярн covarian ковариац correlation correlaz correlació correlaciones корреляц
     score punteggi puntuac probab вероят error ошиб погрешн residu остат
-    log exp hundred thousand million dozen square quadrat cuadrad квадрат cube cubo куб times volte veces раз sigma
-    lambda mu guess relativ относит initial inizial inicial начальн old vecchi viejo viejos старый cosin
+    log exp hundred thousand million dozen square quadrat cuadrad квадрат cube cubo куб sigma
+    izquierd derech sinistr destr left левы правы
+    lambda mu pi minor order ordine orden degree grado previous preceden anterior предыдущ guess relativ относит
+    initial inizial inicial начальн old vecchi viejo viejos старый cosin
 """
 """Words, or their beginnings if longer than three letters, of quantities that are not asked for, and of changes."""
 _ARTICLES = """
@@ -61,6 +63,7 @@ _UNITS = """
 """
 _ENOUGH = "enough suffice suffices basta bastano bastan хватает достаточно"
 _CHANGING = """
+    times volte veces раз or oppure или
     not no never none neither nor without except unlike wrong false different isn aren doesn don cannot more
     less than over under between maybe perhaps possibly either
     non né senza tranne eccetto diverso diversa diversi sbagliato almeno forse oppure

@@ -64,7 +64,7 @@ def arrests(k: int = 4, **more: Any) -> Decomposition:
 def same(first: Any, second: Any) -> bool:
     """Equal to the last bit, dtypes and types included."""
     if is_dataclass(first):
-        pairs = ((getattr(first, f.name), getattr(second, f.name)) for f in fields(first))
+        pairs = [(getattr(first, f.name), getattr(second, f.name)) for f in fields(first)]  # reads both
         return type(first) is type(second) and all(same(*pair) for pair in pairs)
     if isinstance(first, np.ndarray):
         return first.dtype == second.dtype and first.shape == second.shape and first.tobytes() == second.tobytes()

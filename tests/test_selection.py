@@ -123,7 +123,7 @@ def test_threshold_count_share_and_function():
     assert table["column"].tolist() == [1, 2, 0]
     with pytest.raises(ParameterError, match="cannot be combined"):
         ek.CorrelationFilter(threshold=0.5, n_features=1).fit(X, y)
-    with pytest.raises(ParameterError, match="there are fewer"):
+    with pytest.raises(ParameterError, match="is too large: there are only"):
         ek.CorrelationFilter(n_features=4).fit(X, y)
     with pytest.raises(ParameterError, match="one score per column"):
         ek.CorrelationFilter(lambda X, y: [1.0]).fit(X, y)

@@ -88,8 +88,15 @@ def joined(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"
 
 
-def certified_share(k: int, low: float, high: float, odds: str = "") -> str:
-    """The share that k components are proved to explain, and the most that k can, in one sentence."""
+def certified_share(k: int, low: float, high: float, odds: str = "", *, smallest: bool = False, places: int = 4) -> str:
+    """The share that k components are proved to explain, and the most that k can, in one sentence.
+
+    Others explain more than the smallest ones: bounds of the share are all that can be said of these.
+    """
+    if smallest:
+        which = "The smallest component explains" if k == 1 else f"The {k} smallest components explain"
+        return f"{which} at least {percent(low, places)} and at most {percent(high, places)} of the total{odds}."
     best = "single component" if k == 1 else f"{k} components"
     explained = counted(k, "component explains", "components explain")
-    return f"{explained} {percent(low, 4)} of the total; no {best} can explain more than {percent(high, 4)}{odds}."
+    most = f"no {best} can explain more than {percent(high, places)}"
+    return f"{explained} {percent(low, places)} of the total; {most}{odds}."

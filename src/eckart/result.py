@@ -50,7 +50,8 @@ class Certificate:
     ----------
     explained : tuple of float
         Share of ||A||^2 that the result explains, and an upper bound on the share that any result with the same number
-        of components can explain. A is the centred, scaled and weighted matrix.
+        of components can explain; for the smallest components, bounds on the share that they explain. A is the centred,
+        scaled and weighted matrix.
     lower : array of shape (k,)
         Lower bounds on the singular values.
     upper : array of shape (k,)
@@ -119,7 +120,7 @@ class Certificate:
         low, high = self.explained
         angle = f"at most {self.angle:.2g}" if self.angle < 1.0 else "no bound known"
         facts = {
-            "explained": f"{100 * low:.4f} %; at most {100 * high:.4f} % is possible",
+            "explained": f"at least {100 * low:.4f} %; upper bound {100 * high:.4f} %",
             "requested accuracy": f"{self.tolerance:g} ({'proved' if self.proved else 'not proved'})",
             "sine of the angle to the true subspace": angle,
             "probability that a bound fails": f"{self.failure_probability:g}",

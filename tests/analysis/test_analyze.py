@@ -122,7 +122,7 @@ def test_noise_has_no_component() -> None:
     ],
     ids=["constant", "one column", "two rows", "correlations"],
 )
-@pytest.mark.filterwarnings("ignore:There is no variance")
+@pytest.mark.filterwarnings("ignore:The data have no variance")
 def test_tables_without_a_number_to_choose(table: np.ndarray, answer: str) -> None:
     found = ek.analyze(table)
     assert answer in found.recommendation.sentence
@@ -228,7 +228,7 @@ def test_the_summary_claims_no_choice_where_there_is_none() -> None:
     assert "uncertain" not in one
     three = summary_text(ek.analyze(rng.standard_normal((3, 4))))
     assert "or more" not in three
-    assert "With no direction left" in " ".join(three.split())
+    assert "With no remaining directions" in " ".join(three.split())
 
 
 def test_the_summary_names_weights_and_leaves_out_loadings_that_do_not_exist() -> None:

@@ -166,7 +166,7 @@ def test_no_rows(tmp_path: Path, text: str) -> None:
         ('a,b\nx,1\n5" pipe,2\n', ["line 3", "quote"]),
         ("a,b\nx,y\n", ["no column of numbers"]),
         ("a,b\n1,2\n1,x\n1,3\n1,4\n", ["line 3", "'b'", "'x'"]),
-        ("a,b\n1,50%\n1,3\n1,4\n", ["line 2", "'50%'", "without its sign"]),
+        ("a,b\n1,50%\n1,3\n1,4\n", ["line 2", "'50%'", "without its symbol"]),
         ("a;b\n1,5;2\n2,5;2.5\n", ["line 3", "decimal comma", "'2.5'"]),
     ],
 )
@@ -356,7 +356,7 @@ def at(place: int, value: int) -> Any:
         ("csr", {"indptr": at(-1, 10**6)}, "increase from 0"),
         ("csr", {"indptr": at(3, 10**6)}, "increase from 0"),
         ("csr", {"indptr": lambda a: a[:-1]}, "instead of 7"),
-        ("csr", {"indices": lambda a: a.astype(float)}, "whole numbers"),
+        ("csr", {"indices": lambda a: a.astype(float)}, "array of integers"),
         ("csr", {"indices": None}, "is missing"),
         ("csr", {"shape": np.array([-6, 4])}, "shape"),
         ("csr", {"shape": np.array([6, 4, 1])}, "shape"),

@@ -121,7 +121,7 @@ class TestReport:
     def test_warnings_are_said_once_without_their_source(self) -> None:
         done = run("report", write("same.csv", "a,b\n1,2\n1,2\n1,2\n"))
         assert done.exit_code == 0
-        assert done.stderr.splitlines()[0].startswith("Warning: There is no variance")
+        assert done.stderr.splitlines()[0].startswith("Warning: The data have no variance")
         assert ".py" not in done.stderr
 
     def test_quiet_leaves_the_result(self) -> None:
@@ -182,7 +182,7 @@ class TestColumns:
         ("options", "word"),
         [
             (("--columns", "Murdr"), "did you mean 'Murder'"),
-            (("--drop", "xyz"), "no column 'xyz'"),
+            (("--drop", "xyz"), "no numeric column 'xyz'"),
             (("--drop", "Murder,Assault,UrbanPop,Rape"), "No columns are left"),
             (("--row-names", "Stade"), "no column 'Stade'"),
             (("--row-names", "a", "--no-row-names"), "cannot be combined"),
@@ -313,7 +313,7 @@ class TestModels:
 
     def test_gaps_in_scores(self) -> None:
         run("fit", ARRESTS, "-k", "2", "-o", "m.eckart")
-        assert "1 of 4 values are missing" in refused("reconstruct", "m.eckart", write("s.csv", "PC1,PC2\n1,2\n3,\n"))
+        assert "1 of 4 values is missing" in refused("reconstruct", "m.eckart", write("s.csv", "PC1,PC2\n1,2\n3,\n"))
 
     def test_json(self) -> None:
         fitted = json.loads(run("fit", ARRESTS, "-k", "1", "-o", "m.eckart", "--json").stdout)

@@ -88,7 +88,7 @@ def stored(kind: str, table: np.ndarray) -> str:
 def test_fit_every_kind(kind: str, memory: str, numbers: np.ndarray) -> None:
     data = stored(kind, numbers)
     context = json.loads(done("fit", data, "-k", "3", "--memory", memory, "-o", "m.eckart", "--json").stdout)
-    assert ("Read in blocks" in context["why"]) == (memory == SMALL)
+    assert ("read in blocks" in context["why"]) == (memory == SMALL)
     exact = np.linalg.svd(numbers - numbers.mean(axis=0), compute_uv=False)
     np.testing.assert_allclose(ek.load("m.eckart").values, exact[:3], rtol=1e-9)
 
@@ -101,7 +101,7 @@ def test_text_columns_name_the_rows_as_in_memory(numbers: np.ndarray) -> None:
 
 def test_report_of_blocks(numbers: np.ndarray) -> None:
     result = done("report", stored("npy", numbers), "--memory", SMALL, "-k", "3")
-    assert "Read in blocks" in " ".join(result.stdout.split())
+    assert "read in blocks" in " ".join(result.stdout.split())
     assert "How many components" in result.stdout
     assert Path("report.html").stat().st_size > 10_000
 
@@ -172,7 +172,7 @@ def test_gaps_are_named_by_file_block_row_column(numbers: np.ndarray) -> None:
 
 def test_convert(numbers: np.ndarray) -> None:
     path = stored("csv", numbers)
-    assert "2,000 rows x 12 columns, float32" in done("convert", path, "t.npy", "--single").stderr
+    assert "Wrote 2,000 rows x 12 columns (float32" in done("convert", path, "t.npy", "--single").stderr
     np.testing.assert_allclose(np.load("t.npy"), numbers, rtol=1e-6)
     refused = run("convert", path, "t.npy")
     assert refused.exit_code == 2

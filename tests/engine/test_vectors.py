@@ -22,7 +22,8 @@ def test_null_vectors_of_wide_tables(solver: str, rank: int) -> None:
     np.testing.assert_allclose(np.linalg.norm(centred @ d.right, axis=0), d.values, atol=1e-13 * largest)
     residuals = np.linalg.norm(centred.T @ (centred @ d.right) - d.right * d.values**2, axis=0) / largest**2
     assert (residuals <= d.certificate.residuals + 5e-15).all()
-    assert (d.certificate.residuals <= 1.0 + 1e-12).all()
+    # Those of zero values are measured; B v / s says nothing about them.
+    assert (d.certificate.residuals[d.values <= 1e-7 * largest] < 1e-6).all()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -67,6 +67,16 @@ def test_decompositions(shape: str, dtype: str, solver: str, storage: str) -> No
     assert_same_bits(work)
 
 
+@pytest.mark.parametrize("storage", ["csr", "stream"])
+def test_sums_over_many_columns(storage: str) -> None:
+    """BLAS shares the inner product of two vectors among its threads if they have more than 10,000 entries."""
+    data = np.outer(np.random.default_rng(SEED).standard_normal(5), np.full(60_000, 0.1))
+    given = sp.csr_array(np.where(np.abs(data) > np.median(np.abs(data)), data, 0.0)) if storage == "csr" else data
+    assert_same_bits(
+        lambda: bits(ek.decompose(given, k=1, left=True, solver="lanczos", rng=3, stream=storage == "stream"))
+    )
+
+
 @pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
 def test_kernel_pca(solver: str) -> None:
     data = table((900, 8), "f8")

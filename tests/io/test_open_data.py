@@ -154,7 +154,7 @@ def test_values_are_those_of_the_array(kind):
         (b"abc", "type bytes.*io.BytesIO"),
         (dask.delayed(X), "type dask.Delayed.*Compute it first"),
         (da.from_array(X + 1j), "complex128"),
-        ([[1.0, 2.0], [3.0]], "row 1 has 2 values, and row 2 has 1"),
+        ([[1.0, 2.0], [3.0]], "row 1 has 2 values, but row 2 has 1"),
         ([[10**400, 1.0], [1.0, 2.0]], "too large for float64"),
         (sqlite3.connect(":memory:"), "Execute a query first"),
         (pl.LazyFrame({"a": [1.0]}).select("b"), r"LazyFrame cannot be read: .*\bb\b"),
@@ -163,12 +163,12 @@ def test_values_are_those_of_the_array(kind):
         ("a,b\n1,2\n", "io.StringIO"),
         ("~/no such file.csv", f"'{Path.home()}"),
         (FRAME.groupby("a"), "pandas.DataFrameGroupBy"),
-        (FRAME["a"], "one column"),
-        (pl.Series([1.0]), "one column"),
+        (FRAME["a"], "a single column"),
+        (pl.Series([1.0]), "a single column"),
         (ek.PCA(2), "A fitted result can be passed to"),
         (iter([]), "no rows"),
         (iter([X[:, :3], X]), "same number of columns"),
-        (iter([X.astype(np.float32), X]), "one dtype"),
+        (iter([X.astype(np.float32), X]), "same dtype"),
         ({"X": X, "y": X}, r"key="),
         ({"a": 1.0}, "single values"),
         ({"a": [1.0], "b": [1.0, 2.0]}, "different lengths"),
@@ -182,7 +182,7 @@ def test_what_is_not_a_table_is_refused_by_name(given, message):
 
 
 def test_estimators_refuse_lists_and_names_by_cause():
-    with pytest.raises(InputError, match="row 1 has 2 values, and row 2 has 1"):
+    with pytest.raises(InputError, match="row 1 has 2 values, but row 2 has 1"):
         ek.PCA(1).fit([[1.0, 2.0], [3.0]])
     with pytest.raises(InputError, match="more than once: 'a'"):
         ek.PCA(1).fit(FRAME.set_axis(list("abca"), axis=1))
@@ -303,7 +303,7 @@ def test_reading_options_are_arguments(tmp_path: Path):
         ek.PCA(1).fit(tmp_path / "x.npz")
     assert ek.PCA(1).fit(ek.open_data(tmp_path / "x.npz", key="second")).n_features_in_ == 2
     assert ek.decompose(tmp_path / "x.npz", "cur", k=1, key="second").columns == 2
-    with pytest.raises(ParameterError, match=r"did you mean 'u'|has no column 'uu'"):
+    with pytest.raises(ParameterError, match=r"did you mean 'u'|has no numeric column 'uu'"):
         ek.decompose(path, k=1, encoding="utf-16", columns=["uu"])
     with pytest.raises(ParameterError, match="Use a list"):
         ek.decompose(path, k=1, columns="u")

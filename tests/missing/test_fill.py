@@ -217,7 +217,7 @@ def test_command_line(tmp_path, monkeypatch):
     assert "--missing em" in refused.output
     done = run(main, ["fit", "t.csv", "-k", "2", "-o", "m.eckart", "--missing", "em"])
     assert done.exit_code == 0, done.output
-    assert "filled by EM" in done.output
+    assert "imputed by EM" in done.output
     scores = run(main, ["transform", "m.eckart", "t.csv", "-o", "s.csv"])
     assert scores.exit_code == 0, scores.output
     assert "were replaced with values predicted" in scores.output

@@ -233,7 +233,7 @@ def test_missing_values():
         ek.choose_rank(table)
     choice = ek.choose_rank(table, "quick", missing="em")
     assert choice["deterministic"].k == 3
-    assert "filled by EM" in choice.notes[0]
+    assert "imputed by EM" in choice.notes[0]
 
 
 def test_wrong_arguments():

@@ -340,7 +340,7 @@ def _draw(
     """One repetition, its components paired with those of the first fit."""
     given = np.ones(matrix.shape[0]) if weights is None else weights
     times = np.zeros(len(given))
-    while np.count_nonzero(times) < min(2, np.count_nonzero(given)):
+    while int(np.count_nonzero(times)) < min(2, int(np.count_nonzero(given))):
         times = _drawn_times(given, random)
     distinct = int(np.count_nonzero(times))
     # Compute a few extra components, so that one that changed its position can still be found.

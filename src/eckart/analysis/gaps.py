@@ -116,7 +116,8 @@ def gap_laws(d: Decomposition, k: int) -> GapLaws | None:
     if not usable.any():
         return None
     traces, weights = traces[usable], weights[chosen][usable]
-    inside, outside = Mixture.of(*traces[:, :2].T, weights), Mixture.of(*traces[:, 2:4].T, weights)
+    inside = Mixture.of(traces[:, 0], traces[:, 1], weights)
+    outside = Mixture.of(traces[:, 2], traces[:, 3], weights)
     return GapLaws(inside, outside, float(weights @ traces[:, 4]) / float(weights @ traces[:, 2]))
 
 

@@ -61,7 +61,7 @@ def treated(d: Decomposition) -> str:
 
 def _angle(c: Certificate) -> str:
     if c.angle < 1:
-        return f"Angle between their span and the true subspace: {_degrees(c.angle)}."
+        return f"The angle between their span and the true subspace is {_degrees(c.angle)}."
     return "There is no useful bound on the angle between their span and the true subspace."
 
 

@@ -100,7 +100,9 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 @asked
 @_COUNT
 @click.option("--include-known", is_flag=True, help="Include columns in which the row already has an entry.")
-@click.option("--why", metavar="COLUMN", help="Explain the predicted value of one column instead.")
+@click.option(
+    "--why", metavar="COLUMN", help="Instead of recommending columns, explain the predicted value of this one."
+)
 @click.option("--all", "everyone", is_flag=True, help="Print recommendations for every row of --data as CSV.")
 @click.option("--evaluate", "held_out", type=numbers.share, is_flag=False, flag_value="20%", metavar="[SHARE]",
               help="For a table of ratings: hide this share of the ratings and measure how well they are predicted.  "

@@ -158,8 +158,8 @@ def reading(f: Command) -> Command:
         option("--drop", metavar="A,B,...", multiple=True, help="Leave out these columns."),
         option("--labels", metavar="A,B,...", multiple=True, help="Use these columns to label the rows, "
         "not as data."),
-        option("--key", metavar="NAME", help="Array to read from an .npz, HDF5 or Zarr file, or table or SQL query "
-                                             "of a database."),
+        option("--key", metavar="NAME", help="What to read: an array of an .npz, HDF5 or Zarr file, or a table or "
+                                             "SQL query of a database."),
         option("--layer", metavar="NAME", help="Layer of an AnnData file to read instead of X."),
     ])(f)  # fmt: skip
 

@@ -275,10 +275,11 @@ def _warn_if_unconverged(result: Decomposition, solution: Solution, *, stackleve
         if solution.undecided:
             remedy = f"The number of components may be off by one. Specify {K}, or a share that is not on the boundary."
         elif solution.converged:
-            remedy = (
-                "More passes would not help: rounding limits the bounds. Use float64 "
-                f"data{either(', or raise tol', '')}."
-            )
+            better = f"Use float64 data{either(', or raise tol', '')}."
+            if solution.precision == "float64":
+                direct = either("Use solver='direct'.", "Use --solver direct.")
+                better = direct if result.which == "smallest" else either("Raise tol.", "")
+            remedy = f"More passes would not help: rounding limits the bounds. {better}".rstrip()
         else:
             remedy = either("Allow more passes with max_passes, raise tol, or use solver='gram'.", "Use --solver gram.")
         passes = counted(result.certificate.passes, "pass", "passes")

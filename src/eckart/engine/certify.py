@@ -19,9 +19,9 @@ from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
-from eckart.engine.vectors import both_sides
+from eckart.engine.vectors import Errors, both_sides
 from eckart.errors import NotFiniteError
-from eckart.formatting import certified_share, counted, percent
+from eckart.formatting import certified_share, counted
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails, when_read
 from eckart.wording import SCALE
@@ -74,7 +74,7 @@ def assemble(
         row_names=opened.metadata.row_names,
         column_names=opened.metadata.column_names,
         rank=numerical_rank(solution, sum(problem.shape), len(moments.constant)),
-        certificate=_certificate(solution, problem, settings, unit, dtype, sides.moved),
+        certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors),
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.metadata.notes, *notes_on(problem, settings, opened)),
@@ -130,7 +130,7 @@ def _certificate(
     settings: Settings,
     unit: Callable[[np.ndarray], np.ndarray],
     dtype: object,
-    moved: np.ndarray,
+    errors: Errors,
 ) -> Certificate:
     """The certificate; computed when it is read if the solution has nothing of the size of the data."""
     measured = _Measured(
@@ -139,7 +139,7 @@ def _certificate(
 
     def make() -> Certificate:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-            return certify(solution, measured, settings, unit, dtype, moved)
+            return certify(solution, measured, settings, unit, dtype, errors)
 
     return make() if solution.long_vectors is not None or measured.transposed else when_read(make)
 
@@ -150,7 +150,7 @@ def certify(
     settings: Settings,
     unit: Callable[[np.ndarray], np.ndarray],
     dtype: object,
-    moved: np.ndarray,
+    errors: Errors,
 ) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
     k, total = len(solution.values), problem.total
@@ -160,24 +160,24 @@ def certify(
         # Rounded outwards by one unit: undoing the power of two may lead to subnormal numbers.
         lower=np.maximum(np.nextafter(unit(np.sqrt(solution.lower[:k])), -np.inf), 0.0),
         upper=np.nextafter(unit(np.sqrt(solution.upper[:k])), np.inf),
-        residuals=_residuals(solution, problem, moved, _unit_of(dtype), smallest=settings.which == "smallest"),
-        angle=angle_bound(solution, settings, _unit_of(dtype), moved, transposed=problem.transposed),
+        residuals=_residuals(solution, problem, errors, _unit_of(dtype), smallest=settings.which == "smallest"),
+        angle=angle_bound(solution, settings, _unit_of(dtype), errors.moved, transposed=problem.transposed),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
         tolerance=settings.accuracy(problem.precision, min(problem.shape)),
         proved=bool(solution.proved),
         passes=problem.passes,
-        summary=summary_of(solution, low, high),
+        summary=summary_of(solution, low, high, smallest=settings.which == "smallest"),
     )
 
 
-def _residuals(solution: Solution, problem: _Measured, moved: np.ndarray, unit: float, *, smallest: bool) -> np.ndarray:
+def _residuals(solution: Solution, problem: _Measured, errors: Errors, unit: float, *, smallest: bool) -> np.ndarray:
     """Bounds of ||A^T A v - s^2 v|| / s_1^2 for the returned right vectors and values.
 
     A long vector B v / s has the residual B (B^T B v - s^2 v) / s, at most s_1 / s times that of v, plus rounding.
     Rounding a vector to its dtype moves it by `unit` / 2, which G - s^2 multiplies by at most s_1^2; s itself is
-    rounded as well.
+    rounded as well. The residual of a vector of a zero value was measured.
     """
     low, high = _square_of_largest(solution, problem) if smallest else (solution.largest, solution.largest_bound)
     if high == 0.0:
@@ -185,7 +185,10 @@ def _residuals(solution: Solution, problem: _Measured, moved: np.ndarray, unit: 
     found = solution.residuals / high
     if problem.transposed and solution.long_vectors is None:
         found = found * np.sqrt(high / np.maximum(solution.lower[: len(found)], 1e-300))
-    stated = np.asarray(np.minimum(found + moved, 1.0) + 2.0 * unit) * (high / max(low, 1e-300))
+    found = np.minimum(found + errors.moved, 1.0)
+    if errors.residuals is not None:
+        found = np.minimum(found, errors.residuals / high**0.5 + solution.values / high)
+    stated = np.asarray(found + 2.0 * unit) * (high / max(low, 1e-300))
     # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 if bounds are wide, but not if it is 0.
     least = low if smallest else float(np.maximum.reduce(solution.lower, initial=0.0))
     most = max(solution.largest / least, 1.0) if least > 0.0 else np.inf
@@ -291,28 +294,25 @@ def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[
     return tuple((first, min(last, k - 1)) for first, last in groups if first < k)
 
 
-def summary_of(solution: Solution, low: float, high: float) -> str:
+def summary_of(solution: Solution, low: float, high: float, *, smallest: bool = False) -> str:
     """The certificate in one sentence."""
     k = len(solution.values)
-    components, other = f"{k} component{'s' * (k != 1)}", "single component" if k == 1 else f"{k} components"
-    capture = "explains" if k == 1 else "explain"
-    if not solution.proved:
-        claim = f"{components} {capture} {percent(low, 2)} of the total; no {other} can explain"
-        if solution.undecided:
-            near = "within rounding, one component fewer may also explain the requested share"
-            return f"{claim} more than {percent(high, 2)} ({near})."
-        flat = "the singular values near the cut are too close together for a sharp bound"
-        if solution.precision == "float32":
-            flat = (
-                "the singular values near the cut are too close together, or float32 rounding is too large, for "
-                "a sharp bound"
-            )
-        reason = flat if solution.converged else "the allowed number of passes was not enough"
-        return f"{claim} more than {percent(high, 2)} ({reason})."
-    odds = (
-        f" (with probability at least 1 - {solution.failure_probability:.0e})" if solution.failure_probability else ""
-    )
-    return certified_share(k, low, high, odds)
+    if solution.proved:
+        chance = solution.failure_probability
+        odds = f" (with probability at least 1 - {chance:.0e})" if chance else ""
+        return certified_share(k, low, high, odds, smallest=smallest)
+    flat = "the singular values near the cut are too close together for a sharp bound"
+    if smallest:
+        flat = "rounding hides values this small"
+    elif solution.precision == "float32":
+        flat = (
+            "the singular values near the cut are too close together, or float32 rounding is too large, for "
+            "a sharp bound"
+        )
+    reason = flat if solution.converged else "the allowed number of passes was not enough"
+    if solution.undecided:
+        reason = "within rounding, one component fewer may also explain the requested share"
+    return certified_share(k, low, high, f" ({reason})", smallest=smallest, places=2)
 
 
 def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | None:

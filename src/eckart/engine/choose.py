@@ -40,7 +40,7 @@ _NARROW = 12
 """Up to this many components, narrower blocks are fastest on sparse data in memory: the time depends on the number of
 vectors multiplied, not on the passes.
 """
-_CHECK = 3e-10
+_CHECK = 1e-10
 """Seconds per size^3 and step for convergence checks at every other step: Ritz pairs and eigenproblems."""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""

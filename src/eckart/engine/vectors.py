@@ -26,12 +26,22 @@ _NULL = 1e-10
 
 
 @dataclass(frozen=True)
+class Errors:
+    """Of the right vectors."""
+
+    moved: np.ndarray
+    """How far rounding may have moved each from B v / s."""
+    residuals: np.ndarray | None = None
+    """||A x||, measured, of the vectors of zero values; infinite for others."""
+
+
+@dataclass(frozen=True)
 class Sides:
-    """Right vectors, left ones if requested, and how far rounding may have moved each right vector."""
+    """Right vectors, left ones if requested, and the errors of the right ones."""
 
     right: Array
     left: Array | None
-    moved: np.ndarray
+    errors: Errors
 
 
 def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep_left: bool, smallest: bool) -> Sides:
@@ -46,11 +56,13 @@ def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep
         if long is None:
             long, moved = _long_vectors(problem, short, values, measure=keep_left, smallest=smallest)
             if solution.solver == "gram" and smallest and (moved >= _UNKNOWN).any():
-                long, moved = _with_null_vectors(problem, long, moved)
-        return Sides(long, short if keep_left else None, moved)
+                with one_blas_thread():
+                    long, residuals = _with_null_vectors(problem, long, moved >= _UNKNOWN)
+                return Sides(long, short if keep_left else None, Errors(moved, residuals))
+        return Sides(long, short if keep_left else None, Errors(moved))
     if keep_left and long is None:
         long, _ = _long_vectors(problem, short, values, measure=True, smallest=smallest)
-    return Sides(short, long if keep_left else None, still)
+    return Sides(short, long if keep_left else None, Errors(still))
 
 
 def _long_vectors(
@@ -69,27 +81,30 @@ def _long_vectors(
     return vectors, moved + rotated
 
 
-def _with_null_vectors(problem: Problem, vectors: Array, moved: np.ndarray) -> tuple[Array, np.ndarray]:
-    """The vectors with those of zero values replaced: orthonormal, and orthogonal to the range of B.
+def _with_null_vectors(problem: Problem, vectors: Array, unknown: np.ndarray) -> tuple[Array, np.ndarray]:
+    """The vectors with those of zero values replaced: orthonormal, and orthogonal to the range of B; and ||B^T x||.
 
     B v / s is only rounding if s is zero, and has a part along the leading vectors. The projector I - B G^+ B^T, G =
-    B^T B, removes that part; a second application removes its own rounding.
+    B^T B, removes that part; a second application removes its own rounding. A third product with B^T measures what is
+    left: ||B B^T x|| <= ||B|| ||B^T x||.
     """
     operator, host = problem.exact(), to_numpy(vectors).copy()
-    unknown = moved >= _UNKNOWN
-    with one_blas_thread():
-        values, short = np.linalg.eigh(to_numpy(operator.gram()))
-        kept = values > _NULL * max(float(values[-1]), 0.0)
-        inverse = (short[:, kept] / values[kept]) @ short[:, kept].T
+
+    def across() -> np.ndarray:
+        return to_numpy(operator.rmatmat(from_numpy(np.ascontiguousarray(host[:, unknown]), vectors)))
+
+    values, short = np.linalg.eigh(to_numpy(operator.gram()))
+    kept = values > _NULL * max(float(values[-1]), 0.0)
+    inverse = (short[:, kept] / values[kept]) @ short[:, kept].T
     for _ in range(2):
-        inner_products = to_numpy(operator.rmatmat(from_numpy(np.ascontiguousarray(host[:, unknown]), vectors)))
-        along = to_numpy(operator.matmat(from_numpy(np.ascontiguousarray(inverse @ inner_products), vectors)))
-        with one_blas_thread():
-            host[:, unknown] -= along
-            known = np.concatenate([host[:, ~unknown], host[:, unknown]], axis=1)
-            basis = np.linalg.qr(known)[0]
-            host[:, unknown] = basis[:, int(np.sum(~unknown)) :]
-    return from_numpy(host, vectors), moved
+        host[:, unknown] -= to_numpy(operator.matmat(from_numpy(np.ascontiguousarray(inverse @ across()), vectors)))
+        known = np.concatenate([host[:, ~unknown], host[:, unknown]], axis=1)
+        host[:, unknown] = np.linalg.qr(known)[0][:, int(np.sum(~unknown)) :]
+    left = np.full(len(unknown), np.inf)
+    # A sum over the long side, with as many roundings at most.
+    rounding = gamma(problem.shape[0] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
+    left[unknown] = np.sqrt(np.sum(across() ** 2, axis=0)) + rounding
+    return from_numpy(host, vectors), left
 
 
 def _norm(problem: Problem, values: np.ndarray, *, smallest: bool) -> float:

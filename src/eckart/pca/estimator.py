@@ -246,6 +246,7 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
 
     @property
     def noise_variance_(self) -> float:
+        """Mean variance of the components that were not kept, as in scikit-learn."""
         with np.errstate(over="ignore", under="ignore"):
             return noise_variance(self.decomposition_)
 

@@ -38,7 +38,10 @@ def _too_small(most: int) -> str:
     """Why a table in which a quarter shows at most this many components gives no answer."""
     if most < 1:
         return "A quarter of the table is too small to show how many components there are."
-    return f"A quarter of the table can show at most {counted(most, 'component')}; there may be more."
+    return (
+        f"This rule compares quarters of the table, which can show at most {counted(most, 'component')}; there "
+        "may be more."
+    )
 
 
 def bicross_errors(table: Matrix, most: int, *, center: bool, rng: np.random.Generator, repeats: int = 1) -> np.ndarray:

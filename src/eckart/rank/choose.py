@@ -101,7 +101,7 @@ RULES: dict[str, Rule] = {
         "Gavish-Donoho", by_unknown_noise, "white noise of equal variance, and few components.", spectrum=True
     ),
     "screenot": Rule(
-        "ScreeNOT", by_screenot, "noise of any covariance with a smooth edge, and few components.", spectrum=True
+        "ScreeNOT", by_screenot, "noise whose spectrum has a smooth edge, and few components.", spectrum=True
     ),
     "gap": Rule("Gap", by_gap, "noise with any smooth covariance, and components that are clearly larger."),
     "minka": Rule(

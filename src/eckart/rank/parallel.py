@@ -77,6 +77,7 @@ def _without_deflation(e: Evidence) -> tuple[int | None, str]:
         return None, f"All {most} components tested exceed those of {repeats} shuffled tables; there may be more."
     k = int(np.argmin(above))
     return k, (
-        f"Component {k + 1} explains {percent(e.ratios[k])}, and in shuffled tables at most {percent(limits[k])}. "
+        f"Component {k + 1} explains {percent(e.ratios[k])}; in shuffled tables it explains at most "
+        f"{percent(limits[k])}. "
         "The table is too large to remove components from it, so weaker components may be hidden."
     )

@@ -187,7 +187,7 @@ def test_what_is_not_known_of_rows_is_said() -> None:
     table = tables.outliers(d)
     assert np.isnan(numbers(table, "Q")).all()
     assert "lengths of the rows were not stored" in table.caption
-    assert "not known" in tables.row_quality(d).caption
+    assert "unknown" in tables.row_quality(d).caption
     assert "explain everything" in tables.outliers(arrests()).caption
 
 

@@ -300,7 +300,7 @@ def test_the_number_of_workers_changes_no_bit(client, solver):
 
 def test_no_cluster_is_started_silently():
     assert find_cluster(None, wanted=False) is None
-    with pytest.raises(ClusterError, match="not known"):
+    with pytest.raises(ClusterError, match="is not valid"):
         find_cluster("spark", wanted=False)
 
 

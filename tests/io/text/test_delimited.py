@@ -76,7 +76,7 @@ def test_encoding_may_be_said(read: Any) -> None:
     assert read(text.encode("cp1251"), encoding="cp1251").metadata.row_names == ("да", "нет")
     with pytest.raises(FileError, match="line 1: the bytes are not ascii"):
         read(text, encoding="ascii")
-    with pytest.raises(ParameterError, match="not known"):
+    with pytest.raises(ParameterError, match="not supported"):
         read(text, encoding="no-such-thing")
 
 

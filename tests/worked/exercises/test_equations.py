@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,17 @@ SENTENCES = Path(__file__).with_name("sentences.tsv").read_text(encoding="utf-8"
 """Kind, difficulty, seed, language, verdict and answer; ⏎ is a line break."""
 
 
-def _status(kind: str, difficulty: int, seed: int, code: str, answer: str) -> str:
+@cache
+def _exercise(kind: str, difficulty: int, seed: int, code: str) -> worked.Exercise:
     size = (4, 4) if (kind, difficulty) == ("rank", 2) else None
     with language(code):
+        return worked.exercise(kind, seed=seed, difficulty=difficulty, size=size)
+
+
+def _status(kind: str, difficulty: int, seed: int, code: str, answer: str) -> str:
+    with language(code):
         try:
-            return worked.exercise(kind, seed=seed, difficulty=difficulty, size=size).check(answer).status
+            return _exercise(kind, difficulty, seed, code).check(answer).status
         except InputError:
             return "unread"
 

@@ -38,7 +38,8 @@ class StreamedWide(Case):
             roots = given.weight_roots
             one = ones(base.shape[1], base.prototype) if roots is None else roots
             sums = astype(given.matmat(mean[:, None])[:, 0], namespace(base.prototype).float64)
-            operator = Centered(base, mean, one, sums, float(mean @ mean))
+            # BLAS would share a long sum among its threads, and the last bits would depend on their number.
+            operator = Centered(base, mean, one, sums, float(namespace(mean).sum(mean * mean)))
         self._operator = operator
         if gram:
             return operator.gram()

@@ -247,7 +247,7 @@ class Zarr:
         if stored != length or (size is not None and decoded != size):
             raise FileError(
                 f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header declares {stored:,} "
-                f"stored and {decoded:,} decoded bytes, but it has {length:,} stored. Copy it again."
+                f"bytes ({decoded:,} after decoding), but it has {length:,}. Copy the store again."
             )
 
 

@@ -1,7 +1,7 @@
 """Chunks of an HDF5 file, checked before libhdf5 decodes them.
 
 libhdf5 trusts that a chunk decodes to its declared size. If it decodes to less, the library returns the memory after
-it: other numbers on every read, or a crash. The decoded length of every chunk is therefore computed here first, once.
+it: other numbers each time, or a crash. The decoded length of every chunk is therefore computed here first, once.
 Filters for which this is not possible are refused.
 """
 

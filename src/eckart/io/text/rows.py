@@ -383,7 +383,8 @@ class _Index:
             if cells.null_count < len(cells):
                 raise FileError(
                     f"{self.name}: the column {column!r} has no value at the beginning of the file, but has values "
-                    f"from line {line:,} on. A text of this size is read in blocks. Leave the column out of the file."
+                    f"from line {line:,} on. Text files of this size are read in blocks. Leave the column out of "
+                    "the file."
                 )
         for column in self.texts:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)

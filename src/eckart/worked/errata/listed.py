@@ -134,7 +134,10 @@ _ROWS = (
     (
         mark("compact SVD"),
         mark("μ_m = 0 because n = m + 1 and the rank is m."),
-        mark("If the rank is m, none of the m singular values is 0. Only columns of zeros are added to Σ."),
+        mark(
+            "If the rank is m, none of the m singular values is 0. Σ has a column of zeros, but that column is not "
+            "a singular value."
+        ),
         c.full_rank,
     ),
     (

@@ -162,6 +162,14 @@ def _real(problem: Problem, solution: Solution) -> bool:
 
 SQUARE = (2, 2), (3, 3)
 _REAL = (mark("real eigenvalues, different and not zero; not triangular"), _real)
+
+
+def _dependent(solution: Solution) -> tuple[sp.Matrix, ...]:
+    """The coordinates without those of the basis rows, which are unit vectors."""
+    others = [i for i in range(solution["coordinates"].rows) if i + 1 not in solution["basis_rows"]]
+    return (solution["coordinates"].extract(others, list(range(solution["rank"]))),) if others else ()
+
+
 KINDS = {
     "rank": Kind(
         mark(
@@ -175,7 +183,7 @@ KINDS = {
         lambda p, s: (
             Target((mark("rank"), "rg", "r", "rk"), "count", s["rank"]),
             Target((mark("basis"), "B"), "set", s["basis_rows"], also=(Target(("B",), "matrix", s["basis"]),)),
-            Target(("C", mark("coordinates")), "matrix", s["coordinates"]),
+            Target(("C", mark("coordinates")), "matrix", s["coordinates"], also=_dependent(s)),
         ),
         (
             (

@@ -119,7 +119,14 @@ def readings(text: str, rewrite: Callable[[str], str] = str) -> list[list[Row]]:
     found = _read(text, rewrite, errors)
     found += [split for rows in found if (split := _paired(rows)) is not None]
     if not found:
-        seen = tr("The answer could not be read: {why}", why=errors[0]) if errors else tr("The answer is empty.")
+        why = (
+            errors[0]
+            if errors
+            else tr("{sign} was not expected.", sign=repr(text.strip()[:40]))
+            if text.strip()
+            else ""
+        )
+        seen = tr("The answer could not be read: {why}", why=why) if why else tr("The answer is empty.")
         forms = tr("Write numbers (3, 1), vectors ((1, 2)/sqrt(2)) and matrices ([1 2; 3 4]), separated by ';', with "
                    "names if you like (lambda = 3, 1).")  # fmt: skip
         raise InputError(f"{seen} {forms}")

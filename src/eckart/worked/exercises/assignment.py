@@ -15,7 +15,9 @@ from math import prod
 from eckart.worked.exercises.answers import Row, Target
 from eckart.worked.exercises.arithmetic import Entry, Grid, Typed, square_root
 from eckart.worked.exercises.compare import ALMOST, PARTIAL, RIGHT, WRONG, Part, Verdict, turned
-from eckart.worked.exercises.names import COLUMNS, find, is_called, is_free, says_nothing, with_power
+from eckart.worked.exercises.names import COLUMNS, bare, find, is_called, is_free, is_unknown, says_nothing, with_power
+from eckart.worked.exercises.ordinals import ordinal_of
+from eckart.worked.exercises.words import are_neutral
 from eckart.worked.messages import tr
 
 _COST = {RIGHT: -0.25, ALMOST: 1.0, PARTIAL: 1.0, WRONG: 2.0}
@@ -75,9 +77,10 @@ def assign(rows: Sequence[Row], targets: Sequence[Target], compare: Compare) -> 
     taken = frozenset(group.target for group in groups if group.target is not None)
     search = _search(groups, targets, compare)
     found = search(0, 0, taken, False)
-    if any(piece.target is not None for piece in found.pieces):
+    done = {piece.target for piece in found.pieces}
+    if all(target.optional or i in done for i, target in enumerate(targets)):
         return found
-    return search(0, 0, taken, True)  # there are only parts with an unknown name: they are the intended answer
+    return search(0, 0, taken, True)  # what is missing may be a part with an unknown name
 
 
 def _search(groups: list[_Group], targets: Sequence[Target], compare: Compare) -> Callable[..., Assignment]:
@@ -173,14 +176,14 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
     loose: list[_Group] = []
     indexed: dict[int, dict[int, Atom]] = {}
     named: dict[int, list[tuple[Atom, ...]]] = {}
-    named_as: dict[int, str] = {}
+    titles: dict[int, list[str]] = {}
     left: list[Atom] = []
     for title_given, first, given in _under_titles(rows, targets):
-        heading = with_power(title_given)
-        found = find(heading, targets)
+        heading = with_power(bare(title_given))
+        found = _meant(heading, given, targets)
         atoms = given if found is None else _rooted(given, heading, targets[found[0]])
         title = "" if says_nothing(heading) and is_free(heading, targets) else heading
-        if found is None and title and not is_free(title, targets):
+        if found is None and title and not (is_free(title, targets) or is_unknown(title, targets)):
             # The rows below may belong to it, or be another target.
             own, below = given[:first], given[first:]
             loose += [_Group(own, title=title, foreign=True), *([_Group(below, title=title)] if below else [])]
@@ -191,8 +194,10 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
             indexed.setdefault(found[0], {})[found[1]] = atoms[0]
             left += atoms[1:]
         else:
-            named_as.setdefault(found[0], title)
-            named.setdefault(found[0], []).append(_upright(atoms, title, targets[found[0]]))
+            titles.setdefault(found[0], []).append(title)
+            named.setdefault(found[0], []).append(
+                _upright(_one_row(atoms, targets[found[0]]), title, targets[found[0]])
+            )
     groups = []
     for target, bodies in named.items():
         if target in indexed:
@@ -200,9 +205,12 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
                 indexed[target][next(i for i in range(1, 100) if i not in indexed[target])] = body[0]
                 left += body[1:]
             continue
-        if len(bodies) == 1 or all(_is_matrix(body[0], targets[target]) for body in bodies):
+        if len(bodies) > 1 and _is_single(targets[target]) and len(set(titles[target])) == len(bodies):
+            # The variance and the eigenvalue: each must be right.
+            groups += [_Group(body, target, title=title) for body, title in zip(bodies, titles[target], strict=True)]
+        elif len(bodies) == 1 or all(_is_matrix(body[0], targets[target]) for body in bodies):
             # Given twice, such as V and V^T: the first one is judged.
-            groups.append(_Group(bodies[0], target, title=named_as[target]))
+            groups.append(_Group(bodies[0], target, title=titles[target][0]))
             loose += [_Group(body, title=targets[target].shown) for body in bodies[1:]]
         else:
             # lambda = 3, (1, 1), lambda = 1, (1, -1): what follows the repeated name belongs together too.
@@ -213,6 +221,26 @@ def _groups(rows: Sequence[Row], targets: Sequence[Target]) -> list[_Group]:
     if left and loose and not loose[0].title:
         left, loose = [*loose[0].atoms, *left], loose[1:]  # 3: v = (1, 1); 1: v = (1, -1)
     return groups + loose + ([_Group(tuple(left))] if left else [])
+
+
+def _meant(title: str, atoms: Sequence[Atom], targets: Sequence[Target]) -> tuple[int, int] | None:
+    """The target of a title; what a component explains in per cent is a share."""
+    found = find(title, targets)
+    percent = all(isinstance(x, Typed) and x.percent for atom in atoms for x in atom)
+    shares = [i for i, target in enumerate(targets) if "share" in target.names] if percent else []
+    return (shares[0], 0) if shares and found and targets[found[0]].form not in {"number", "count"} else found
+
+
+def _is_single(target: Target) -> bool:
+    """Whether one number is asked for."""
+    return target.form in {"number", "count"} or (target.form == "numbers" and len(target.value) == 1)
+
+
+def _one_row(atoms: tuple[Atom, ...], target: Target) -> tuple[Atom, ...]:
+    """The numbers 3; 1 as the row (3, 1), if a row of the target has as many."""
+    numbers = tuple(x for atom in atoms for x in atom if isinstance(x, Typed))
+    is_row = target.by_row and hasattr(target.value, "cols") and len(atoms) == len(numbers) == target.value.cols > 1
+    return ((Grid((numbers,)),),) if is_row else atoms
 
 
 def _rooted(atoms: tuple[Atom, ...], title: str, target: Target) -> tuple[Atom, ...]:
@@ -276,7 +304,10 @@ def _continues(first: str, name: str, targets: Sequence[Target]) -> bool:
     """Whether row1, row2, ... are rows of one thing, whatever it is called."""
     bases = [re.sub(r"[\s_]*\d+$", "", one) for one in (first, name)]
     same = bases[0] == bases[1] or bool(_above(first, name))
-    return same and first != bases[0] and name != bases[1] and find(name, targets) is None
+    if ordinal_of(name) > 1 and are_neutral(name):
+        return find(first, targets) is not None  # first component (1, 2), second (2, -1)
+    numbered = same and first != bases[0] and name != bases[1]
+    return numbered and (find(name, targets) is None or bool(_above(first, name)))
 
 
 def _above(first: str, name: str) -> str:

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from eckart.worked.exercises.answers import Row, Target, flat
 from eckart.worked.exercises.arithmetic import Grid, Typed
+from eckart.worked.exercises.names import find
 from eckart.worked.exercises.ordinals import ordinal_of
 from eckart.worked.exercises.words import are_neutral, side_of
 
@@ -23,16 +24,23 @@ def row_by_row(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[list[
     asked = [target for target in targets if target.by_row]
     own = _without_headings(rows) if asked else list(rows)
     yield own
+    others = [row for row in own if row.title]
+    own = [row for row in own if not row.title]
     numbers = [flat(row.entries) for row in own]
-    if len(asked) < 2 or any(row.title for row in own):
+    if len(asked) < 2 or any(_is_asked(row.title, targets) for row in others):
         return
     widths = [_width(target) for target in asked]
     count = _count(asked[0])
     if len(own) == 1 and len(numbers[0]) == count * sum(widths):
-        yield _named(_blocks(numbers[0], count, widths), asked)
+        yield others + _named(_blocks(numbers[0], count, widths), asked)
         numbers = _cut(numbers[0], [sum(widths)] * count)
     if len(numbers) == count and {len(line) for line in numbers} == {sum(widths)}:
-        yield _named(list(map(list, zip(*[_cut(line, widths) for line in numbers], strict=True))), asked)
+        yield others + _named(list(map(list, zip(*[_cut(line, widths) for line in numbers], strict=True))), asked)
+
+
+def _is_asked(title: str, targets: Sequence[Target]) -> bool:
+    found = find(title, targets)
+    return found is None or targets[found[0]].by_row
 
 
 def _without_headings(rows: Sequence[Row]) -> list[Row]:

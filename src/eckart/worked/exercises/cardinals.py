@@ -25,6 +25,7 @@ _PART = r"(?:and a |e |y )?(?:hal(?:f|ves)|thirds?|quarters?|fifths?|mezz[oi]|te
 _WORD = re.compile(rf"(?i)(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-]|\s+{_PART}\b)")
 _JOINED = re.compile(rf"(?i)(?<=\w)\s+(?:and|ed?|y|и)\s+(?={CARDINAL}(?![\w-]))")  # rows one and three
 _CLAUSE = re.compile(r"(?:[^,;:=≈.()\[\]{}\n]|(?<=\d)[.,](?=\d))+")
+_MINUS = r"(?i)(?<!\w)(?:minus|meno|menos|минус)\s+(?=\d)"
 _SHARE = r"\d+(?:[.,]\d+)?\s*%"
 
 
@@ -42,7 +43,7 @@ def with_figures(text: str) -> str:
 def _figure(clause: str) -> str:
     separate = len(_WORD.findall(clause)) - len(_JOINED.findall(clause))
     alone = separate == 1 and not re.search(r"\d|sqrt|cbrt", re.sub(_SHARE, "", clause))
-    return _WORD.sub(lambda word: str(number_of(word[0])), clause) if alone else clause
+    return re.sub(_MINUS, "-", _WORD.sub(lambda word: str(number_of(word[0])), clause)) if alone else clause
 
 
 def number_of(word: str) -> int:

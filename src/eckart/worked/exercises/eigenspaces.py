@@ -1,15 +1,16 @@
-"""Vectors named by their eigenvalue: `E(-6) = (1, 2)`, `v_{λ=3} = (0, 1)`, `E_3 = span{(1, 1)}`."""
+"""Eigenvalues next to their vectors: `E(-6) = (1, 2)`, `v_{λ=3} = (0, 1)`, `the first is 3 with vector (0, 1)`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from eckart.errors import InputError
 from eckart.worked.exercises.answers import Row, Target
 from eckart.worked.exercises.arithmetic import Grid, Reader, Typed
-from eckart.worked.exercises.names import find
+from eckart.worked.exercises.names import bare, find, is_free, is_unknown
 
 _SPACE = re.compile(
     r"(?:E|Eig|V|v|e|x|w|u|eigenspace|autospazio|autoespacio)[\s_]*(?:\(([^()]*)\)|(lambda_?\d|(?<=[Eg_])\d+))"
@@ -40,6 +41,42 @@ def by_eigenvalue(rows: Sequence[Row], targets: Sequence[Target]) -> list[Row]:
         place = key if isinstance(key, int) else _place(key, listed)
         renamed.append(replace(row, name=f"{vectors.names[0]}{place}", words="") if key and place else row)
     return renamed if given or not listed else [Row(tuple(listed), values.names[0]), *renamed]
+
+
+def in_pairs(rows: Sequence[Row], targets: Sequence[Target]) -> list[Row]:
+    """The rows, with alternating numbers and vectors as all numbers and all vectors, whatever the words around them.
+
+    Rows that name something else stay as they are.
+    """
+    paired = [i for i, one in enumerate(targets) if one.pairing and one.form in {"numbers", "directions", "axes"}]
+    own = _block(rows, [_is_pair(row.title, paired, targets) for row in rows])
+    atoms = [atom for row in own for atom in row.atoms()]
+    kinds = [isinstance(atom[0], Grid) for atom in atoms]
+    titled = any(row.title for row in own)
+    if len(paired) != 2 or len(atoms) < 4 or not titled or kinds != [kinds[0], not kinds[0]] * (len(atoms) // 2):
+        return list(rows)
+    numbered = [int(digit[0]) if (digit := re.search(r"\d$", row.title)) else 0 for row in own for _ in row.atoms()]
+    apart = any(a and b and a != b for a, b in zip(numbered[::2], numbered[1::2], strict=True))
+    if apart or any(len(atom) > 1 for atom in atoms):
+        return list(rows)
+    numbers = tuple(atom[0] for atom in atoms if not isinstance(atom[0], Grid))
+    vectors = tuple(atom[0] for atom in atoms if isinstance(atom[0], Grid))
+    values, columns = sorted((targets[i] for i in paired), key=lambda one: one.form != "numbers")
+    return [Row(numbers, values.names[0]), Row(vectors, columns.names[0]), *[row for row in rows if row not in own]]
+
+
+def _block(rows: Sequence[Row], fits: Sequence[bool]) -> list[Row]:
+    """The first adjacent rows that fit, if they are several."""
+    blocks = [
+        [row for row, _ in block] for fit, block in groupby(zip(rows, fits, strict=True), lambda one: one[1]) if fit
+    ]
+    return next((block for block in blocks if sum(len(row.atoms()) for row in block) > 3), [])
+
+
+def _is_pair(title: str, paired: Sequence[int], targets: Sequence[Target]) -> bool:
+    """Whether a title is that of eigenvalues or vectors, or says nothing."""
+    found = find(title, targets)
+    return found[0] in paired if found else not title or is_unknown(title, targets) or is_free(bare(title), targets)
 
 
 def _key(row: Row, targets: Sequence[Target]) -> Key | None:

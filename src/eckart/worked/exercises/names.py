@@ -13,13 +13,14 @@ from functools import cache
 from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.synonyms import SYNONYMS
 from eckart.worked.exercises.words import (
+    ARTICLES,
     METHOD,
     are_articles,
-    are_describing,
     are_neutral,
     are_sides,
     counts,
     extreme_of,
+    is_other,
     side_of,
     words_of,
 )
@@ -32,10 +33,20 @@ _FIXED = {"A", "k", "K", "n", "I"}
 """Letters with one meaning in all questions; any other letter may be the writer's own name."""
 _PLAIN = re.compile(r"(?:[^\W\d_]+(?:[\s_]?\d+)?[\s.,']*)*")  # words, perhaps with numbers: row 1, row2
 _SUFFIX = r"_?(?:max|min|dom|inf|F|tot)"  # lambda_max, error_F
+_CAPITALS = {"I", "E", "O", "L", "В", "С", "И", "К"}
+"""Words of one letter at the beginning of a sentence."""
 _MOST = 9
 _OPPOSITE = {"largest": "smallest", "smallest": "largest"}
 _WITH = r"\s(?:with|where|con|dove|donde|где|при)\s"  # A = QR with Q = ...
-_REASON = r"(?i)^(?:because|since|so|hence|thus|perché|poiché|quindi|porque|pues|потому что|так как|поэтому)\s+"
+_LINK = (
+    r"(?i)^(?:because|since|so|hence|thus|with|where|and|then|for|as|perché|poiché|quindi|con|dove|e|per|porque|pues|luego|"
+    r"así que|donde|y|para|como|come|потому что|так как|поэтому|с|где|и|при|для|тогда|как),?\s+(?=\S)"
+)
+_ELIDED = r"(?i)(?<![^\W_])(?:l|un|d|dell|all|nell|dall|sull|quell)['’](?=[^\W\d_])"  # l'autovalore
+_OF_COVARIANCE = (
+    r"(?i)\s+(?:(?:of|della?|de(?: la)?|di)\s+)?(?:the\s+)?(?:(?:matrix|matrice|matriz) (?:of|di|de) )?"
+    r"(?:covarian\w+|ковариац\w+)(?:\s+(?:matrix|матриц\w+))?$"
+)
 _SQUARED = (
     r"(?i)\(?\b(?:squared?|quadratic[oie]|al quadrato|cuadrátic[oa]s?|al cuadrado|квадрат\w*|в квадрате)\b\)?(?: of)?"
 )
@@ -50,11 +61,17 @@ def find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     >>> find("det(2A)", targets), find("sum of the eigenvalues", targets), find("det^2", targets)
     (None, None, None)
     """
-    name = re.sub(r"\s+(?:is|are|è|sono|es|son)$", "", with_power(re.sub(_REASON, "", name.strip())))
+    name = re.sub(r"\s+(?:is|are|è|sono|es|son)$", "", with_power(bare(name)))
     pieces = [piece for pattern in (r"=", _WITH, r",") for one in reversed(name.split("="))
               for piece in re.split(pattern, one)]  # fmt: skip
-    found = next((found for one in pieces if (found := _find(one.strip(), targets))), None)
+    pieces += [re.sub(_OF_COVARIANCE, "", piece) for piece in pieces]  # the eigenvalues of the covariance matrix
+    found = next((found for one in pieces if (found := _find(bare(one), targets))), None)
     return found if found and not _contradicts(name, targets[found[0]]) else None
+
+
+def bare(name: str) -> str:
+    """A name without words that link it to what precedes: `with u_1` is u_1."""
+    return re.sub(_LINK, "", name.strip())
 
 
 def _contradicts(name: str, target: Target) -> bool:
@@ -70,7 +87,9 @@ def with_power(name: str) -> str:
     >>> with_power("the squared error"), with_power("errore quadratico"), with_power("sigma")
     ('the error^2', 'errore^2', 'sigma')
     """
-    name = re.sub(r"(?i)\s+(?:cubed|al cubo|в кубе)(?!\w)", "^3", name)
+    name = re.sub(r"(?i)(?:the\s+|il\s+|el\s+)?(?:cube of|cubo d[ie]|куб)\s+([A-Z])(?!\w)", r"\1^3", name)
+    name = re.sub(r"(?i)\s+(?:cubed|al cubo|в кубе|в третьей степени)(?!\w)", "^3", name)
+    name = re.sub(r"(?i)\s+(?:to the fourth|alla quarta|a la cuarta|в четв[её]ртой степени)(?!\w)", "^4", name)
     shorter = re.sub(_SQUARED, " ", name).strip()
     return name if shorter == name.strip() or not shorter else f"{shorter}^2"
 
@@ -81,8 +100,8 @@ def is_free(name: str, targets: Sequence[Target] = ()) -> bool:
     >>> is_free("x"), is_free("y_2"), is_free("the answer"), is_free("trace"), is_free("A^-1"), is_free("|A|^2")
     (True, True, True, False, False, False)
     """
-    if any(target.form == "set" for target in targets) and are_sides(name) and not re.search(r"\d", name):
-        return False  # chosen rows are different from chosen columns; row1, row2, ... are rows of something
+    if are_sides(name) and not is_free_of_sides(name, targets):
+        return False
     letter = re.fullmatch(r"([^\W\d_]|mu|nu|rho|phi)(?:_?\d+|')?", name.strip())
     own = {letter[0], letter[0].rstrip("_0123456789")} if letter is not None else set()
     if any(own & set(target.reserved) for target in targets):
@@ -95,6 +114,11 @@ def is_free(name: str, targets: Sequence[Target] = ()) -> bool:
     return (letter is not None and letter[1] not in _FIXED) or says_nothing(name)
 
 
+def is_free_of_sides(name: str, targets: Sequence[Target]) -> bool:
+    """Whether a name does not choose rows or columns; row1, row2, ... are rows of something."""
+    return not any(target.form == "set" for target in targets) or not side_of(name) or bool(re.search(r"\d", name))
+
+
 def is_called(name: str, target: Target) -> bool:
     """Whether this is one of the names of a target, without an index, a power or further words."""
     return _normal(name) in _names(target.names)
@@ -102,8 +126,17 @@ def is_called(name: str, target: Target) -> bool:
 
 def says_nothing(name: str) -> bool:
     """Whether a name has only neutral words; `A` is a matrix, `a` an article."""
-    harmless = are_describing(name) and any(map(are_neutral, words_of(name)))
-    return harmless and bool(_PLAIN.fullmatch(name)) and not re.fullmatch(r"\s*[A-Z](?:_?\d+)?\s*", name)
+    is_letter = re.fullmatch(r"\s*[A-Z](?:_?\d+)?\s*", name)
+    return are_neutral(name) and bool(words_of(name)) and bool(_PLAIN.fullmatch(name)) and not is_letter
+
+
+def is_unknown(name: str, targets: Sequence[Target]) -> bool:
+    """Whether the words of a name say nothing about its values: `I found`, `we keep`, `in the second step`."""
+    words = _described_words(name)
+    if not all(map(str.isalpha, words)) or max(map(len, words), default=0) < 2 or not is_free_of_sides(name, targets):
+        return False
+    own, rest = _mentioned(words, targets)
+    return len({target for target, _ in own}) != 1 and not any(map(_changes, rest))
 
 
 def _find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
@@ -113,13 +146,14 @@ def _find(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
         return whole, 0
     if squared := re.fullmatch(r"(.+?)\s*\^\s*\(?2\)?", name):
         found = _find(squared[1], targets)  # d^2 is d, not d2
-        return found if found and (targets[found[0]].squared or targets[found[0]].unsigned) else None
+        if found or " " not in name:
+            return found if found and (targets[found[0]].squared or targets[found[0]].unsigned) else None
     if transposed := re.fullmatch(r"(.+?)(?:\^\(?[TtH]\)?|')", name):
         found = _find(transposed[1], targets)
         return found if found and hasattr(targets[found[0]].value, "shape") else None
     if first := re.fullmatch(r"(.+?)\^\(?1\)?", name):
         return _find(first[1], targets)  # W^(1) is the first W
-    if "^" in name:
+    if "^" in name and " " not in name:
         return None  # V^-1 is not V, det^3 not det
     if suffixed := re.fullmatch(rf"(.+?){_SUFFIX}", name):
         return _find(suffixed[1], targets)
@@ -132,7 +166,8 @@ def _named(name: str, targets: Sequence[Target]) -> int | None:
     exact = [i for i, target in enumerate(targets) if name in target.names]
     loose = [i for i, target in enumerate(targets) if wanted in _names(target.names)]
     inflected = not re.search(r"\s\S{1,2}$", name)  # the B of `determinant B` is not an ending
-    alike = [i for i, target in enumerate(targets) if any(_alike(wanted, one) for one in _names(target.names))]
+    alike = [i for i, target in enumerate(targets) if any(_alike(wanted, one) for one in _names(target.names))
+             or any(_inflected(name, one) for one in _phrases(target.names))]  # fmt: skip
     return next(iter(exact + loose + (alike if inflected else [])), None)
 
 
@@ -165,7 +200,7 @@ def _with_argument(name: str, targets: Sequence[Target]) -> tuple[int, int] | No
     if re.search(r".-", inside):
         return found if _is_difference(inside, targets) else None
     same = _find(inside, targets)
-    harmless = re.fullmatch(r"[^\W\d_]+(?:[\s-][^\W\d_]+)*", inside) and are_describing(inside)
+    harmless = re.fullmatch(r"[^\W\d_]{2,}(?:[\s-][^\W\d_]+)*", inside) and not is_other(inside)
     return found if place or harmless or _is_subject(inside, targets) or (same and same[0] == found[0]) else None
 
 
@@ -182,22 +217,60 @@ def _is_subject(word: str, targets: Sequence[Target]) -> bool:
 
 def _described(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
     """A name among words that do not change its meaning: `the rank of A`, `unit eigenvectors`, `eigenvectors V`."""
-    words = re.split(METHOD, name)[0].split()
-    if not all(re.fullmatch(r"[^\W\d](?:[\w'~+-]|\^-?)*,?", word) for word in words):
+    words = _described_words(name)
+    if words == [name]:
         return None
-    words = [word.strip(",") for word in words]
     if any(map(counts, words)):
         return next(((i, 0) for i, target in enumerate(targets) if target.form == "count"), None)
-    subject = [word in _SUBJECTS and place > 0 and _named(word, targets) is None for place, word in enumerate(words)]
-    said = [word for word, is_subject in zip(words, subject, strict=True) if not is_subject and not are_articles(word)]
-    kept = [word for word in said if not are_describing(word)]
-    plain = [word for word in said if are_neutral(word) or not are_describing(word)]
-    shorter = [" ".join(some) for some in (said, plain, kept) if some and " ".join(some) != name]
-    if whole := next((found for one in shorter if (found := _find(one, targets))), None):
-        return whole
-    own = [found for word in (kept or said) if word != name and (found := _find(word, targets))]
-    complete = len(own) == len(kept or said) and len({found[0] for found in own}) == 1
-    return own[-1] if complete else next(iter(own), None) if own and not kept else None
+    own, rest = _mentioned(words, targets)
+    named = [word for word in words if word not in rest and word.isalpha() and len(word) > 1]
+    if set(rest) & _SUBJECTS and (not named or rest[0] == words[0]):
+        return None  # A^+ A is not A^+, A v not v
+    return own[0] if len({target for target, _ in own}) == 1 and not any(map(_changes, rest)) else None
+
+
+def _described_words(name: str) -> list[str]:
+    """The words of a name, without articles and without how it was found; none if there is anything else."""
+    words = [word.strip(",") for word in re.sub(_ELIDED, "", re.split(METHOD, name)[0]).split()]
+    if not all(re.fullmatch(r"[^\W\d](?:[\w'~+-]|\^-?)*", word) for word in words):
+        return []
+    starts = bool(words) and (
+        words[0] in _CAPITALS or (words[0] == "A" and len(words) > 1 and words[1].islower() and len(words[1]) > 2)
+    )
+    return [word for word in words[starts:] if word.lower() not in ARTICLES or (len(word) == 1 and word.isupper())]
+
+
+def _mentioned(words: list[str], targets: Sequence[Target]) -> tuple[list[tuple[int, int]], list[str]]:
+    """What some words name, the longest names first, and the other words; neutral words only if no other names it."""
+    spans = [(a, a + size) for size in range(len(words), 0, -1) for a in range(len(words) - size + 1)]
+    for neutral in (False, True):
+        own: list[tuple[int, int]] = []
+        left = set(range(len(words)))
+        for a, b in spans:
+            part = " ".join(words[a:b])
+            if (
+                left.issuperset(range(a, b))
+                and (neutral or not are_neutral(part))
+                and (found := _simple(part, targets))
+            ):
+                own.append(found)
+                left -= set(range(a, b))
+        if own:
+            break
+    return own, [words[i] for i in sorted(left)]
+
+
+def _simple(name: str, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """The target of a name without further words."""
+    if " " not in name:
+        return _find(name, targets)
+    whole = _named(name, targets)
+    return (whole, 0) if whole is not None else _indexed(name, targets)
+
+
+def _changes(word: str) -> bool:
+    """Whether a word next to a name makes it the name of something else: `sum`, `B`, `A^2`."""
+    return is_other(word) or "^" in word or (len(word) == 1 and word.isupper() and word not in _SUBJECTS)
 
 
 def _place(target: Target) -> str:
@@ -219,21 +292,36 @@ def _count(target: Target) -> int:
 @cache
 def _names(names: tuple[str, ...]) -> frozenset[str]:
     """What a target may be called, in all languages."""
+    return frozenset(filter(None, (_normal(_spelt(name)) for name in _all_names(names))))
+
+
+@cache
+def _phrases(names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """The names of several words, in all languages."""
+    return frozenset(words for name in _all_names(names) if len(words := tuple(_spelt(name).lower().split())) > 1)
+
+
+def _all_names(names: tuple[str, ...]) -> list[str]:
     known = [*names, *[other for name in names for other in SYNONYMS.get(name, "").split(", ")]]
-    translated = [form[0] for code in LANGUAGES for name in known if (form := catalogue(code).messages.get(name))]
-    return frozenset(filter(None, map(_spelt, (*known, *translated))))
+    return known + [form[0] for code in LANGUAGES for name in known if (form := catalogue(code).messages.get(name))]
 
 
 def _spelt(name: str) -> str:
     """A name without articles, which `find` ignores too; for a sentence, the text before its values."""
     name = name.split(": {")[0]
-    return _normal(" ".join(word for word in name.split() if not are_articles(word) or len(word) == len(name)))
+    return " ".join(word for word in name.split() if not are_articles(word) or len(word) == len(name))
 
 
 def _alike(a: str, b: str) -> bool:
     """Whether two words differ only in their endings: distance and distances, autovalore and autovalori."""
     stem = max(4, len(a) - 2, len(b) - 2)
     return a.isalpha() and len(a) >= stem and a[:stem] == b[:stem]
+
+
+def _inflected(name: str, words: tuple[str, ...]) -> bool:
+    """Whether the words of two names differ only in their endings: собственных значений and собственные значения."""
+    own = name.lower().split()
+    return len(own) == len(words) > 1 and all(a == b or _alike(a, b) for a, b in zip(own, words, strict=True))
 
 
 def _normal(name: str) -> str:

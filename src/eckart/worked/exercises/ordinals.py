@@ -8,22 +8,27 @@ from eckart.worked.exercises.cardinals import CARDINAL, number_of
 from eckart.worked.exercises.words import SIDES
 
 _WORDS = (
-    r"first|prim[aoie]|primer[ao]?s?|перв(?:ый|ая|ую|ые)",
-    r"second|second[aoie]|segund[ao]s?|втор(?:ой|ая|ую|ые)",
-    r"third|terz[aoie]|tercer[ao]?s?|трет(?:ий|ья|ью|ьи)",
-    r"fourth|quart[aoie]|cuart[ao]s?|четв[её]рт(?:ый|ая|ую|ые)",
-    r"fifth|quint[aoie]s?|пят(?:ый|ая|ую|ые)",
+    r"first|prim[aoie]|primer[ao]?s?|перв(?:ый|ая|ое|ую|ые|ых|ой|ого|ому|ым|ыми|ом)",
+    r"second|second[aoie]|segund[ao]s?|втор(?:ой|ая|ое|ую|ые|ых|ого|ому|ым|ом)",
+    r"third|terz[aoie]|tercer[ao]?s?|трет(?:ий|ья|ье|ью|ьи|ьей|ьего|ьему|ьим)",
+    r"fourth|quart[aoie]|cuart[ao]s?|четв[её]рт(?:ый|ая|ое|ую|ые|ой|ого|ому|ым)",
+    r"fifth|quint[aoie]s?|пят(?:ый|ая|ое|ую|ые|ой|ого)",
     r"sixth|sest[aoie]|sext[ao]s?|шест(?:ой|ая|ую|ые)",
 )
 _ORDINAL = rf"(?:{'|'.join(_WORDS)}|[1-9](?:st|nd|rd|th|[ao]|-?(?:й|я|ю|е|ый|ая|ой)))"
 _NOUN = "|".join(sorted((word for words in SIDES.values() for word in words), key=len, reverse=True))
 _LIST = re.compile(
-    rf"(?i)(?<![\w-])({_ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ORDINAL})*)\s+({_NOUN})(?=\s*(?:[,;.()\n]|$|->))"
+    rf"(?i)(?<![\w-])({_ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+(?:the\s|la\s|el\s|il\s)?{_ORDINAL})*)\s+({_NOUN})(?=\s*(?:[,;.()\n]|$|->))"
+)
+_AFTER = re.compile(  # las columnas segunda y cuarta
+    rf"(?i)(?<![\w-])({_NOUN})\s+({_ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{_ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
 )
 _FIRST = re.compile(
     rf"(?i)(?<![\w-])(?:(?:{_WORDS[0]})\s+({CARDINAL})|({CARDINAL})\s+(?:{_WORDS[0]}))\s+({_NOUN})(?!\w)"
 )
-_RANGE = re.compile(rf"(?i)(?<![\w-])({_NOUN})\s+([1-9])\s?(?:-|to|through|al?|до)\s?([1-9])(?![\w.,]|\s*[-+*/^])")
+_RANGE = re.compile(
+    rf"(?i)(?<![\w-])({_NOUN}|basis|base|базис)(:?)\s+([1-9])\s?(?:-|to|through|al?|до)\s?([1-9])(?!\w|[.,]\d|\s*[-+*/^])(\s*,)?"
+)
 
 
 def with_numbers(text: str) -> str:
@@ -37,10 +42,15 @@ def with_numbers(text: str) -> str:
     ('столбец 2', 'first column of V: (1, 2)')
     """
     text = _FIRST.sub(lambda found: f"{found[3]} {_listed(1, number_of(found[1] or found[2]))}", text)
-    text = _RANGE.sub(lambda found: f"{found[1]} {_listed(int(found[2]), int(found[3]))}", text)
-    return _LIST.sub(
-        lambda found: f"{found[2]} {', '.join(map(_number, re.findall(_ORDINAL, found[1], re.IGNORECASE)))}", text
+    text = _RANGE.sub(
+        lambda found: f"{found[1]}{found[2]} {_listed(int(found[3]), int(found[4]))}{';' if found[5] else ''}", text
     )
+    text = _AFTER.sub(lambda found: f"{found[1]} {_numbers(found[2])}", text)
+    return _LIST.sub(lambda found: f"{found[2]} {_numbers(found[1])}", text)
+
+
+def _numbers(ordinals: str) -> str:
+    return ", ".join(map(_number, re.findall(_ORDINAL, ordinals, re.IGNORECASE)))
 
 
 def _listed(first: int, last: int) -> str:

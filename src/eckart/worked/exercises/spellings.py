@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from eckart.worked.exercises.cardinals import with_figures
 
@@ -24,6 +25,8 @@ def _by_figures(text: str) -> Iterator[str]:
         yield mixed
     if (decimals := _with_points(text)) != text:
         yield decimals
+    if (outside := _with_points(text, f"{_PAIR}|{_LISTED}")) not in {text, decimals}:
+        yield outside
     groups = re.findall(r"[(\[{][^()\[\]{}]*[)\]}]", text)
     if groups and all(re.fullmatch(r"\(\s*[-+]?\d+,\d{2,}\s*\)", group) for group in groups):
         yield re.sub(r"(?<=\d),(?=\d)", ".", text)  # Z = (2,7735) is one number
@@ -38,18 +41,29 @@ def _by_figures(text: str) -> Iterator[str]:
             yield _with_points(text_of) if decimal == "," else text_of
 
 
-def _with_points(text: str) -> str:
-    """With points for decimal commas; `(1,2)` is a vector in every language."""
-    return re.sub(r"\(\s*[-+]?[1-9]\d*,\d+\s*\)|(?<=\d),(?=\d)", lambda m: m[0] if m[0][0] == "(" else ".", text)
+_PAIR = r"\(\s*[-+]?[1-9]\d*,\d+\s*\)"
+_LISTED = r"[(\[{][^()\[\]{};]*(?:\([^()]*\)[^()\[\]{};]*)*,[^\s\d()\[\]{};][^\[\]{};]*?[)\]}]"
+
+
+def _with_points(text: str, unchanged: str = _PAIR) -> str:
+    """With points for decimal commas; `(1,2)` is a vector in every language, and `(0,1,-1)` may be one."""
+    return re.sub(rf"{unchanged}|\d+(?:,\d+){{2,}}|(?<=\d),(?=\d)", lambda m: "." if m[0] == "," else m[0], text)
 
 
 def _edges(text: str) -> str:
     """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph; empty if there are none."""
+    text = re.sub(r"(?<![\w.,^*/+-])\d{1,2}(?:-\d{1,2}){2,}(?![\w.,^*/(-]\d)", _path, text)
     pair = r"\d{1,2}-\d{1,2}"
     listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;\n]+{pair})+(?![\w^*/(]|\.\d)", _listed_edges, text)
     between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w^*/(]|\.\d|\s*[-+*/])"
     found = re.sub(between, r"(\1, \2)", listed)
     return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
+
+
+def _path(found: re.Match[str]) -> str:
+    """1-2-3 as 1-2, 2-3."""
+    points = found[0].split("-")
+    return ", ".join(f"{a}-{b}" for a, b in pairwise(points))
 
 
 def _listed_edges(found: re.Match[str]) -> str:

@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from eckart.worked.exercises.cardinals import with_figures
 from eckart.worked.exercises.tokens import IS, Token, Tokens, cut, group_end, text_of, tokens_of
-from eckart.worked.exercises.words import METHOD, are_units, says_enough
+from eckart.worked.exercises.words import METHOD, are_articles, are_units, is_other, says_enough
 
 _AND = {"and", "or", "e", "ed", "o", "oppure", "y", "и", "или"}
 _LINKS = _AND | {"with", "con", "с", "while", "mentre", "mientras"}
 _OF = {"of", "for", "to", "a", "per", "di", "para", "de", "для"}
+_SYMBOL = re.compile(r"(?:[^\W\d_]|sigma|Sigma|lambda)(?:_?\d+)?(?:\^.+|')?")
 _INDEXED = re.compile(r"[^\W\d_]_?(\d+)")
 
 
@@ -91,7 +93,8 @@ def _inside(group: Tokens, after_value: bool) -> Tokens:
         return group
     if after_value and len(inner) == 1 and inner[0].text.endswith("%"):
         return [*_SHARE, *inner, _END]
-    if not any(token.kind == "relation" and token.depth == 0 for token in inner):
+    stated = inner[0].kind == "word" and after_value and any(token.kind == "number" for token in inner)
+    if not stated and not any(token.kind == "relation" and token.depth == 0 for token in inner):
         return group
     return inner if inner[0].kind == "relation" else [_END, *inner, _END]
 
@@ -155,10 +158,20 @@ def _split(chunk: Tokens, relation: Token, first: bool) -> tuple[Tokens, str]:
     tail = chunk[start:]
     if not any(token.is_word and (token.text not in _AND or not place) for place, token in enumerate(tail)):
         return chunk, ""  # `e = 3` has a name, `3 e 4` has none
+    if not first and not start and _is_product(chunk):
+        return [], text_of(chunk)  # A_1 = 3 u_1 v_1^T = ...
     stop = _values_end(tail, first and not start)
     if stop is None or _states_value(tail[stop:], relation):
         return chunk, ""
     return chunk[: start + stop] if stop else chunk[: max(0, start - 1)], text_of(_without_and(tail[stop:]))
+
+
+def _is_product(chunk: Tokens) -> bool:
+    """Whether a side of an equality is a product of letters, perhaps with a number in front: `3 u_1 v_1^T`."""
+    letters = [token for token in chunk if token.is_word]
+    first = next((i for i, token in enumerate(chunk) if token.is_word), len(chunk))
+    symbols = all(_SYMBOL.fullmatch(one.text) and one.text not in _AND for one in letters)
+    return len(letters) > 1 and len(letters) == len(chunk) - first and symbols
 
 
 def _item_start(chunk: Tokens) -> int:
@@ -173,7 +186,9 @@ def _values_end(tail: Tokens, alone: bool) -> int | None:
     ends = [i + 1 for i in range(len(tail) - 1) if _is_end(tail, i)]
     if len(ends) == 1 and alone and _is_remark(text_of(tail[ends[0] :])):
         return None
-    return 0 if not ends or (alone and _is_factor(tail[: ends[-1]])) else ends[-1]
+    if not ends or (alone and tail[ends[-1]].text not in _AND and _is_factor(tail[: ends[-1]])):
+        return 0
+    return ends[-1]
 
 
 def _without_and(title: Tokens) -> Tokens:
@@ -199,6 +214,8 @@ def _is_no_index(token: Token) -> bool:
 def _are_columns(chunk: Tokens, start: int) -> bool:
     """Whether columns are listed before a name: `x1, x3, r = 0.5`; `v1, v2` is a name."""
     listed = [token for token in chunk[:start] if token.text != "," and token.text not in _AND]
+    while len(listed) > 1 and not _INDEXED.fullmatch(listed[0].text):
+        listed = listed[1:]  # I suggest x2 and x3
     return all(_INDEXED.fullmatch(token.text) for token in listed) and not any(
         token.text[0] == listed[0].text[0] for token in chunk[start:]
     )
@@ -237,23 +254,30 @@ def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
     """Words and the values that follow them, without units and empty remarks."""
     words: Tokens = []
     row: Tokens = []
-    place = 0
+    place, is_list = 0, False
     while place < len(values):
         stop = _words_end(values, place)
         following = values[stop] if stop < len(values) else _END
         run = values[place:stop]
         if not run:
+            if _INDEXED.fullmatch(following.text) and row and not is_list:
+                yield from _row(words, row)  # rank 3 and r1, r2, r3 form a basis
+                words, row = [], []
+            is_list = bool(_INDEXED.fullmatch(following.text)) or (is_list and not following.starts_value)
             place = _take(values, place, row)
-        elif len(run) == 1 and run[0].text in _AND and row and _starts(following):
+        elif run[0].text in _AND and are_articles(text_of(run[1:])) and row and _starts(following):
             row.append(_COMMA)
         elif not _starts(following):
-            if row and run[0].space and _is_remark(text_of(run)):
+            if row and run[0].text in IS and not says_enough(text_of(run)):
+                yield from _row([*words, *run[1:]], row)  # 15 is the largest eigenvalue
+                words, row = [], []
+            elif row and run[0].space and _is_remark(text_of(run)):
                 before, row = _counted(row, run)
                 if before:
                     yield from _row(words, before)
                     words = []
-            elif row and run[0].text in IS:
-                yield from _row([*words, *run[1:]], row)  # 15 is the largest eigenvalue
+            elif row and is_other(text_of(run)):
+                yield from _row([*words, *run], row)
                 words, row = [], []
             else:
                 row += run
@@ -283,7 +307,11 @@ def _starts(following: Token) -> bool:
 def _counted(row: Tokens, unit: Tokens) -> tuple[Tokens, Tokens]:
     """The values before a count, and the count: `3, 1, 2 are enough` has the numbers 3, 1 and the count 2."""
     commas = [place for place, token in enumerate(row) if token.text == "," and not token.depth]
-    if not commas or not says_enough(text_of(unit)):
+    if not commas:
+        return [], row
+    last = text_of(row[commas[-1] + 1 :])
+    is_count = last.isdigit() and any(map(_is_no_index, row[: commas[-1]]))
+    if not is_count and not says_enough(text_of(unit)):
         return [], row
     return row[: commas[-1]], row[commas[-1] + 1 :]
 
@@ -328,7 +356,8 @@ def _is_remark(text: str) -> bool:
 def _row(words: Tokens, row: Tokens) -> Iterator[tuple[str, str]]:
     while row and row[-1].text == ",":
         row = row[:-1]
-    while row and row[0].text in {",", "=", "≈"}:
+    while row and row[0].text in {",", "=", "≈", "."}:
         row = row[1:]
-    if words or row:
+    figures = any(token.kind in {"number", "open", "function"} for token in row)
+    if figures or (row and with_figures(text_of(row)) != text_of(row)):
         yield text_of(words), text_of(row)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 SYNONYMS = {
     "eigenvalues": (
-        "eigvals, spectrum, spettro, espectro, спектр, evals, autovalor, autovalores, valores propios, "
+        "eigvals, spectrum, spettro, espectro, спектр, evals, e-values, autovalor, autovalores, valores propios, "
         "собственные числа"
     ),
-    "eigenvectors": "eigvecs, evecs, autovectores, vectores propios",
+    "eigenvectors": "eigvecs, evecs, e-vectors, autovectores, vectores propios",
     "eigenvector": "eigvec, evec, autovector, vector propio",
     "eigenvalue": "eigval, eval, valor propio, собственное число",
     "rank": "rnk, rango",
     "paths": "geodesics, distances",
     "singular values": "svals, valori singolari, valores singulares, сингулярные числа",
     "columns": "cols, col",
-    "components": "PC, PCs, CP, ГК",
+    "components": (
+        "PC, PCs, CP, ГК, directions, eigenvectors, autovettori, autovectores, vectores propios, собственные векторы"
+    ),
     "scores": "score",
     "error": "err, residual",
     "Frobenius norm": (
@@ -31,7 +33,10 @@ SYNONYMS = {
         "рекомендую, рекомендовать"
     ),
     "correlations": "corr",
-    "covariance": "cov, covariances",
+    "covariance": (
+        "cov, covariances, covariance matrix, matrice di covarianza, matriz de covarianza, ковариационная матрица, "
+        "ковариационная"
+    ),
     "means": "mean, averages",
     "coordinates": "coords, embedding, coefficients",
     "basis": "rows, row, Rows that form a basis of the row space: {words}.",
@@ -39,22 +44,33 @@ SYNONYMS = {
     "right singular vectors": "vettori singolari destri, vectores singulares derechos, правые сингулярные векторы",
     "left singular vectors": "vettori singolari sinistri, vectores singulares izquierdos, левые сингулярные векторы",
     "pseudo-inverse": (
-        "pseudoinverse, pseudoinversa, псевдообратная, псевдообратная матрица, Moore-Penrose inverse, Moore-Penrose"
+        "pseudoinverse, pseudoinversa, псевдообратная, псевдообратная матрица, Moore-Penrose inverse, Moore-Penrose, "
+        "inversa di Moore-Penrose, inversa de Moore-Penrose, обратная Мура-Пенроуза, inversa generalizzata"
     ),
-    "correlation matrix": "matrice di correlazione, matriz de correlación, корреляционная матрица, corr",
+    "correlation matrix": (
+        "matrice di correlazione, matriz de correlación, корреляционная матрица, корреляционная, corr, corrcoef"
+    ),
     "correlation": "r12, correlations, coefficient, correlazione, correlación, корреляция",
-    "product": "prodotto, producto",
+    "product": "prodotto, producto, произведение, prodotto CUR, producto CUR, произведение CUR, product CUR",
     "component": "componente, компонента, minor component",
     "variance": "varianza, дисперсия",
     "power": "potenza, potencia, степень",
     "components of the covariance matrix": (
         "components of the covariance, covariance components, eigenvectors of the covariance matrix, "
-        "eigenvectors of the covariance, "
+        "eigenvectors of the covariance, eigenvectors of cov, V_C, V_cov, autovettori della covarianza, "
+        "autovettori della matrice di covarianza, componenti della matrice di covarianza, "
+        "componentes de la matriz de covarianza, vectores propios de la covarianza, autovectores de la covarianza, "
+        "vectores propios de la matriz de covarianza, компоненты ковариационной матрицы, компоненты ковариации, "
+        "собственные векторы ковариационной матрицы, собственные векторы ковариации, "
         "componenti della covarianza, componentes de la covarianza"
     ),
     "components of the correlation matrix": (
         "components of the correlation, correlation components, eigenvectors of the correlation matrix, "
-        "eigenvectors of the correlation, "
+        "eigenvectors of the correlation, eigenvectors of corr, V_R, V_cor, V_corr, autovettori della correlazione, "
+        "autovettori della matrice di correlazione, componenti della matrice di correlazione, "
+        "componentes de la matriz de correlación, vectores propios de la correlación, autovectores de la correlación, "
+        "vectores propios de la matriz de correlación, компоненты корреляционной матрицы, компоненты корреляции, "
+        "собственные векторы корреляционной матрицы, собственные векторы корреляции, "
         "componenti della correlazione, componentes de la correlación"
     ),
 }

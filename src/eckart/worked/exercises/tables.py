@@ -254,6 +254,7 @@ _COVARIANCE = (
     lambda p, s: _is_good_table(p),
 )
 _SIZES, _LIMITS = ((4, 2), (5, 2), (5, 3)), ((4, 2), (6, 3))
+_SCORES = ("Z'", "z", "Z", "t", "T", mark("scores"))
 KINDS = {
     "pca": Kind(
         mark("Find the principal components and the scores. How many components explain {percent} of the variance?"),
@@ -279,7 +280,7 @@ KINDS = {
         *_LIMITS,
         _project,
         lambda p, s: (
-            Target(("Z'", "z", "Z", mark("scores")), "scores", s["scores"], "components", signed=True, by_row=True),
+            Target(_SCORES, "scores", s["scores"], "components", signed=True, by_row=True),
             Target(("d", mark("distances")), "list", list(s["distances"]), squared=True, by_row=True),
             Target(
                 ("V", "v", "w", mark("components")),

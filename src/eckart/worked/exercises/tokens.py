@@ -13,7 +13,7 @@ _TOKEN = re.compile(
     |(?P<relation>->|[=≈:])
     |(?P<open>[(\[{])
     |(?P<close>[)\]}])
-    |(?P<end>[;\n]|\.(?=\s|$))
+    |(?P<end>[;\n]|\.(?=[\s;]|$))
     |(?P<sign>\S)""",
     re.VERBOSE,
 )
@@ -35,7 +35,7 @@ class Token:
 
     @property
     def ends_value(self) -> bool:
-        return self.kind in {"number", "close"}
+        return self.kind in {"number", "close"} or self.text == "'"
 
     @property
     def starts_value(self) -> bool:

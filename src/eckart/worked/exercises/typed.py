@@ -20,6 +20,7 @@ _PLAIN = str.maketrans({
     "⎡": "[", "⎤": " ", "⎢": " ", "⎥": " ", "⎣": " ", "⎦": "]", "⎛": "(", "⎞": " ", "⎜": " ", "⎟": " ", "⎝": " ",
     "⎠": ")", "∨": ",", "∓": "±", "≃": "≈", "≅": "≈", "ᵀ": "^T", "†": "^+", "→": "->", "⇒": "->", "↦": "->", "⟼": "->",
     "∈": "=", "↔": "-", "⟷": "-", "✓": "", "✔": "", "☑": "", "“": "", "”": "", '"': "", "«": "", "»": "",
+    "№": "", "#": "",
 })  # fmt: skip
 _GREEK = {"λ": "lambda", "σ": "sigma", "Σ": "Sigma", "μ": "mu", "φ": "phi", "ρ": "rho", "Λ": "Lambda"}
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
@@ -50,6 +51,8 @@ _BELONGS = (
     r"(?i)\b(?:(?:belongs|corresponds) to|(?:appartiene|corrisponde|pertenece|corresponde) a|соответствует)"
     r"(?=\s*[-\d./]*\s*[(\[])"
 )
+_BECAUSE = r"(?i)[,\s]\s*(?:because|since|perché|poiché|porque|ya que|потому что|так как|поскольку)\s+"
+_COUNTED = r"(?i)\b(points?|punto|точк\w|row|riga|fila|строка)\s+([1-9]\d?)\s+(?=[(\[])"  # point 1 (3, 4)
 _ITEM = (  # 1) or 1. or - before a line
     r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_])|"
     r"[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"
@@ -63,7 +66,10 @@ def plain(text: str) -> str:
     >>> plain(r"$\frac{\sqrt{2}}{2}$"), plain("½√2"), plain("5×10⁻¹"), plain("λ₁ = 2 − √3")
     ('((sqrt(2))/(2))', '(1/2)sqrt2', '5*10^(-1)', 'lambda1 = 2 - sqrt3')
     """
+    text = re.sub(r"\s—\s+(?=[^\W\d_])", "; ", text)
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
+    text = re.sub(_BECAUSE, "; ", text)
+    text = re.sub(_COUNTED, r"\1 \2: ", text)
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
     text = re.sub(_BELONGS, "->", re.sub(r"(?<!\S)\?(?=\s*(?:[=:]|by|with|con|por|на))", "x", text))
     text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
@@ -75,6 +81,7 @@ def plain(text: str) -> str:
     text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", text)
     text = re.sub(r"_\{([^{}]*)\}", r"(\1)", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
+    text = re.sub(r"(?<=\))\^\((-?\w)\)", r"^\1", text)  # (A^T A)^{-1}
     text = re.sub(r"\|\|", "‖", text)
     text = "\n".join(re.sub(r"^\s*\|([^|]*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = with_numbers(_without_results(text))
@@ -84,7 +91,7 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text).replace("**", "^")
-    return re.sub(r"(?:(?<=[=:,;\n])|^)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", " ", text)  # a vector of either sign
+    return re.sub(r"(^|[=:,;\n>]|[^\W\d_]\s)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", r"\1 ", text)  # a vector of either sign
 
 
 def plain_name(name: str) -> str:
@@ -100,6 +107,7 @@ def plain_name(name: str) -> str:
     name = re.sub(r"(?<=[^\W\d_])\[([^\[\]]*)\]", r"(\1)", name)
     name = re.sub(r"(?<![^\W_])(?:[^\W\d_]+\.)+(?=[^\W\d_]+\()", "", name)
     name = re.sub(r"\(\s*lambda\s*=\s*", "(", name)
+    name = re.sub(r"(?<=\w)\s+sqrt\s*\((?=[^()]*[^\W\d_])[^()]*\)$", "", name)  # error sqrt(s2^2 + s3^2)
     name = re.sub(r"\|\s*([A-Z])\s*\|", "det", name)
     name = re.sub(r"(?<![^\W_])(det|rank|rango|rk|rg)(?=[A-Z]$)", r"\1 ", name)
     name = re.sub(r"\^\(([-+]?\w*)\)", r"^\1", name)

@@ -15,12 +15,12 @@ from eckart.worked.exercises.by_row import row_by_row
 from eckart.worked.exercises.compare import ALMOST, ORDER, PARTIAL, RIGHT, WRONG, Part, Verdict, count, matrix, number
 from eckart.worked.exercises.compare_columns import are_inverse, axes, common, directions, frame, inverse, scores
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
-from eckart.worked.exercises.eigenspaces import by_eigenvalue
+from eckart.worked.exercises.eigenspaces import by_eigenvalue, in_pairs
 from eckart.worked.exercises.entries import by_entry
 from eckart.worked.exercises.equations import without_equations
 from eckart.worked.exercises.headings import by_heading, factored
 from eckart.worked.exercises.names import find
-from eckart.worked.exercises.words import are_neutral, refuse_changing
+from eckart.worked.exercises.words import is_other, refuse_changing
 from eckart.worked.messages import tr
 
 __all__ = ["Verdict", "judge"]
@@ -58,7 +58,7 @@ def judge(answer: str, targets: Sequence[Target]) -> Verdict:
 def _layouts(answer: str, targets: Sequence[Target]) -> list[list[Row]]:
     """All readings of an answer in the terms of the question."""
     read = readings(answer, lambda text: without_equations(text, targets))
-    found = [by_entry(by_eigenvalue(factored(rows, targets), targets), targets) for rows in read]
+    found = [by_entry(in_pairs(by_eigenvalue(factored(rows, targets), targets), targets), targets) for rows in read]
     headed = [rows for one in found for rows in by_heading(one, targets)]
     return [rows for one in headed for rows in row_by_row(one, targets)]
 
@@ -71,7 +71,7 @@ def _check_words(rows: Sequence[Row], targets: Sequence[Target]) -> None:
     """Check that every word of an answer names something or is neutral; others are refused."""
     for row in rows:
         refuse_changing(f"{row.name} {row.words}")
-        if row.name and row.words and not are_neutral(row.words) and find(row.words, targets) is None:
+        if row.name and row.words and is_other(row.words) and find(row.words, targets) is None:
             raise InputError(
                 tr("The answer could not be read: {why}", why=tr("{sign} was not expected.", sign=repr(row.words)))
             )

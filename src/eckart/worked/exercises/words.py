@@ -30,32 +30,27 @@ _NEUTRAL = """
     porque recta reemplazar reemplaza reemplazo sustituir sustituye ellos ellas
     exactamente exacto exacta aproximadamente más vale se obtiene primero primer primera segundo segunda redondeado
     это равен равна равно равны есть и а для из с со в во на ответ ответы результат решение строка строки строк столбец
-    столбцы столбцов вектор векторы векторов значение значения значений матрица компонента компоненты компонент число
+    столбца столбцы столбцов первого второго третьего четвёртого первой второй третьей
+    вектор векторы векторов значение значения значений матрица компонента компоненты компонент число
     числа чисел точка точки ребро рёбра ребра пара пары ровно примерно около плюс получаем итак тогда следовательно
     точно первый первая первое второй вторая второе третий третья третье матрицы матрицу вектора числом отв округлённо
     потому поскольку прямая прямой заменить заменяем заменяется них нужны нужен нужна
 """
-_DESCRIBING = """
-    unit normalised normalized orthonormal principal main dominant leading largest smallest greatest lowest highest
-    biggest minimum maximum minimal maximal max min least corresponding associated respective numerical new computed
-    calculated sought required requested given best optimal approximation reconstruction total all both two three its
-    resulting shortest frobenius following chosen drawn selected best-fitting respectively one variance energy
-    missing imputed filled round step iteration vary varies along direction directions
-    unitari unitario normalizzati normalizzato ortonormali principali principale dominante massimo massima minimo minima
-    maggiore minore corrispondenti corrispondente associati relativo relativi calcolato richiesto dato data nuovi
-    nuove nuovo nuova
-    migliore totale tutti tutte scelte cercato ricostruzione approssimazione varianza energia mancante
-    dopo giro passo iterazione lungo direzione
-    unitarios unitario normalizados normalizado ortonormales principales principal máximo mínima mínimo mayor menor
-    correspondientes correspondiente asociados calculado pedido dado dada nuevos nuevas nuevo nueva mejor todos
-    todas elegidas
-    reconstrucción aproximación varianza energía faltante perdido después tras ronda paso iteración
-    dirección
-    единичные единичный нормированные нормированный ортонормированные главные главная главный наибольшее наименьшее
-    максимальное минимальное соответствующие соответствующий данной данная искомый искомые новых новые лучшее все
-    выбранные найденные приближения восстановления кратчайшие кратчайших дисперсии энергии исходной пропущенное новое
-    после шаг шага итерации вдоль направление
+_OTHER = """
+    trace tr tracc traza след следа
+    permanent cofactor cofattor minors invers обратн transpos traspost traspuest транспон
+    recipro opposit opuest negat adjoint adjug sum sums somm suma sumas сумм product prodott producto произвед differen
+    diferenc разност ratio quotient cocient quozient rapport частн отношен half halves metà mitad половин twice doubl
+    doppi doble удвоен вдвое tripl root roots radic raíz корень корня norm norma норм length lunghezz longitud длин
+    nullity nullità nulidad дефект radius raggio radio радиус mean means averag media medie medias средн median медиан
+    varian дисперс std deviation deviaz desviac отклонен angle angol ángul угол polynom polinom многочлен multiplic
+    кратност det determ определител rank rango ранг rg rk eigenv eigval autov propi собственн singular singolar
+    сингулярн covarian ковариац correlation correlaz correlació correlaciones корреляц
+    score punteggi puntuac probab вероят error ошиб погрешн residu остат
+    log exp hundred thousand million dozen square quadrat cuadrad квадрат cube cubo куб times volte veces раз sigma
+    lambda mu guess relativ относит initial inizial inicial начальн old vecchi viejo viejos старый cosin
 """
+"""Words, or their beginnings if longer than three letters, of quantities that are not asked for, and of changes."""
 _ARTICLES = """
     a an the of for is are in on to il lo la i gli le l un uno una di del della dei delle degli dell per el los las de
     al en для из в на это
@@ -72,12 +67,13 @@ _CHANGING = """
     ni sin salvo excepto distinto distinta distintos nunca quizá quizás tal
     не нет ни без кроме никогда неверно больше меньше возможно либо разве
 """
-NEUTRAL, CHANGING = (frozenset(text.split()) for text in (_NEUTRAL, _CHANGING))
-"""Words that may stand next to a number without changing it, and those that change its meaning."""
-DESCRIBING, ARTICLES = (frozenset(text.split()) for text in (_DESCRIBING, _ARTICLES))
-"""Words that describe a thing without making it another one, such as `unit` for eigenvectors; articles and `of`."""
+NEUTRAL, CHANGING, ARTICLES, _ALLOWED = (frozenset(text.split()) for text in (_NEUTRAL, _CHANGING, _ARTICLES, _UNITS))
+"""Words that may stand next to a number without changing it, those that change its meaning, and articles."""
+_STEMS = tuple(stem for stem in _OTHER.split() if len(stem) > 3)
+_SHORT = frozenset(_OTHER.split()) - set(_STEMS)
 _LIMITS = (
-    r"(?i)\b(?:at (?:most|least)|al massimo|al minimo|al menos|a lo sumo|al más|como (?:máximo|mínimo)|"
+    r"(?i)\b(?:at (?:most|least)|up to|fino a|хотя бы|не менее|не более|по крайней мере|самое (?:большее|меньшее)|"
+    r"al massimo|al minimo|al menos|a lo sumo|al más|como (?:máximo|mínimo)|"
     r"(?:maggiore|minore|mayor|menor|superiore|inferiore|superior|inferior) (?:di|a|que|o)\b)"
 )
 METHOD = r"\s+(?:by|using|via|mediante|tramite|usando|con|with|методом|с помощью|по)\s+"
@@ -106,6 +102,9 @@ _EXTREMES = {
 _COUNTS = {"number", "count", "numero", "número", "quantità", "cantidad", "число", "количество"}
 
 _WORD = re.compile(r"[^\W\d_]+")
+_LETTER = re.compile(
+    r"(?<![^\W_])(?![aeioylAEIOYLавикосуАВИКОСУ](?![\w^]))[^\W\d_](?![^\W\d_'’])|\^"
+)  # x, A, v_2: symbols
 
 
 def words_of(text: str) -> list[str]:
@@ -126,27 +125,29 @@ def are_neutral(text: str) -> bool:
     return all(word in NEUTRAL for word in words_of(text))
 
 
-def are_units(text: str) -> bool:
-    """Whether a text has only words that may follow a count, as in `1 singular value`.
+def is_other(text: str) -> bool:
+    """Whether a text mentions another quantity, or a change of one: `trace`, `sum of`, `half`.
 
-    >>> are_units("singular value suffices"), are_units("half")
-    (True, False)
+    >>> is_other("the trace of"), is_other("sum of"), is_other("I found"), is_other("normalised")
+    (True, True, False, False)
     """
-    return all(word in NEUTRAL or word in _UNITS.split() for word in words_of(text))
+    return any((word.startswith(_STEMS) or word in _SHORT) and word not in NEUTRAL for word in words_of(text))
+
+
+def are_units(text: str) -> bool:
+    """Whether a text after a number leaves its meaning as it is: `components`, `singular values suffice`.
+
+    >>> are_units("singular value suffices"), are_units("half"), are_units("perhaps"), are_units("i")
+    (True, False, False, False)
+    """
+    said = [word for word in words_of(text) if word not in _ALLOWED and not word.startswith(("covarian", "ковариац"))]
+    changed = is_other(" ".join(said)) or any(word in CHANGING for word in said)
+    return not changed and not _LETTER.search(text) and max(map(len, words_of(text)), default=2) > 1
 
 
 def says_enough(text: str) -> bool:
     """Whether a text says that a number of things suffices."""
     return bool(set(_ENOUGH.split()) & set(words_of(text)))
-
-
-def are_describing(text: str) -> bool:
-    """Whether a text has only words that do not change the meaning of a name.
-
-    >>> are_describing("unit"), are_describing("sum of")
-    (True, False)
-    """
-    return all(word in NEUTRAL or word in DESCRIBING for word in words_of(text))
 
 
 def are_articles(text: str) -> bool:
@@ -199,6 +200,7 @@ def refuse_changing(text: str) -> None:
     Traceback (most recent call last):
     eckart.errors.InputError: The answer could not be read: it contains the word 'not', ...
     """
+    text = re.sub(r"(?i)(?:меньше|больше|menos|más|meno|più) (?:всего|всех)", "", text)
     for word in [*words_of(text), *re.findall(_LIMITS, text)]:
         if word in CHANGING or " " in word:
             raise InputError(

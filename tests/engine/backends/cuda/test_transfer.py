@@ -143,7 +143,7 @@ def test_a_table_that_does_not_fit_is_refused(card: SimpleNamespace, method: str
 def test_what_is_not_there_or_not_known_is_refused(card: SimpleNamespace) -> None:
     with pytest.raises(ParameterError, match="isomap"):
         ek.decompose(table(), "isomap", k=2, device="cuda")
-    with pytest.raises(InputError, match="'tpu' is not known"):
+    with pytest.raises(InputError, match="'tpu' is not valid"):
         ek.decompose(table(), "nmf", k=2, device="tpu")
 
 

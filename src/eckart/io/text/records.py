@@ -142,10 +142,11 @@ def unquote(cell: str) -> str:
 
 def record_end(data: bytes, start: int) -> int:
     """The end of the record that begins at `start`: the next newline outside quotes, or the maximum length."""
-    limit = min(len(data), start + MAX_RECORD + 1)
+    limit, end = min(len(data), start + MAX_RECORD + 1), -1
     while True:
-        end = data.find(b"\n", start, limit)
-        end = limit if end < 0 else end
+        if end < start:  # otherwise still the next newline; searching again for every quote would take hours
+            end = data.find(b"\n", start, limit)
+            end = limit if end < 0 else end
         opening = data.find(b'"', start, end)
         closing = data.find(b'"', opening + 1, limit) if opening >= 0 else -1
         if opening < 0:

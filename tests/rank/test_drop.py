@@ -31,7 +31,7 @@ def test_strong_components_in_correlated_noise():
         assert choice.k == choice.drop
         assert choice.lowest <= choice.drop
         assert not choice.certain
-        assert "largest drop" in choice.summary
+        assert "eigenvalue drop" in choice.summary
         assert choice.to_dict()["drop"] == choice.drop
 
 

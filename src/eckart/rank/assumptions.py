@@ -41,8 +41,8 @@ def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evide
 def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | None, int | None]:
     """The table with noise of equal variance, if its noise is unequal, and its number of components.
 
-    Used if a rule finds components. At most as many as the preferred test finds: testing twice would double the error
-    rate. For unequal rows that test is `sign_flip`: `permutation` allows for unequal columns only.
+    Used if a rule finds components. A number above that of the preferred test is not accepted: testing twice would
+    double the error rate. For unequal rows that test is `sign_flip`: `permutation` allows for unequal columns only.
     """
     said = _answers(choice, choice.trusted)
     if e.free_rows < e.columns and "sign_flip" in said:
@@ -53,9 +53,7 @@ def _with_equal_noise(choice: RankChoice, e: Evidence) -> tuple[Transformed | No
     changed = equalised(e, most)
     k = None if changed is None else sequential(changed, flipped, e.rng(18), "tables with random signs")[0]
     preferred = next(iter(said.values()))
-    if k is None or (k > 0 and not preferred):
-        return changed, None
-    return changed, min(k, preferred)
+    return changed, k if k is not None and k <= preferred else None
 
 
 def _is_small(e: Evidence) -> bool:

@@ -73,6 +73,7 @@ _CHANGING = """
 NEUTRAL, CHANGING, ARTICLES, _ALLOWED = (frozenset(text.split()) for text in (_NEUTRAL, _CHANGING, _ARTICLES, _UNITS))
 """Words that may stand next to a number without changing it, those that change its meaning, and articles."""
 _STEMS = tuple(stem for stem in _OTHER.split() if len(stem) > 3)
+_UNIT_LENGTH = ("normali", "нормир")  # normalised vectors have the norm 1
 _SHORT = frozenset(_OTHER.split()) - set(_STEMS)
 _LIMITS = (
     r"(?i)\b(?:at (?:most|least)|up to|fino a|хотя бы|не менее|не более|по крайней мере|самое (?:большее|меньшее)|"
@@ -134,7 +135,10 @@ def is_other(text: str) -> bool:
     >>> is_other("the trace of"), is_other("sum of"), is_other("I found"), is_other("normalised")
     (True, True, False, False)
     """
-    return any((word.startswith(_STEMS) or word in _SHORT) and word not in NEUTRAL for word in words_of(text))
+    return any(
+        (word.startswith(_STEMS) or word in _SHORT) and word not in NEUTRAL and not word.startswith(_UNIT_LENGTH)
+        for word in words_of(text)
+    )
 
 
 def are_units(text: str) -> bool:

@@ -489,7 +489,7 @@ class TestFoldIn:
         for count in range(1, 45):
             space = space.fold_in(turned).space
             assert 2 * count < weakest
-        with pytest.warns(DataWarning, match="fit again"):
+        with pytest.warns(DataWarning, match="Fit again"):
             found = space.fold_in(turned)
         assert "45 rows" in found.refit
         assert found.unseen == pytest.approx([1.0])

@@ -235,7 +235,7 @@ def test_quotes_and_lines_inside_them(read: Any) -> None:
     assert source.metadata.row_names == ('x, "1"\ny', "z")
     with pytest.raises(FileError, match=r"line 5, column 'a': the cell 'q'"):
         read('t,a\n"x\ny",1\n\nz,q\nw,4\nv,5\n')
-    with pytest.raises(FileError, match="line 5 has 1 cells"):
+    with pytest.raises(FileError, match="line 5 has 1 cell where"):
         read('t,a\n"x\ny",1\nz,2\nw\n')
 
 
@@ -245,7 +245,7 @@ def test_spoilt_column_far_down(read: Any) -> None:
     with pytest.raises(FileError, match="line 40001, column 'b': the cell 'oops' is not a number"):
         read("\n".join(lines))
     lines[40_000] = "7"
-    with pytest.raises(FileError, match="line 40001 has 1 cells"):
+    with pytest.raises(FileError, match="line 40001 has 1 cell where"):
         read("\n".join(lines))
     lines[40_000] = "7,-1e400"
     with pytest.raises(NotFiniteError, match="line 40001, column 'b'"):

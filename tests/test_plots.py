@@ -200,7 +200,9 @@ def test_supplementary_rows_are_crosses() -> None:
 def test_cumulative_says_how_many_axes() -> None:
     ax = plots.cumulative(arrests(), targets=(0.6, 0.9, 0.99))
     assert [text.get_text() for text in ax.texts] == ["60 %: 1 component", "90 %: 3 components", "99 %: 4 components"]
-    assert [text.get_text() for text in plots.cumulative(arrests(2), targets=(0.95,)).texts] == ["95 %: more"]
+    assert [text.get_text() for text in plots.cumulative(arrests(2), targets=(0.95,)).texts] == [
+        "95 %: more components"
+    ]
 
 
 def test_contributions_are_sorted_and_show_signs() -> None:

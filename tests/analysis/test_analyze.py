@@ -172,7 +172,7 @@ def test_distances_become_principal_coordinates() -> None:
     coordinates = np.asarray(d.left) * np.asarray(d.values)
     made = np.linalg.norm(coordinates[:, None, :2] - coordinates[None, :, :2], axis=2)
     np.testing.assert_allclose(made, distances, atol=1e-8)
-    assert "matrix of distances" in found.summary()
+    assert "distance matrix" in found.summary()
     assert ek.analyze(distances, "pca").decomposition.method == "pca"
 
 

@@ -157,7 +157,7 @@ def test_no_rows(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n1,2\n3\n", ["line 3 has 1 cells"]),
+        ("a,b\n1,2\n3\n", ["line 3 has 1 cell where"]),
         ("a,b\n1,2\n3,4,5\n", ["line 3 has 3 cells"]),
         ("a,b\n1,2,3\n4,5,6\n", ["line 2 has 3 cells", "the header has 2"]),
         ("a,b\n1,2\n3,\0\n", ["line 3", "NUL"]),

@@ -303,7 +303,7 @@ class TestModels:
         assert "no column names" in done.stderr
         assert done.stdout.startswith("PC1,PC2,PC3,PC4\n")
         np.save(folder / "narrow.npy", np.ones((3, 2)))
-        assert "2 columns and the model has 4" in refused("transform", "m.eckart", "narrow.npy")
+        assert "2 columns, but the model has 4" in refused("transform", "m.eckart", "narrow.npy")
 
     def test_scores_of_another_model(self, folder: Path) -> None:
         run("fit", ARRESTS, "-k", "2", "-o", "m.eckart")

@@ -491,7 +491,7 @@ class TestFoldIn:
             assert 2 * count < weakest
         with pytest.warns(DataWarning, match="Fit again"):
             found = space.fold_in(turned)
-        assert "45 rows" in found.refit
+        assert "45 new rows" in found.refit
         assert found.unseen == pytest.approx([1.0])
 
     def test_cold_rows_are_said(self) -> None:

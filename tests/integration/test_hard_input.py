@@ -348,7 +348,7 @@ def test_all_axes_by_an_iterative_solver(thin):
 @pytest.mark.parametrize(
     ("data", "named"),
     [
-        (np.ones(5), r"\(5,\).*reshape"),
+        (np.ones(5), r"\(5,\).*Reshape"),
         (np.ones((2, 2, 2)), r"\(2, 2, 2\)"),
         (np.float64(3.0), "scalar"),
         (7, "scalar"),

@@ -200,7 +200,7 @@ def body(document: dict[str, Any]) -> dict[str, Any]:
         (lambda d: d.pop("sha256"), "not a model"),
         (lambda d: body(d).update(rows=51), "left has shape"),
         (lambda d: body(d).update(columns=5), "right has shape"),
-        (lambda d: body(d).update(rows="50"), "rows contains a str"),
+        (lambda d: body(d).update(rows="50"), "rows has a value of the wrong type"),
         (lambda d: body(d).update(rows=True), "rows contains a bool"),
         (lambda d: body(d).update(which="middle"), "which contains"),
         (lambda d: body(d).update(values={"array": "right"}), "one dimension"),

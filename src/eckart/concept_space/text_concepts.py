@@ -98,7 +98,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     >>> model.add(["shares and bonds"], names=["new"]).names_
     ('1', '2', '3', '4', 'new')
     >>> print(model.evaluate(["cat", "stocks"], [["1", "2"], ["3", "4"]]))
-    Mean average precision 1.0000 and precision at 10 0.2000 over 2 queries.
+    Mean average precision is 1.0000, and precision at 10 is 0.2000, over 2 queries.
     """
 
     n_components: int | None = None

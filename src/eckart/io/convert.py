@@ -65,7 +65,7 @@ def convert(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     target = pathlib.Path(folder) / "arrests.npy"
     ...     print(ek.convert(ek.datasets.path("usarrests"), target))
-    50 rows x 4 columns, float64, 1.6 kB: ...arrests.npy
+    Wrote 50 rows x 4 columns (float64, 1.6 kB) to ...arrests.npy
     """
     path, goal = os.fsdecode(os.fspath(source)), PurePath(os.fsdecode(os.fspath(target)))
     if goal.suffix.lower() not in (".npy", ".npz"):

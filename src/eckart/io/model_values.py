@@ -112,14 +112,14 @@ def _csr(parts: JsonObject) -> Matrix:
     data, indices, indptr = given
     integers = _is_vector(indices, "i") and _is_vector(indptr, "i")
     if len(parts) != 4 or not integers or not _is_vector(data, "fiu") or not _is_shape(shape):
-        raise ModelFileError("The model's JSON contains a broken sparse array. The file is not loaded.")
+        raise ModelFileError("The model's JSON contains a broken sparse array.")
     try:
         found: Any = sparse.csr_array((data, indices, indptr), shape=shape)
         found.check_format(full_check=True)
     except (ValueError, OverflowError) as error:
-        raise ModelFileError(f"A sparse array of the model is damaged: {error}. The file is not loaded.") from error
+        raise ModelFileError(f"A sparse array of the model is damaged: {error}.") from error
     if not np.isfinite(found.data).all():
-        raise ModelFileError("A sparse array of the model contains NaN or infinite entries. The file is not loaded.")
+        raise ModelFileError("A sparse array of the model contains NaN or infinite entries.")
     return found
 
 
@@ -158,7 +158,7 @@ def _decode_kind(kind: str, inner: object, arrays: Mapping[str, np.ndarray]) -> 
     leaves: Mapping[str, object] = {"array": arrays, "float": _NOT_FINITE}.get(kind, {})
     if isinstance(inner, str) and inner in leaves:
         return leaves[inner]
-    raise ModelFileError(f"The model's JSON contains an unknown or broken {kind[:40]!r}. The file is not loaded.")
+    raise ModelFileError(f"The model's JSON contains an unknown or broken {kind[:40]!r}.")
 
 
 def _decode_object(kind: str, inner: dict[str, object], arrays: Mapping[str, np.ndarray]) -> Any:
@@ -198,14 +198,14 @@ def _as_notes(given: object) -> Any:
 def _note(fields: JsonObject, arrays: Mapping[str, np.ndarray]) -> Note:
     code, text, details = (fields.get(name) for name in ("code", "text", "details"))
     if not isinstance(code, str) or not isinstance(text, str) or not isinstance(details, dict):
-        raise ModelFileError("The model's JSON contains a broken note. The file is not loaded.")
+        raise ModelFileError("The model's JSON contains a broken note.")
     return Note(code, text, {key: decode(item, arrays) for key, item in details.items()})
 
 
 def _details(method: object, parts: object) -> Details:
     """The details of a method from their fields."""
     if not isinstance(method, str) or not isinstance(parts, dict):
-        raise ModelFileError("The model's JSON has no method, or no details of it. The file is not loaded.")
+        raise ModelFileError("The model's JSON has no method, or no details of it.")
     known = all_methods().get(method)
     if known is None:
         return UnknownDetails(parts) if parts else Details()
@@ -230,9 +230,7 @@ def _check_fields(title: str, fields: JsonObject, hints: JsonObject) -> None:
                 f"{title} has no field {name[:40]!r}; the file may be newer than this version of Eckart. Update Eckart."
             )
         if not _fits(value, hints[name]):
-            raise ModelFileError(
-                f"{title}.{name} has a value of the wrong type ({type(value).__name__}). The file is not loaded."
-            )
+            raise ModelFileError(f"{title}.{name} has a value of the wrong type ({type(value).__name__}).")
 
 
 def _required(cls: type) -> list[str]:
@@ -249,7 +247,7 @@ def _build(cls: type, fields: JsonObject) -> Any:
     lacking = [name for name in _required(cls) if name not in fields]
     fields |= {name: None for name in lacking if _fits(None, hints[name])}  # None is not written
     if missing := [name for name in lacking if name not in fields]:
-        raise ModelFileError(f"{cls.__name__} lacks {', '.join(missing)}. The file is not loaded.")
+        raise ModelFileError(f"{cls.__name__} lacks {', '.join(missing)}.")
     return cls(**fields)
 
 

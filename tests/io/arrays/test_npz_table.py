@@ -59,5 +59,7 @@ def test_what_cannot_be_read_in_blocks_counts_against_the_limit(tmp_path, monkey
     else:
         np.savez(tmp_path / "a.npz", x=np.asfortranarray(DATA))
     assert ek.open_data(tmp_path / "a.npz", memory="1MB").shape == DATA.shape
-    with pytest.raises(MemoryBudgetError, match=r"can only be read whole, which takes about [\d.]+ kB, but only 20 kB is"):
+    with pytest.raises(
+        MemoryBudgetError, match=r"can only be read whole, which takes about [\d.]+ kB, but only 20 kB is"
+    ):
         ek.open_data(tmp_path / "a.npz", memory="20kB")

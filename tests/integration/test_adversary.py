@@ -49,6 +49,8 @@ def test_no_statement_is_false(family):
 
 
 FOUND = {
+    "products that overflow": '{"family": "noise of all sizes", "seed": 57721560007780, "rows": 35, "columns": 142, '
+    '"storage": "dask csr", "solver": "lanczos", "k": 8, "scale": true, "tol": 1e-12}',
     "eigenvalues that MRRR passes over": '{"family": "needle", "seed": 1414213560008389, "rows": 525, "columns": 200, '
     '"method": "svd", "storage": "blocks", "solver": "gram", "k": 10, "weights": "integers"}',
     "the same among the smallest": '{"family": "needle", "seed": 1414213560059089, "rows": 299, "columns": 128, '

@@ -16,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 import scipy.io
+import scipy.io._fast_matrix_market as market
 from pyarrow import feather, ipc, parquet
 from scipy import sparse
 
@@ -203,6 +204,7 @@ def _doubles(array: Any) -> Any:
 def _mtx(path: Path, _found: Outcome) -> Any:
     content = path.read_bytes()
     content = gzip.decompress(content) if path.suffix == ".gz" else content
+    market.PARALLELISM = 1  # its threads have waited for each other without end on machines with many cores
     # SciPy crashes if an array ends in a blank without a line end.
     matrix = scipy.io.mmread(io.BytesIO(content + b"\n"))
     return sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix, np.float64)

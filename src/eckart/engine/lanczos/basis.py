@@ -15,6 +15,7 @@ from eckart.engine.backends.base import Backend, Draft
 from eckart.engine.backends.symmetric import by_all, leading_pairs
 from eckart.engine.certificate import coupling_factor
 from eckart.engine.lanczos.rounding import ErrorMeter, orthogonality_loss
+from eckart.errors import NotFiniteError
 
 _FIRST_ROOM = 128
 """Initial capacity of T, in columns."""
@@ -180,6 +181,10 @@ class Basis:
         arriving, self._arriving = self._arriving, []
         for fetched, coupled, own in arriving:
             numbers, columns = fetched(), own.stop - coupled.start
+            if not np.isfinite(np.add.reduce(numbers, axis=None)):
+                raise NotFiniteError(
+                    "The products of the data with themselves overflow float64. Scale the data down first."
+                )
             self._record(numbers[:columns], coupled, own)
             self._residual_gram = numbers[columns:]
             if self.meter is not None:

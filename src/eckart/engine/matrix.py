@@ -199,7 +199,8 @@ def _check_shape(shape: tuple[int, ...]) -> None:
             0: "Pass a table with rows and columns.",
             1: "Reshape one row to (1, -1), or one column to (-1, 1).",
         }.get(len(shape), "Reshape the stack of tables to two dimensions.")
-        raise InputError(f"Expected 2D array, got {len(shape)}D array of shape {shape} instead. {remedy}")
+        seen = f"{len(shape)}D array of shape {shape}" if shape else "scalar"
+        raise InputError(f"Expected 2D array, got {seen} instead. {remedy}")
     if shape[0] == 0:
         raise InputError(
             f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: the table has no rows."

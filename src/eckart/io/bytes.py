@@ -15,6 +15,7 @@ from typing import BinaryIO
 from eckart.environment import check_expansion, check_fits, check_whole
 from eckart.errors import FileError, ParameterError, ReadError
 from eckart.io.guard import reading
+from eckart.wording import either
 
 CHUNK = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
@@ -127,7 +128,10 @@ def _refusal(name: str, path: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114
         return f"{name} is a link to a file that does not exist. Check the target of the link."
     if "\n" in path:
-        return f"{name} has several lines, so it is not a path. Wrap the content of a file in io.StringIO."
+        remedy = either(
+            "Wrap the content of a file in io.StringIO.", "Pass the content of a file through a pipe, as '-'."
+        )
+        return f"{name} does not exist. A path has only one line. {remedy}"
     if "://" in path:
         return (
             f"{name} is a web address, but Eckart reads local files. Download the file first, or open it with fsspec."

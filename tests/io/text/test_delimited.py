@@ -256,7 +256,7 @@ def test_bad_first_row_is_not_a_header(read: Any) -> None:
     with pytest.raises(FileError, match="line 1, column 'column 3': the cell 'abc'"):
         read("1,2,abc\n4,5,6\n4,5,6\n")
     with pytest.raises(
-        FileError, match=r"line 2, column 'a': the cell 'kg' .* has the units of the columns, remove it"
+        FileError, match=r"line 2, column 'a': the cell 'kg' .* contains the units of the columns, remove it"
     ):
         read("a,b\nkg,cm\n1,2\n3,4\n5,6\n")
 

@@ -3,7 +3,7 @@ The exercises of a lecture
 ==========================
 
 Eckart solves small problems exactly and shows every step. It also makes new exercises and checks your answers. In this
-tutorial you do both.
+tutorial you solve a problem, make an exercise, and check an answer.
 """
 
 # %%

@@ -27,7 +27,7 @@ print((d.values**2).round(12))
 # %%
 # A new exercise
 # --------------
-# Each seed gives another matrix. ``check`` compares an answer with the solution and says what is missing or wrong.
+# Each seed gives a different matrix. ``check`` compares an answer with the solution and says what is missing or wrong.
 made = worked.exercise("eigen", seed=4, difficulty=1)
 print(made.given)
 print(made.check("-7, 3"))

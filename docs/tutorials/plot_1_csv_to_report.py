@@ -21,8 +21,8 @@ print(table.values[:3])
 # %%
 # Decompose
 # ---------
-# The columns have different units, so divide each by its standard deviation (``scale=True``). ``left=True`` keeps the
-# scores of the rows for the plots.
+# The columns have different units, so divide each column by its standard deviation (``scale=True``). ``left=True``
+# keeps the scores of the rows for the plots.
 d = ek.decompose(path, "pca", scale=True, left=True)
 print(d)
 print(ek.tables.eigenvalues(d).text())
@@ -35,9 +35,9 @@ print(ek.tables.eigenvalues(d).text())
 ek.plots.scree(d)
 
 # %%
-# What do they mean?
-# ------------------
-# The first component measures crime in general. The second separates urban from rural states.
+# What do the components mean?
+# ----------------------------
+# The first component measures crime in general. The second component separates urban from rural states.
 print(ek.tables.describe(d, 0))
 print(ek.tables.describe(d, 1))
 ek.plots.biplot(d)
@@ -45,7 +45,7 @@ ek.plots.biplot(d)
 # %%
 # Which rows are unusual?
 # -----------------------
-# A large T2 means that a row is extreme. A large Q means that the components do not describe the row.
+# A large T2 means that a row is extreme. A large Q means that the components do not describe the row well.
 print(ek.tables.outliers(d, k=2, only=True).text())
 
 # %%
@@ -56,8 +56,8 @@ low, high = ek.decompose(path, "pca", k=2, scale=True).certificate.explained
 print(f"two components explain at least {low:.6f}; no other two can explain more than {high:.6f}")
 
 # %%
-# Share it
-# --------
+# Share the result
+# ----------------
 # ``report`` returns one self-contained HTML page. Pass a file name to write it. On the command line, ``eckart report
 # usarrests.csv --scale`` does the same.
 page = ek.report(d, data=table.values)

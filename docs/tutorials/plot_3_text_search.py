@@ -42,13 +42,14 @@ print(model.search("mouse", n=3))
 # %%
 # Similar documents
 # -----------------
-# ``similar`` finds the documents that are closest to a given one.
+# ``similar`` finds the documents that are closest to a given document.
 print(model.similar("bonds", n=2))
 
 # %%
 # Add documents
 # -------------
-# New documents are projected onto the existing concepts. Eckart warns you if the concepts represent them poorly.
+# New documents are projected onto the existing concepts. Eckart warns you if the concepts represent the new documents
+# poorly.
 model.add({"shares": "shares and stock rose"})
 print(model.search("investors", n=4))
 

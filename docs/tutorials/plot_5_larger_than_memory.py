@@ -9,7 +9,7 @@ decomposition with a checkpoint, and write the scores without loading the whole 
 # %%
 # A file
 # ------
-# This table of 40,000 rows stands for one that is larger than memory.
+# This table of 40,000 rows stands in for a table that is larger than memory.
 import tempfile
 from pathlib import Path
 

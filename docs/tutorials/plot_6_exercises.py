@@ -18,7 +18,7 @@ print(solution.text().split("\n7. ")[0])
 # %%
 # The same numerically
 # --------------------
-# ``decompose`` gives the same eigenvalues, 58 and 2, as decimals.
+# ``decompose`` gives the same eigenvalues (squared singular values), 58 and 2, as decimals.
 import eckart as ek
 
 d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd")

@@ -25,8 +25,8 @@ print(f"{known.mean():.0%} of the entries are known")
 # %%
 # Measure the error
 # -----------------
-# ``evaluate`` hides a fifth of the known ratings, fits the rest, and predicts the hidden ones. The output also gives
-# the error of a model with biases only, which ignores individual tastes. Two concepts have the smallest error.
+# ``evaluate`` hides a fifth of the known ratings, fits the rest, and predicts the hidden ratings. The output also gives
+# the error of a model with biases only, which ignores individual tastes. The error is smallest with two concepts.
 for k in (1, 2, 5):
     print(k, ek.Ratings(n_components=k, rng=0).evaluate(table))
 

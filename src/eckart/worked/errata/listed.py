@@ -64,8 +64,8 @@ _ROWS = (
         mark("ratings, changed rows"),
         mark("After the change the last three columns are no longer all independent."),
         mark(
-            "The statement is about rows, not columns, and the rows were dependent before. The last three rows had "
-            "rank 1 and now have rank 2."
+            "It should say rows, not columns, and these rows were already dependent: the last three rows had rank 1 "
+            "and now have rank 2."
         ),
         c.dependent,
     ),

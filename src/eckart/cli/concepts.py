@@ -45,7 +45,7 @@ class Asked:
 def asked(f: Command) -> Command:
     """The options of commands about a single row."""
     option = click.option
-    data = "Table of the rows to search, with the same columns as the model."
+    data = "Table that contains the rows, with the same columns as the model."
     return gathered("asked", Asked, [
         click.argument("entries", nargs=-1),
         option("--row", metavar="NAME", help="Name of a row in --data, or in a model fitted with --keep-rows."),
@@ -120,8 +120,9 @@ def recommend(
 
     Each of the ENTRIES has the form column=value. Instead of ENTRIES, you can use --row or --text.
 
-    MODEL is a model file or a table of ratings. A table has empty cells for unknown ratings, or one rating per line
-    (row, column, rating). Eckart fits only the known ratings. Rows without ratings get the column means.
+    MODEL is a model file or a table of ratings. The table either has empty cells for unknown ratings or lists one
+    rating per line (row, column, rating). Eckart fits only the known ratings. For a row without ratings, the column
+    means are predicted.
 
     \b
     Examples:
@@ -158,7 +159,11 @@ def recommend(
 @click.option(
     "--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="Similarity measure."
 )
-@click.option("--proof", is_flag=True, help="Also prove which part of the ranking holds for the complete rows.")
+@click.option(
+    "--proof",
+    is_flag=True,
+    help="Also prove how much of the ranking stays the same if the full rows are compared, not only their concepts.",
+)
 @reading
 @with_console
 def similar(

@@ -65,7 +65,10 @@ _sheet_options = gathered("paper", SheetOptions, [
 @click.option("--size", metavar="ROWSxCOLUMNS", help="Size of the matrix, such as 4x2, or 3 for 3x3.")
 @click.option("--key/--no-key", default=True, help="Include the solution.  [default: yes]")
 @click.option(
-    "--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1". The exit code is 3 if it is wrong.'
+    "--check",
+    "answer",
+    metavar="ANSWER",
+    help='Check an answer, such as "3, 1". If the answer is wrong, the exit code is 3.',
 )
 @_sheet_options
 @form

@@ -43,7 +43,8 @@ _rank_options = gathered("asked", RankOptions, [
     click.option("--most", type=numbers.components, metavar="N",
                  help="Maximum number of components to consider.  [default: 40]"),
     click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-                 help="Missing values: report an error, impute column means (mean), or impute by a model (em)."),
+                 help="Missing values: report an error, impute column means (mean), or impute from the other values of "
+                      "the row (em)."),
     click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed for resampling."),
 ])  # fmt: skip
 

@@ -207,7 +207,8 @@ def short_form(method: Method) -> click.Command:
         return report.callback(**defaults, **given)
 
     name = method.name.replace("_", "-")
-    short = f"{method.title}: terminal summary and report."
+    title = method.title if method.title == "Isomap" else f"a {method.title[0].lower()}{method.title[1:]}"
+    short = f"Run {title} and write a report."
     params = [param for param in report.params if param.name not in hidden]
     text = f"{short} This is the same as 'eckart report --method {name}'."
     return click.Command(name, callback=call, params=params, help=text, short_help=short)

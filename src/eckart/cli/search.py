@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _WEIGHTS = ("log-entropy", "tfidf", "bm25")
 _STOP = "Ignore the stop words of this language: english, german, french, spanish, italian or auto."
-_RELEVANT = "Relevant documents for --evaluate, one per line: 'query 0 document 1' (TREC) or 'query document'."
+_RELEVANT = "File of relevance judgements for --evaluate, one per line: QUERY 0 DOCUMENT 1 (TREC) or QUERY DOCUMENT."
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,9 @@ _evaluation_options = gathered("evaluation", EvaluationOptions, [
 @click.command(short_help="Search documents by concept.")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
-@click.option("-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of documents.")
+@click.option(
+    "-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of documents to list."
+)
 @_collection_options
 @click.option("--similar", metavar="DOCUMENT", help="Instead of searching, find documents similar to this one.")
 @click.option("--topics", is_flag=True, help="Instead of searching, list the top words of each concept.")

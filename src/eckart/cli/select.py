@@ -38,7 +38,7 @@ def _size(given: object) -> int:
     try:
         return numbers.components(given)
     except click.BadParameter:
-        raise click.BadParameter(f"{given!r} is not a number of columns. Use a whole number of at least 1.") from None
+        raise click.BadParameter(f"{given!r} is not a number of columns. Use a positive whole number.") from None
 
 
 @click.command(short_help="Select the columns that best predict a target.")
@@ -71,8 +71,8 @@ def _size(given: object) -> int:
     help="random: number of subsets to try.",
 )
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-              help="Missing values: report an error, impute column means (mean), or impute by a model "
-                   "(em).")  # fmt: skip
+              help="Missing values: report an error, impute column means (mean), or impute from the other "
+                   "values of the row (em).")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed for drawing subsets.")
 @click.option("--jobs", type=int, metavar="N", help="Number of parallel processes; -1 uses all cores.")
 @output(_FILE)
@@ -337,7 +337,7 @@ def _scores(selector: Selector) -> str:
     best = f" The score is {selector.best_score_:.4f} on the folds used for the selection, which is too optimistic"
     if selector.nested_score_ is None:
         return f"{best}. Use --nested to estimate the score on new rows."
-    return f"{best}, and {selector.nested_score_:.4f} on rows that took no part in the selection."
+    return f"{best}, and {selector.nested_score_:.4f} on held-out rows."
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> Keywords:

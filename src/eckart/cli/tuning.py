@@ -106,7 +106,7 @@ def _width(given: object) -> float | str:
         value = -1.0
     if not 0.0 <= value < float("inf"):
         raise click.BadParameter(
-            f"{text!r} is not a valid gamma. Use a number of at least 0, 'auto', 'local' or 'median'."
+            f"{text!r} is not a valid gamma. Use a non-negative number, 'auto', 'local' or 'median'."
         )
     return value
 

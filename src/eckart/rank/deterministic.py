@@ -56,7 +56,8 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
     if e.short < _FEWEST:
         return (
             None,
-            f"This rule needs at least {_FEWEST} components to estimate the edge of the noise; there are {e.short}.",
+            f"This rule needs at least {_FEWEST} singular values to estimate the edge of the noise, but the table has "
+            f"at most {e.short}.",
         )
     left = e.column_ratios.copy()
     count = min(len(e.ratios), e.right.shape[1], e.short - 1, 2 * e.most + 1)

@@ -32,7 +32,7 @@ def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     if not e.whole:
         return (
             None,
-            f"This rule needs the sum of all {e.short:,} singular values, but only {len(e.ratios):,} are known.",
+            f"This rule needs the sum of all {e.short:,} singular values, but the decomposition has only {len(e.ratios):,}.",
         )
     roots = np.sqrt(e.ratios)
     held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)

@@ -38,7 +38,7 @@ class Drawn:
 def _check_draws(draws: list[int], chances: list[Value], name: str) -> None:
     if not draws or any(not 1 <= j <= len(chances) for j in draws):
         raise ParameterError(
-            tr("{given}: give numbers from 1 to {most}, at least one.", given=argument(name, draws), most=len(chances))
+            tr("{given}: use one or more numbers from 1 to {most}.", given=argument(name, draws), most=len(chances))
         )
     if any(chances[j - 1] == 0 for j in draws):
         raise ParameterError(

@@ -120,7 +120,7 @@ def _cells(given: object) -> list[list[Value]]:
     if rows and not any(nested):
         return [list(rows)]
     if not all(nested):
-        raise InputError(tr("Some rows are lists and some are single entries. Give every row as a list."))
+        raise InputError(tr("Some rows are lists and some are single entries. Enter every row as a list."))
     return [list(row) for row in rows]
 
 
@@ -216,7 +216,7 @@ def _entry(cell: object) -> sp.Expr:
         return _written(cell)
     if isinstance(cell, sp.Expr):
         if cell.free_symbols or not cell.is_real:
-            raise InputError(tr("The entry {cell} is not a real number. Give numbers in place of letters.", cell=cell))
+            raise InputError(tr("The entry {cell} is not a real number. Use numbers instead of letters.", cell=cell))
         return sp.nsimplify(cell) if cell.has(sp.Float) else cell
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return sp.Integer(int(cell))
@@ -225,5 +225,5 @@ def _entry(cell: object) -> sp.Expr:
     if hasattr(cell, "numerator") and hasattr(cell, "denominator"):
         return sp.Rational(int(cell.numerator), int(cell.denominator))
     raise InputError(
-        tr("The entry {cell} is not a number. Give integers, fractions, decimals or SymPy numbers.", cell=repr(cell))
+        tr("The entry {cell} is not a number. Use integers, fractions, decimals or SymPy numbers.", cell=repr(cell))
     )

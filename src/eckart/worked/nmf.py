@@ -236,7 +236,7 @@ def _start(a: sp.Matrix, k: int, seed: int, w: sp.Matrix | None, h: sp.Matrix | 
             )
         )
     if any(entry < 0 for m in (first, second) for entry in m) or (first * second).is_zero_matrix:
-        raise InputError(tr("The start must not be negative, and not zero: zeros stay zeros. Give positive numbers."))
+        raise InputError(tr("The start must not be negative, and not zero: zeros stay zeros. Use positive numbers."))
     return first, second
 
 

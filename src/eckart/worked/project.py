@@ -49,7 +49,7 @@ def project(given: object, new: object, k: int = 1) -> Solution:
     rows = matrix(new, "project", rows=20, columns=6)
     if rows.cols != table.cols:
         raise InputError(
-            tr("The new rows have {given} entries, but the table has {needed} columns. Give one entry for each column.",
+            tr("The new rows have {given} entries, but the table has {needed} columns. Enter one value for each column.",
                given=rows.cols, needed=table.cols)
         )  # fmt: skip
     check_k(k, table.cols)

@@ -36,7 +36,8 @@ def read_npz(opened: OpenedFile, key: str | None = None) -> MemorySource | Conve
 def _check_names(names: list[str], title: str) -> None:
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise FileError(
-            f"{title} contains {listed(twice)} more than once, so the content is ambiguous. Write it again."
+            f"{title} contains {listed(twice)} more than once, so the content is ambiguous. Save it again "
+            "with unique names."
         )
     others = [name for name in names if not name.endswith(".npy")]
     if others or not names:

@@ -135,7 +135,7 @@ def _table_blocks(opened: OpenedFile) -> Iterator[Entries]:
                 yield _table_block(batch, name, seen)
             seen += len(batch)
         if seen != file.metadata.num_rows:
-            raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Write it again.")
+            raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Export it again.")
 
 
 def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
@@ -159,7 +159,7 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
     infinite = np.flatnonzero(np.isinf(value))
     if infinite.size:
         where = f"{name}, row {seen + int(infinite[0]) + 1:,}"
-        raise NotFiniteError(f"{where}: the value is infinite, or too large for float64. Correct it.")
+        raise NotFiniteError(f"{where}: the value is infinite, or too large for float64. Correct the value.")
     return row.astype(np.int64), column.astype(np.int64), value
 
 

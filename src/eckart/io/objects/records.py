@@ -69,9 +69,7 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     if 2 in dimensions:
         return _only_table(data, names)
     if dimensions == {0}:
-        raise InputError(
-            "The mapping contains single values. Pass a column of values under each name, or a list of rows."
-        )
+        raise InputError("The mapping contains only scalars. Pass a list of values for each name, or a list of rows.")
     return record_table(list(data), [_values(value) for value in data.values()])
 
 

@@ -75,7 +75,7 @@ class ReadingOptions:
         return found
 
 
-_MEMORY = "Memory limit, such as 2GB. Tables larger than a quarter of it are read in blocks."
+_MEMORY = "Memory limit, such as 2GB. Tables larger than a quarter of this limit are read in blocks."
 memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_MEMORY)
 
 

@@ -34,7 +34,7 @@ class RankOptions:
 
 _rank_options = gathered("asked", RankOptions, [
     click.option("--method", type=click.Choice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
-                 help="Decomposition method. pca subtracts the column means; the others do not."),
+                 help="Decomposition method. pca subtracts the column means; the other methods do not."),
     click.option("--scale/--no-scale", default=False,
                  help="Divide each column by its standard deviation.  [default: no]"),
     click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
@@ -59,7 +59,7 @@ _rank_options = gathered("asked", RankOptions, [
 def rank(
     console: Console, data: str, rules: str, asked: RankOptions, memory: int | None, reading: ReadingOptions
 ) -> None:
-    """Recommend a number of components for DATA, and show what each rule answers and why.
+    """Recommend a number of components for DATA, and show what each rule recommends and why.
 
     \b
     Examples:

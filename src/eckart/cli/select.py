@@ -28,7 +28,7 @@ _HOW = (
     "subsets (random)."
 )
 _FILE = "Write the selected columns as CSV, TSV, .npy or Parquet; '-' prints CSV."
-_COUNT = "Number of columns to keep.  [default: half; for backward and random, the best number found]"
+_COUNT = "Number of columns to keep.  [default: half of the columns; for backward and random, the best number found]"
 _KIND = "Treat the target as classes or as numbers.  [default: detected]"
 _NESTED = "backward, random: also estimate the score on new rows by nested cross-validation."
 _JUDGE = "backward, random: model used to score subsets of columns."
@@ -54,12 +54,13 @@ def _size(given: object) -> int:
               show_default=True, help="correlation: how a column is scored.")  # fmt: skip
 @click.option("--judge", type=click.Choice(["linear", "forest"]), default="linear", show_default=True, help=_JUDGE)
 @click.option("--classes/--numbers", default=None, help=_KIND)
-@click.option("--scoring", metavar="NAME", help="scikit-learn scorer, such as roc_auc.  [default: accuracy or r2]")
+@click.option("--scoring", metavar="NAME", help="scikit-learn scorer, such as roc_auc.  [default: accuracy for "
+              "classes, r2 for numbers]")  # fmt: skip
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
               help="Number of cross-validation folds.")  # fmt: skip
 @click.option("--nested/--no-nested", default=True, show_default=True, help=_NESTED)
 @click.option("--step", metavar="N", default="1", show_default=True,
-              help="backward: columns removed per round, as a number or a share such as 10%.")  # fmt: skip
+              help="backward: number of columns, or share such as 10%, to remove per round.")  # fmt: skip
 @click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
               help="backward: stop after this many rounds without a better score.")  # fmt: skip
 @click.option(

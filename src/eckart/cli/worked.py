@@ -53,7 +53,7 @@ def worked() -> None:
     decimal values alongside.
 
     MATRIX is text, with ';' or line breaks between rows: "1 2; 2 1". Entries are whole numbers, decimals, fractions
-    (1/3) and roots (sqrt(2)). It may also be the name of a CSV file, or '-' for standard input.
+    (1/3) and roots (sqrt(2)). MATRIX may also be the name of a CSV file, or '-' for standard input.
 
     \b
     Examples:

@@ -46,14 +46,14 @@ _share = _option(
 OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "pca": (
         _k, *_table, _share, _choice("--route", "variance reconstruction svd", "Derivation to show."),
-        _option("--flip", "Components whose sign to reverse, such as 2.", type=Numbers(), metavar="I,J,..."),
+        _option("--flip", "Numbers of the components to reverse in sign, such as 2.", type=Numbers(), metavar="I,J,..."),
     ),
     "minor-components": (_k, *_table),
     "svd": (_k, _choice("--form", "compact full", "Size of U and V.")),
     "energy": (_share,),
     "query": (_k,),
     "power-iteration": (
-        _option("--start", "Start vector.  [default: ones]", metavar="VECTOR"),
+        _option("--start", "Start vector.  [default: all ones]", metavar="VECTOR"),
         _option("--eps", "Stop when the direction changes by at most this much.  [default: 1e-6]", type=float),
         _option("--most", "Maximum number of iterations.  [default: 200]", type=int, metavar="N"),
     ),
@@ -68,10 +68,11 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "nmf": (
         _k, _choice("--loss", "euclidean kl", "Loss to minimise."), _seed,
         _option("--iterations", "Number of iterations.  [default: 50]", type=int, metavar="N"),
-        _option("--w", "Initial W.", metavar="MATRIX"), _option("--h", "Initial H.", metavar="MATRIX"),
+        _option("--w", "Initial value of W.", metavar="MATRIX"),
+        _option("--h", "Initial value of H.", metavar="MATRIX"),
     ),
     "kernel-pca": (
-        _k, _choice("--kernel", "poly linear rbf sigmoid cosine", "Kernel."),
+        _k, _choice("--kernel", "poly linear rbf sigmoid cosine", "Kernel function."),
         _option("--gamma", "Kernel coefficient gamma, such as 1/2.  [default: 1]", metavar="NUMBER"),
         _option("--degree", "Degree of the poly kernel.  [default: 2]", type=int, metavar="N"),
         _option("--coef0", "Constant term of the poly and sigmoid kernels.  [default: 1]", metavar="NUMBER"),
@@ -93,7 +94,7 @@ SECOND = {"query": "QUERY", "select": "TARGET", "project": "NEW"}
 ABOUT = {
     "rank": "Rank by row reduction, with a basis of the row space and coordinates.",
     "determinant": "Determinant by Chio's condensation.",
-    "gram-schmidt": "Orthonormal basis of the columns, and A = Q R.",
+    "gram-schmidt": "Orthonormal basis of the column space, and the factorisation A = Q R.",
     "eigen": "Eigenvalues and eigenvectors.",
     "power-iteration": "The dominant eigenpair, iteration by iteration.",
     "deflation": "All eigenpairs, one after another.",
@@ -102,7 +103,7 @@ ABOUT = {
     "pseudo-inverse": "The pseudo-inverse from the SVD.",
     "bounds": "The best approximation of rank k (Eckart-Young).",
     "pca": "Principal components, scores, explained variance and errors.",
-    "minor-components": "The components of least variance.",
+    "minor-components": "The components with the smallest variance.",
     "project": "Scores and distances of new rows.",
     "correlation": "PCA of the covariance matrix compared with PCA of the correlation matrix.",
     "missing": "Impute missing entries by EM, iteration by iteration.",

@@ -60,8 +60,8 @@ class RatingScore:
         cold = f" Of these, {cold} in a row or column without other ratings." if self.cold else ""
         note = f" {self.note}" if self.note else ""
         return (
-            f"The root mean square error on {counted(self.held_out, 'held-out rating')} is {self.rmse:.4f} (biases only: "
-            f"{self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}{note}"
+            f"The root mean square error on {counted(self.held_out, 'held-out rating')} is {self.rmse:.4f} (biases "
+            f"only: {self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}{note}"
         )
 
 

@@ -44,7 +44,7 @@ def share(given: object) -> float:
         raise click.BadParameter(f"{text!r} is not a share between 0 and 1. Did you mean {text}%?")
     if amount == 1:
         raise click.BadParameter(
-            f"{text!r} would keep everything. Use a share below 1, or a number of components with -k."
+            f"{text!r} would keep everything. Use a share less than 1, or a number of components with -k."
         )
     raise click.BadParameter(f"{text!r} is not a share. Use a number between 0 and 1, such as 0.9 or 90%.")
 

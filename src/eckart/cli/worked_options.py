@@ -46,7 +46,7 @@ _share = _option(
 OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "pca": (
         _k, *_table, _share, _choice("--route", "variance reconstruction svd", "Derivation to show."),
-        _option("--flip", "Numbers of the components to reverse in sign, such as 2.", type=Numbers(), metavar="I,J,..."),
+        _option("--flip", "Numbers of components to reverse in sign, such as 2.", type=Numbers(), metavar="I,J,..."),
     ),
     "minor-components": (_k, *_table),
     "svd": (_k, _choice("--form", "compact full", "Size of U and V.")),

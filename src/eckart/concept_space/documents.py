@@ -42,7 +42,7 @@ class Documents:
                 f"{len(self.names):,} names were passed for {len(self.texts):,} documents. Pass one name per document."
             )
         if not any(text.strip() for text in self.texts):
-            raise InputError("None of the documents contains text. At least one is needed.")
+            raise InputError("None of the documents contains text. Add at least one document with text.")
         if len(set(self.names)) < len(self.names):
             raise InputError("Some document names occur more than once. Names must be unique.")
 

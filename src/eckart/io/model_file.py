@@ -243,7 +243,7 @@ def _read(file: IO[bytes]) -> Decomposition:
         arrays = {key: _read_array(archive, members[f"{key}.npy"], digests[key]) for key in digests}
     decomposition = decode(document["body"], arrays)
     if not isinstance(decomposition, Decomposition):
-        raise ModelFileError(f"It contains a {type(decomposition).__name__}, not a Decomposition.")
+        raise ModelFileError(f"It contains an object of type {type(decomposition).__name__}, not a Decomposition.")
     return decomposition
 
 

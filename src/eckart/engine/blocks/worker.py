@@ -146,7 +146,7 @@ def _remedy(error: Exception) -> str:
     if isinstance(error, FileError | OSError):
         return " Every worker must see the same files at the same path. Use a shared file system, or copy the files."
     if isinstance(error, MemoryError):
-        return f" Give the workers more memory, or use smaller blocks ({MEMORY}) or smaller chunks."
+        return f" Allow the workers more memory, or use smaller blocks ({MEMORY}) or smaller chunks."
     return ""
 
 

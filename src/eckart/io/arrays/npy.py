@@ -106,7 +106,7 @@ def check_size(header: Header, size: int, name: str) -> None:
         fault = "is truncated, or its header is wrong" if size < expected else "has bytes after its end"
         raise FileError(
             f"{name} {fault}: shape {header.shape} of {header.dtype} takes {expected} bytes ({say_bytes(expected)}), "
-            f"but the file has {size}. Copy it again, or write it again with numpy.save."
+            f"but the file has {size}. Copy the file again, or save it again with numpy.save."
         )
 
 

@@ -124,7 +124,7 @@ def _placed(values: list[np.ndarray], body: bytes, sizes: Sizes, name: str, line
 
 def refuse_count(sizes: Sizes, found: int, name: str) -> None:
     if found != sizes.entries:
-        raise FileError(f"{name} declares {sizes.entries} entries but contains {found}. Copy it or write it again.")
+        raise FileError(f"{name} declares {sizes.entries} entries but contains {found}. Copy or export it again.")
 
 
 def refuse_both_sides(row: np.ndarray, column: np.ndarray, sizes: Sizes, name: str) -> None:
@@ -269,5 +269,5 @@ def check_promise(sizes: Sizes, size: int, name: str) -> None:
     if sizes.entries * shortest > rest:
         raise FileError(
             f"{name} declares {sizes.entries} entries but has room for at most {rest // shortest}: it is truncated, "
-            "or its size line is wrong. Copy it again, or write it again."
+            "or its size line is wrong. Copy the file again, or export it again."
         )

@@ -104,7 +104,7 @@ def records_table(rows: Sequence[Mapping[Any, Any]]) -> pa.Table:
     for row in rows:
         if not isinstance(row, Mapping):
             raise InputError(
-                f"The list contains dicts and other values, such as a {type(row).__name__}. Use only dicts."
+                f"The list contains dicts and other values, such as one of type {type(row).__name__}. Use only dicts."
             )
         names.update(dict.fromkeys(row))
     return record_table(list(names), [[row.get(name) for row in rows] for name in names])

@@ -213,7 +213,7 @@ def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
     layout = sniff(head, options, name)
     if layout.data != head:
         raise FileError(
-            f"{name} is separated by spaces, and such files cannot be read in blocks. Write it with tabs or commas."
+            f"{name} is separated by spaces, and such files cannot be read in blocks. Save it with tabs or commas."
         )
     return layout
 

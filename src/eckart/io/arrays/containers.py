@@ -87,7 +87,7 @@ class Hdf5:
         if kind != self.h5py.h5l.TYPE_SOFT:
             raise FileError(
                 f"{self.name}: {group.name.rstrip('/')}/{part} is a link to another file, but Eckart reads only the "
-                "file you name. Copy the data into it, for example with h5repack or h5copy."
+                "file you name. Copy the data into that file, for example with h5repack or h5copy."
             )
         if depth == _MOST_LINKS:
             raise FileError(
@@ -302,8 +302,8 @@ def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, u
     if stored < expected:
         raise FileError(
             f"{file}, {name!r}: shape {tuple(shape)} takes {expected:,} {unit}, but the file contains only "
-            f"{stored:,}. The others would be read as zeros. Copy it again, or save it completely (in Zarr with "
-            "write_empty_chunks=True)."
+            f"{stored:,}. The missing {unit} would be read as zeros. Copy it again, or save it completely (in Zarr "
+            "with write_empty_chunks=True)."
         )
 
 

@@ -118,9 +118,7 @@ def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
         return tables[0]
     seen = ", ".join(f"{key!r} {shapes.get(key, '(not numbers)')}" for key in list(members)[:20])
     count = "several matrices" if tables else "no matrix"
-    raise FileError(
-        f"{opened.name} contains {count}: {seen}. Choose one with {KEY}, or save one array of two dimensions."
-    )
+    raise FileError(f"{opened.name} contains {count}: {seen}. Choose an array with {KEY}, or save only one matrix.")
 
 
 def _sparse(

@@ -273,7 +273,7 @@ def _place(container: Container, name: str) -> str:
             "such as "
             f"'group/array', with {KEY}."
         )
-    raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose one with {KEY}.")
+    raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose an array with {KEY}.")
 
 
 def _values(container: Container, column: Any) -> Any:
@@ -295,7 +295,7 @@ def _index(container: Container, side: str, size: int, name: str, memory: int | 
         return None
     if names.shape != (size,):
         raise FileError(
-            f"{name}: {side!r} has names of shape {names.shape}, but {size:,} names are needed. Save it again."
+            f"{name}: {side!r} has names of shape {names.shape}, but {size:,} names are needed. Save the file again."
         )
     container.check(names, f"{side}/{given}")
     # Fixed-length names may be compressed: a few bytes in the file, gigabytes in memory.

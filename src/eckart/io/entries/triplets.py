@@ -145,8 +145,7 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
     for index in range(2):
         if batch.column(index).null_count:
             raise FileError(
-                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. Write the file "
-                "again."
+                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. Correct the file."
             )
     row, column = (stored_numbers(batch.column(index)) for index in range(2))
     for part in (row, column):

@@ -40,7 +40,7 @@ def test_missing_chunks_of_shards_are_an_error(tmp_path: Path, options: dict[str
     assert rows is not None
     np.testing.assert_array_equal(rows.read(0, 14), TABLE)
     _sharded(tmp_path / "part.zarr", slice(2, None), **options)
-    with pytest.raises(FileError, match="takes 21 chunks, but the file contains only 18"):
+    with pytest.raises(FileError, match="takes 21 chunks, but the array has only 18"):
         open_rows(tmp_path / "part.zarr")
 
 

@@ -301,7 +301,7 @@ def _stamp(file: Path) -> int:
 def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, unit: str) -> None:
     if stored < expected:
         raise FileError(
-            f"{file}, {name!r}: shape {tuple(shape)} takes {expected:,} {unit}, but the file contains only "
+            f"{file}, {name!r}: shape {tuple(shape)} takes {expected:,} {unit}, but the array has only "
             f"{stored:,}. The missing {unit} would be read as zeros. Copy it again, or save it completely (in Zarr "
             "with write_empty_chunks=True)."
         )

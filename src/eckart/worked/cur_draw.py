@@ -42,7 +42,11 @@ def _check_draws(draws: list[int], chances: list[Value], name: str) -> None:
         )
     if any(chances[j - 1] == 0 for j in draws):
         raise ParameterError(
-            tr("{given}: one of these is all zeros and is never drawn. Choose another.", given=argument(name, draws))
+            tr(
+                "{given}: one of these numbers belongs to a row or column of zeros, which is never "
+                "drawn. Choose another number.",
+                given=argument(name, draws),
+            )
         )
 
 

@@ -78,7 +78,7 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     if not eps > 0:
         raise ParameterError(
             tr(
-                "{given} is not possible: eps must be above 0. The iteration stops when the change is at most eps.",
+                "{given} is not possible: eps must be positive. The iteration stops when the change is at most eps.",
                 given=argument("eps", eps),
             )
         )

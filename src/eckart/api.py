@@ -163,7 +163,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     Warns
     -----
     AccuracyWarning
-        If the requested accuracy is not proved.
+        If the requested accuracy could not be proved.
     DataWarning
         If the data make the result misleading.
 

@@ -87,8 +87,8 @@ def check_piece(needed: int, name: str, what: str, memory: int | None, *, share:
     if needed > max(allowed // share, SMALL):
         raise MemoryBudgetError(
             f"{name}: {what} takes {say_bytes(needed)} and can only be read whole, but only {_PARTS[share]} of the "
-            f"{say_bytes(allowed)} allowed is available for it. Allow more with {MEMORY}, or write the file in "
-            "smaller pieces."
+            f"{say_bytes(allowed)} allowed is available for it. Allow more memory with {MEMORY}, or save the "
+            "file in smaller pieces."
         )
 
 
@@ -100,7 +100,7 @@ def check_whole(needed: int, name: str, memory: int | None) -> None:
     if memory is not None and needed > max(memory, SMALL):
         raise MemoryBudgetError(
             f"{name} can only be read whole, which takes about {say_bytes(needed)}, but only {say_bytes(memory)} is "
-            f"allowed. Allow more with {MEMORY}, or convert it once on a larger machine: eckart convert."
+            f"allowed. Allow more memory with {MEMORY}, or convert the file once on a larger machine: eckart convert."
         )
 
 
@@ -110,7 +110,7 @@ def check_expansion(expanded: int, stored: int, name: str, max_expansion: float,
         raise FileError(
             f"{name} expands from {say_bytes(stored)} to {say_bytes(expanded)} or more, which exceeds the limit of "
             f"{max_expansion:g} times its size. Files made to exhaust memory look like this. "
-            f"If you trust it, {UNPACK} it first."
+            f"If you trust the file, {UNPACK} it first."
         )
     if whole:
         check_fits(expanded, name, "unpacking it")

@@ -72,7 +72,7 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
             raise FileError(f"{target} already exists, so nothing was written. Use {OVERWRITE} to replace it.")
         if target.is_symlink() or not any((target / name).is_file() for name in known):
             raise FileError(
-                f"{target} is not a folder that Eckart wrote ({' or '.join(known)} is missing in it), "
+                f"{target} is not a folder that Eckart wrote ({' or '.join(known)} is missing), "
                 "so nothing was written. Remove it yourself, or choose another name."
             )
     draft, old = (target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.{end}") for end in ("tmp", "old"))

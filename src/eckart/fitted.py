@@ -73,12 +73,13 @@ def _refuse(given: object) -> NoReturn:
     kind = type(given).__name__
     last = getattr(given, "steps", None)
     if isinstance(last, list) and last and hasattr(given, "named_steps"):
-        raise InputError(f"A {kind} has several steps. Pass the step that Eckart fitted, such as pipeline[-1].")
+        raise InputError(f"This {kind} has several steps. Pass the step that Eckart fitted, such as pipeline[-1].")
     if hasattr(given, "fit") and type(given).__module__.partition(".")[0] == "eckart":
         raise InputError(f"This {kind} is not fitted yet. Call fit with the data first.")
     if hasattr(given, "fit"):
         raise InputError(
-            f"A {kind} from another library has no certificate. Fit the Eckart class of the same name instead."
+            f"This {kind} is from another library, so it has no certificate. Fit the Eckart class of the same name "
+            "instead."
         )
     raise InputError(
         f"Expected a Decomposition or a fitted estimator, but got an object of type {kind}. "

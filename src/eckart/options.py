@@ -98,7 +98,7 @@ def check_fraction(name: str, given: Any) -> float:
     """A number above 0 and below 1."""
     if not is_number(given) or not 0.0 < float(given) < 1.0:
         raise ParameterError(
-            f"{assigned(name, given)} is not a share: use a number above 0 and below 1, such as 0.95.",
+            f"{assigned(name, given)} is not a share: use a number greater than 0 and less than 1, such as 0.95.",
             argument=name, value=given,
         )  # fmt: skip
     return float(given)
@@ -107,7 +107,7 @@ def check_fraction(name: str, given: Any) -> float:
 def check_tolerance(given: Any) -> float | None:
     """Check a number from 0 to below 1; 0 and None return None, which leaves the tolerance to the solver."""
     if given is not None and not (is_number(given) and 0.0 <= float(given) < 1.0):
-        raise ParameterError(f"tol={given!r} is not a tolerance: use a number of at least 0 and below 1.")
+        raise ParameterError(f"tol={given!r} is out of range: it must be at least 0 and less than 1.")
     return float(given) if given else None
 
 

@@ -78,7 +78,7 @@ class Certificate:
     See Also
     --------
     decompose : Returns a certificate with every result.
-    errors.AccuracyWarning : Issued if the requested accuracy is not proved.
+    errors.AccuracyWarning : Issued if the requested accuracy could not be proved.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class EckartWarning(UserWarning):
 
 @document
 class AccuracyWarning(EckartWarning):
-    """The requested accuracy is not proved; the certificate contains what is.
+    """The requested accuracy could not be proved; the certificate contains what is.
 
     {See Also: Certificate}
 

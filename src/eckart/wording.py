@@ -18,8 +18,8 @@ _EITHER = re.compile(f"{_START}(.*?){_MIDDLE}(.*?){_END}", re.DOTALL)
 def either(python: str, cli: str) -> str:
     """Text for a message: `python` in Python, `cli` on the command line.
 
-    >>> worded(f"Give {either('overwrite=True', '--force')}.", "cli")
-    'Give --force.'
+    >>> worded(f"Use {either('overwrite=True', '--force')}.", "cli")
+    'Use --force.'
     """
     return f"{_START}{python}{_MIDDLE}{cli}{_END}"
 

@@ -313,7 +313,7 @@ def test_next_steps_fit_the_table(tmp_path):
 
 
 def test_millions_of_columns_are_refused_with_their_number() -> None:
-    with pytest.raises(InputError, match=r"2,000,000 columns.*more than 1,000,000.*decompose it without a report"):
+    with pytest.raises(InputError, match=r"2,000,000 columns.*than 1,000,000.*decompose the table without a report"):
         ek.analyze(sparse.csr_array((3, 2_000_000)))
     assert ek.decompose(sparse.csr_array((3, 2_000_000)), "svd", k=1).values.tolist() == [0.0]
 

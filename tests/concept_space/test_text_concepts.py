@@ -75,8 +75,12 @@ def test_estimator_and_its_limits() -> None:
         ek.TextConcepts(weights="idf").fit(PETS)
     with pytest.raises(InputError, match="already"):
         ek.TextConcepts(2).fit(PETS).add(["x y"], names=["1"])
-    with pytest.raises(InputError, match="No words are left"):
+    with pytest.raises(InputError, match="The documents contain no words of two or more letters"):
         ek.TextConcepts(2).fit(["a b", "c"])
+    with pytest.raises(InputError, match=r"The documents contain only stop words. Use stop_words=None"):
+        ek.TextConcepts(2, stop_words="english").fit(["the and", "of"])
+    with pytest.raises(InputError, match=r"No word occurs in 2 or more documents. Lower min_df"):
+        ek.TextConcepts(2, min_df=2).fit(["red", "blue"])
     assert not len(ek.TextConcepts(2).fit(PETS).search("zebra"))
 
 

@@ -125,7 +125,7 @@ def test_objects() -> None:
     assert taken(frame).matrix[:2, 0].tolist() == [1, 2.5]
     with pytest.raises(InputError, match=r"column 'a' mixes numbers and text: row 2 contains 'x'"):
         frame_source(pd.DataFrame({"a": np.array([1, "x", 3], object)}))
-    with pytest.raises(InputError, match=r"column 'a', row 1: a dict is not a number"):
+    with pytest.raises(InputError, match=r"column 'a', row 1: a value of type dict is not a number"):
         frame_source(pd.DataFrame({"a": np.array([{}, 1], object)}))
 
 

@@ -170,7 +170,7 @@ def test_values_are_those_of_the_array(kind):
         (iter([X[:, :3], X]), "same number of columns"),
         (iter([X.astype(np.float32), X]), "same dtype"),
         ({"X": X, "y": X}, r"key="),
-        ({"a": 1.0}, "single values"),
+        ({"a": 1.0}, "only scalars"),
         ({"a": [1.0], "b": [1.0, 2.0]}, "different lengths"),
         ([{"a": 1.0}, 3], "dicts"),
         (pl.DataFrame({"e": X.tolist()}), "no column of numbers"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -16,6 +18,7 @@ import sympy as sp
 from eckart import worked
 from eckart.errors import InputError
 from eckart.worked.as_latex import body, opening
+from eckart.worked.as_pdf import pdf
 from eckart.worked.exercises.arithmetic import Reader, Typed
 from eckart.worked.exercises.typed import plain
 from eckart.worked.messages import LANGUAGES
@@ -107,6 +110,23 @@ def test_latex_compiles(name: str, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:].decode("latin-1")
     assert (tmp_path / "all.pdf").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the engine is a shell script")
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [("", "failed without a message. Write a .tex"), ("! Undefined.", "failed: ! Undefined. Write a .tex")],
+)
+def test_a_failed_latex_engine_is_an_error(
+    said: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = tmp_path / "xelatex"
+    engine.write_text(f"#!/bin/sh\necho '{said}'\nexit 1\n", encoding="utf-8")
+    engine.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(InputError) as caught:
+        pdf("")
+    assert str(caught.value).startswith(f"xelatex {reason}")
 
 
 @WRITTEN

@@ -151,8 +151,9 @@ def _of_table(
 ) -> Analysis:
     if table.shape[1] > _MOST_COLUMNS:
         raise InputError(
-            f"The table has {table.shape[1]:,} columns. An analysis describes each of them, and more than "
-            f"{_MOST_COLUMNS:,} take minutes and gigabytes. Keep fewer columns, or decompose it without a report."
+            f"The table has {table.shape[1]:,} columns. An analysis describes every column, and more than "
+            f"{_MOST_COLUMNS:,} columns take minutes and gigabytes. Keep fewer columns, or decompose the table without "
+            "a report."
         )
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     square, taken = recognise(table) if method in (None, "pca") else None, table
@@ -192,7 +193,7 @@ def _long_form(lines: RatingLines | None, metadata: Metadata) -> list[Note]:
     else:
         remedy = f"Write one line for each {row} and one column for each {column} first (pandas: pivot_table)."
     code = "rating_lines" if is_rating(lines.titles[2]) else "long_table"
-    return [Note(code, f"{seen} Components of the lines mean nothing. {remedy}")]
+    return [Note(code, f"{seen} The components of such a list are meaningless. {remedy}")]
 
 
 def _matrix_of(table: DataSource) -> Matrix | None:

@@ -249,7 +249,7 @@ def bootstrap(
     """
     if is_model(data):
         if rows is None:
-            raise ParameterError("A model does not store its data. Pass them as well: bootstrap(model, rows=data).")
+            raise ParameterError("A model does not store its data. Pass the data as well: bootstrap(model, rows=data).")
         d, data = decomposition_of(data), rows
         method = cast("Literal['pca', 'svd']", d.method)
         options = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None, **options}
@@ -291,7 +291,7 @@ def _in_memory(data: object) -> Array:
     """The data as a matrix whose rows can be drawn."""
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("Resampling needs the data in memory, but these are read in blocks. Use a sample of the rows.")
+        raise InputError("Resampling needs the data in memory, but they are read in blocks. Use a sample of the rows.")
     return data if is_array(data) or is_sparse(data) else opened.matrix.matrix
 
 

@@ -1,6 +1,6 @@
 """The command line: parse, call, print. Data go to standard output, messages to standard error.
 
-Exit codes: 0 done, 1 failed, 2 bad input or usage, 130 interrupted.
+Exit codes: 0 success, 1 failure, 2 invalid input or usage, 3 wrong answer (exercise), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -51,6 +51,6 @@ def main() -> None:
       eckart example usarrests > usarrests.csv
       eckart report usarrests.csv --scale
 
-    Results go to standard output, messages to standard error; '-' reads standard input. Exit codes: 0 done, 1 failed,
-    2 invalid input or usage, 130 interrupted.
+    Results go to standard output, messages to standard error; '-' reads standard input. Exit codes: 0 success,
+    1 failure, 2 invalid input or usage, 3 wrong answer ('exercise'), 130 interrupted.
     """

@@ -46,7 +46,7 @@ def transform(
 ) -> None:  # fmt: skip
     """Compute scores for the rows of DATA on the components of MODEL.
 
-    If both have column names, columns are matched by name.
+    If MODEL and DATA both have column names, Eckart matches the columns by name.
 
     \b
     Example:
@@ -73,9 +73,7 @@ def transform(
 @click.command(short_help="Reconstruct rows from their scores.")
 @click.argument("model")
 @click.argument("scores", required=False)
-@click.option(
-    "--from-data", metavar="DATA", help="Compute the scores of the rows of DATA, then reconstruct the rows from them."
-)
+@click.option("--from-data", metavar="DATA", help="Compute the scores of the rows of DATA, then reconstruct the rows.")
 @_written("Use this if the scores were computed with --whiten.")
 def reconstruct(
     console: Console, model: str, scores: str | None, from_data: str | None, output: Output, reading: ReadingOptions,

@@ -45,7 +45,7 @@ class Asked:
 def asked(f: Command) -> Command:
     """The options of commands about a single row."""
     option = click.option
-    data = "Table of the rows to search, with the same columns as the model."
+    data = "Table that contains the rows, with the same columns as the model."
     return gathered("asked", Asked, [
         click.argument("entries", nargs=-1),
         option("--row", metavar="NAME", help="Name of a row in --data, or in a model fitted with --keep-rows."),
@@ -100,12 +100,10 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 @asked
 @_COUNT
 @click.option("--include-known", is_flag=True, help="Include columns in which the row already has an entry.")
-@click.option(
-    "--why", metavar="COLUMN", help="Instead of recommending columns, explain the predicted value of this one."
-)
+@click.option("--why", metavar="COLUMN", help="Instead of recommending columns, explain the predicted value of COLUMN.")
 @click.option("--all", "everyone", is_flag=True, help="Print recommendations for every row of --data as CSV.")
 @click.option("--evaluate", "held_out", type=numbers.share, is_flag=False, flag_value="20%", metavar="[SHARE]",
-              help="For a table of ratings: hide this share of the ratings and measure how well they are predicted.  "
+              help="For a table of ratings: hide this share of the ratings and measure the prediction error.  "
               "[default SHARE: 20%]")  # fmt: skip
 @click.option(
     "-k", "k", type=numbers.components, metavar="N", help="For a table of ratings: number of concepts.  [default: 5]"
@@ -120,8 +118,9 @@ def recommend(
 
     Each of the ENTRIES has the form column=value. Instead of ENTRIES, you can use --row or --text.
 
-    MODEL is a model file or a table of ratings. A table has empty cells for unknown ratings, or one rating per line
-    (row, column, rating). Eckart fits only the known ratings. Rows without ratings get the column means.
+    MODEL is a model file or a table of ratings. The table either has empty cells for unknown ratings or lists one
+    rating per line (row, column, rating). Eckart fits only the known ratings. For a row without ratings, the column
+    means are predicted.
 
     \b
     Examples:
@@ -153,12 +152,16 @@ def recommend(
 @click.command(short_help="Find similar rows or columns.")
 @click.argument("model")
 @asked
-@click.option("--column", metavar="NAME", help="Find columns similar to this one instead of similar rows.")
+@click.option("--column", metavar="NAME", help="Find columns similar to column NAME, instead of similar rows.")
 @_COUNT
 @click.option(
     "--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="Similarity measure."
 )
-@click.option("--proof", is_flag=True, help="Also prove which part of the ranking holds for the complete rows.")
+@click.option(
+    "--proof",
+    is_flag=True,
+    help="Also prove how much of the ranking stays the same if the full rows are compared, not only their concepts.",
+)
 @reading
 @with_console
 def similar(
@@ -172,6 +175,8 @@ def similar(
     proof: bool,
 ) -> None:
     """Find the rows or columns that are most similar in the concept space of MODEL.
+
+    Each of the ENTRIES has the form column=value. Instead of ENTRIES, you can use --row, --text or --column.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ from eckart.cli.options import Output, with_console
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @with_console
 def convert(console: Console, data: str, target: str, single: bool, force: bool) -> None:
-    """Convert IN to OUT, block by block: .npy for dense tables, .npz for sparse ones.
+    """Convert IN to OUT, block by block: .npy for dense tables, .npz for sparse tables.
 
     IN can be any file that the other commands read. Converting pays off for text and
     Matrix Market files that you read more than once.

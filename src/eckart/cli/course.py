@@ -9,7 +9,7 @@ from eckart.cli.options import Output, output, with_console
 from eckart.cli.worked import WRITE, check, form, give, lang
 
 
-@click.command(short_help="List the lessons of the course, or show the theory of one.")
+@click.command(short_help="List the lessons of the course, or show the theory of one lesson.")
 @click.argument("number", type=int, required=False)
 @form
 @lang

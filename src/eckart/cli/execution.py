@@ -43,7 +43,7 @@ class ExecutionOptions:
 def execution(f: Command) -> Command:
     """--checkpoint and --scheduler."""
     checkpoint = "Folder for checkpoints. Repeat the command to resume an interrupted run."
-    scheduler = "Dask scheduler whose workers process the blocks, such as tcp://10.0.0.1:8786."
+    scheduler = "Address of a Dask scheduler, such as tcp://10.0.0.1:8786, whose workers process the data."
     return gathered("execution", ExecutionOptions, [
         click.option("--checkpoint", metavar="FOLDER", help=checkpoint),
         click.option("--scheduler", metavar="ADDRESS", help=scheduler),

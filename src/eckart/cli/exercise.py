@@ -42,7 +42,7 @@ _sheet_options = gathered("paper", SheetOptions, [
     click.option("--sheet", metavar="FILE",
                  help="Write the questions to FILE (.html, .pdf, .tex, .md, .txt) and the answers to a second file."),
     click.option("--seeds/--no-seeds", default=True,
-                 help="Print the seed of each question; --check needs it.  [default: yes]"),
+                 help="Print the seed of each question, which --check needs.  [default: yes]"),
     click.option("--class", "names", metavar="FILE",
                  help="Write one sheet for each name in FILE, which has one name per line or is a CSV file."),
 ])  # fmt: skip
@@ -65,7 +65,10 @@ _sheet_options = gathered("paper", SheetOptions, [
 @click.option("--size", metavar="ROWSxCOLUMNS", help="Size of the matrix, such as 4x2, or 3 for 3x3.")
 @click.option("--key/--no-key", default=True, help="Include the solution.  [default: yes]")
 @click.option(
-    "--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1". The exit code is 3 if it is wrong.'
+    "--check",
+    "answer",
+    metavar="ANSWER",
+    help='Check an answer, such as "3, 1". If the answer is wrong, the exit code is 3.',
 )
 @_sheet_options
 @form
@@ -77,7 +80,7 @@ def exercise(console: Console, kind: str, listing: bool, answer: str | None, key
              style: str | None, lang: str | None, detail: str, output: Output, **wanted: Any) -> None:  # fmt: skip
     """Generate an exercise with a simple exact answer. Each seed gives a different exercise.
 
-    KIND is one kind, a list such as eigen,svd, or 'all'.
+    KIND is a kind of exercise, a list of kinds such as eigen,svd, or 'all'.
 
     \b
     Examples:

@@ -85,7 +85,7 @@ def fit(
 @reading
 @with_console
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
-    """Predict which solver 'report' and 'fit' would use, its passes over the data and the memory it needs.
+    """Predict which solver 'report' and 'fit' would use, how often it reads the data and how much memory it needs.
 
     The plan also states why this solver is chosen. The table is not decomposed.
 

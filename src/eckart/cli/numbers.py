@@ -21,7 +21,7 @@ def components(given: object) -> int:
     if match and _amount(match) > 0 and (match[3] or _amount(match) < 1):
         raise click.BadParameter(f"{text!r} is a share, not a number of components. For a share, use --explain {text}.")
     raise click.BadParameter(
-        f"{text!r} is not a number of components. Use a whole number of at least 1, without thousands separators."
+        f"{text!r} is not a number of components. Use a positive whole number without thousands separators."
     )
 
 
@@ -30,7 +30,7 @@ def count(given: object) -> int:
     text = str(given).strip()
     if _WHOLE.fullmatch(text) and 1 <= Decimal(text) <= _LARGEST:
         return int(Decimal(text))
-    raise click.BadParameter(f"{text!r} is not valid. Use a whole number of at least 1, without thousands separators.")
+    raise click.BadParameter(f"{text!r} is not valid. Use a positive whole number without thousands separators.")
 
 
 def share(given: object) -> float:
@@ -44,7 +44,7 @@ def share(given: object) -> float:
         raise click.BadParameter(f"{text!r} is not a share between 0 and 1. Did you mean {text}%?")
     if amount == 1:
         raise click.BadParameter(
-            f"{text!r} would keep everything. Use a share below 1, or a number of components with -k."
+            f"{text!r} would keep everything. Use a share less than 1, or a number of components with -k."
         )
     raise click.BadParameter(f"{text!r} is not a share. Use a number between 0 and 1, such as 0.9 or 90%.")
 

@@ -75,7 +75,7 @@ class ReadingOptions:
         return found
 
 
-_MEMORY = "Memory limit, such as 2GB. Tables larger than a quarter of it are read in blocks."
+_MEMORY = "Memory limit, such as 2GB. Tables larger than a quarter of this limit are read in blocks."
 memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_MEMORY)
 
 
@@ -158,8 +158,8 @@ def reading(f: Command) -> Command:
         option("--drop", metavar="A,B,...", multiple=True, help="Leave out these columns."),
         option("--labels", metavar="A,B,...", multiple=True, help="Use these columns to label the rows, "
         "not as data."),
-        option("--key", metavar="NAME", help="What to read: an array of an .npz, HDF5 or Zarr file, or a table or "
-                                             "SQL query of a database."),
+        option("--key", metavar="NAME", help="Array to read from an .npz, HDF5 or Zarr file, or the table or SQL "
+                                             "query to read from a database."),
         option("--layer", metavar="NAME", help="Layer of an AnnData file to read instead of X."),
     ])(f)  # fmt: skip
 
@@ -183,8 +183,8 @@ def wanted(f: Command) -> Command:
         option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed for random starting values."),
         memory,
         option("--missing", type=choice(["error", "mean", "em", "mask"]), default="error", show_default=True,
-               help="Missing values: report an error, impute column means (mean), impute by a model (em), or ignore "
-                    "them (mask, nmf only)."),
+               help="Missing values: report an error, impute column means (mean), impute from the other "
+                    "values of the row (em), or ignore missing values (mask, nmf only)."),
     ])(f)  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class RankOptions:
 
 _rank_options = gathered("asked", RankOptions, [
     click.option("--method", type=click.Choice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
-                 help="Decomposition method. pca subtracts the column means; the others do not."),
+                 help="Decomposition method. pca subtracts the column means; the other methods do not."),
     click.option("--scale/--no-scale", default=False,
                  help="Divide each column by its standard deviation.  [default: no]"),
     click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
@@ -43,7 +43,8 @@ _rank_options = gathered("asked", RankOptions, [
     click.option("--most", type=numbers.components, metavar="N",
                  help="Maximum number of components to consider.  [default: 40]"),
     click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-                 help="Missing values: report an error, impute column means (mean), or impute by a model (em)."),
+                 help="Missing values: report an error, impute column means (mean), or impute from the other values of "
+                      "the row (em)."),
     click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed for resampling."),
 ])  # fmt: skip
 
@@ -58,7 +59,7 @@ _rank_options = gathered("asked", RankOptions, [
 def rank(
     console: Console, data: str, rules: str, asked: RankOptions, memory: int | None, reading: ReadingOptions
 ) -> None:
-    """Recommend a number of components for DATA, and show what each rule answers and why.
+    """Recommend a number of components for DATA, and show what each rule recommends and why.
 
     \b
     Examples:

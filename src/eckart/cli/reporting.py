@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 @click.argument("data")
 @wanted
 @output(
-    "Report file: HTML, or Markdown if it ends in .md. '-' prints the report.", default="report.html", show_default=True
+    "Report file, in HTML, or in Markdown if its name ends in .md. '-' prints the report.",
+    default="report.html",
+    show_default=True,
 )
 @click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
@@ -207,7 +209,9 @@ def short_form(method: Method) -> click.Command:
         return report.callback(**defaults, **given)
 
     name = method.name.replace("_", "-")
-    short = f"{method.title}: terminal summary and report."
+    first, _, others = method.title.partition(" ")
+    title = f"a {first if first.isupper() else first.lower()} {others}" if others else first
+    short = f"Run {title} and write a report."
     params = [param for param in report.params if param.name not in hidden]
     text = f"{short} This is the same as 'eckart report --method {name}'."
     return click.Command(name, callback=call, params=params, help=text, short_help=short)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from eckart.concept_space.text_concepts import TextConcepts
 
 _WEIGHTS = ("log-entropy", "tfidf", "bm25")
-_STOP = "Ignore the stop words of this language: english, german, french, spanish, italian or auto."
-_RELEVANT = "Relevant documents for --evaluate, one per line: 'query 0 document 1' (TREC) or 'query document'."
+_STOP = "Ignore the stop words of a language: english, german, french, spanish, italian or auto (detected)."
+_RELEVANT = "File of relevance judgements for --evaluate, one per line: QUERY 0 DOCUMENT 1 (TREC) or QUERY DOCUMENT."
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,17 @@ _evaluation_options = gathered("evaluation", EvaluationOptions, [
 @click.command(short_help="Search documents by concept.")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
-@click.option("-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of documents.")
+@click.option(
+    "-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of documents to list."
+)
 @_collection_options
-@click.option("--similar", metavar="DOCUMENT", help="Instead of searching, find documents similar to this one.")
+@click.option("--similar", metavar="DOCUMENT", help="Instead of searching, find documents similar to DOCUMENT.")
 @click.option("--topics", is_flag=True, help="Instead of searching, list the top words of each concept.")
 @click.option(
-    "--add", "added", metavar="DOCUMENTS", help="Add these documents to the collection without fitting it again."
+    "--add",
+    "added",
+    metavar="DOCUMENTS",
+    help="Add these documents to the collection without fitting the concepts again.",
 )
 @_evaluation_options
 @output("File in which to save the collection for fast searches, such as docs.eckart.")
@@ -84,7 +89,7 @@ def search(
 ) -> None:  # fmt: skip
     """Find the documents nearest to QUERY by concept (latent semantic analysis).
 
-    DOCUMENTS is a folder of text files, a CSV or TSV file, JSON lines, a SMART collection, or a saved collection. A
+    DOCUMENTS is a folder of text files, a CSV, TSV or JSON Lines file, a SMART collection, or a saved collection. A
     QUERY of '-' reads queries from standard input, one per line.
 
     \b

@@ -28,7 +28,7 @@ _HOW = (
     "subsets (random)."
 )
 _FILE = "Write the selected columns as CSV, TSV, .npy or Parquet; '-' prints CSV."
-_COUNT = "Number of columns to keep.  [default: half; for backward and random, the best number found]"
+_COUNT = "Number of columns to keep.  [default: half of the columns; for backward and random, the best number found]"
 _KIND = "Treat the target as classes or as numbers.  [default: detected]"
 _NESTED = "backward, random: also estimate the score on new rows by nested cross-validation."
 _JUDGE = "backward, random: model used to score subsets of columns."
@@ -38,7 +38,7 @@ def _size(given: object) -> int:
     try:
         return numbers.components(given)
     except click.BadParameter:
-        raise click.BadParameter(f"{given!r} is not a number of columns. Use a whole number of at least 1.") from None
+        raise click.BadParameter(f"{given!r} is not a number of columns. Use a positive whole number.") from None
 
 
 @click.command(short_help="Select the columns that best predict a target.")
@@ -54,12 +54,13 @@ def _size(given: object) -> int:
               show_default=True, help="correlation: how a column is scored.")  # fmt: skip
 @click.option("--judge", type=click.Choice(["linear", "forest"]), default="linear", show_default=True, help=_JUDGE)
 @click.option("--classes/--numbers", default=None, help=_KIND)
-@click.option("--scoring", metavar="NAME", help="scikit-learn scorer, such as roc_auc.  [default: accuracy or r2]")
+@click.option("--scoring", metavar="NAME", help="scikit-learn scorer, such as roc_auc.  [default: accuracy for "
+              "classes, r2 for numbers]")  # fmt: skip
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
               help="Number of cross-validation folds.")  # fmt: skip
 @click.option("--nested/--no-nested", default=True, show_default=True, help=_NESTED)
 @click.option("--step", metavar="N", default="1", show_default=True,
-              help="backward: columns removed per round, as a number or a share such as 10%.")  # fmt: skip
+              help="backward: number of columns, or share such as 10%, to remove per round.")  # fmt: skip
 @click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
               help="backward: stop after this many rounds without a better score.")  # fmt: skip
 @click.option(
@@ -71,8 +72,8 @@ def _size(given: object) -> int:
     help="random: number of subsets to try.",
 )
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-              help="Missing values: report an error, impute column means (mean), or impute by a model "
-                   "(em).")  # fmt: skip
+              help="Missing values: report an error, impute column means (mean), or impute from the other "
+                   "values of the row (em).")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed for drawing subsets.")
 @click.option("--jobs", type=int, metavar="N", help="Number of parallel processes; -1 uses all cores.")
 @output(_FILE)
@@ -337,7 +338,7 @@ def _scores(selector: Selector) -> str:
     best = f" The score is {selector.best_score_:.4f} on the folds used for the selection, which is too optimistic"
     if selector.nested_score_ is None:
         return f"{best}. Use --nested to estimate the score on new rows."
-    return f"{best}, and {selector.nested_score_:.4f} on rows that took no part in the selection."
+    return f"{best}, and {selector.nested_score_:.4f} on held-out rows."
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> Keywords:

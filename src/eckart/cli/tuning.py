@@ -106,7 +106,7 @@ def _width(given: object) -> float | str:
         value = -1.0
     if not 0.0 <= value < float("inf"):
         raise click.BadParameter(
-            f"{text!r} is not a valid gamma. Use a number of at least 0, 'auto', 'local' or 'median'."
+            f"{text!r} is not a valid gamma. Use a non-negative number, 'auto', 'local' or 'median'."
         )
     return value
 
@@ -118,15 +118,15 @@ def tuning(f: Command) -> Command:
         option("--weights", metavar="COLUMN", help="pca, svd: column that contains the row weights."),
         option("--solver", metavar="NAME", help="Solver to use.  [default: chosen automatically]"),
         option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel function.  [default: rbf]"),
-        option("--gamma", type=_width, metavar="GAMMA", help="kernel-pca: kernel coefficient: a number, 'auto', "
-        "'local' or 'median'.  [default: auto]"),
+        option("--gamma", type=_width, metavar="GAMMA", help="kernel-pca: kernel coefficient (a number, 'auto', "
+        "'local' or 'median').  [default: auto]"),
         option("--degree", type=float, metavar="N", help="kernel-pca: degree of --kernel poly.  [default: 3]"),
         option("--scan", is_flag=True, default=None, help="kernel-pca: try several kernels and coefficients, and use "
-        "the best."),
+        "the best combination."),
         option("--neighbors", type=whole, metavar="N", help="isomap: number of neighbours of each row.  [default: 5]"),
         option("--radius", type=float, metavar="R", help="isomap: use all rows within this distance as neighbours."),
         option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows.  [default: all rows]"),
-        option("--loss", type=choice(_LOSSES), help="nmf: loss.  [default: frobenius]"),
+        option("--loss", type=choice(_LOSSES), help="nmf: loss function.  [default: frobenius]"),
         option("--runs", type=whole, metavar="N", help="nmf: number of random starts; the best result is kept.  "
                                                        "[default: 1]"),
         option("--iterations", type=whole, metavar="N", help="nmf: maximum number of iterations.  [default: 200]"),
@@ -134,6 +134,7 @@ def tuning(f: Command) -> Command:
         "on the factors."),
         option("--select", type=choice(["pivot", "norm", "leverage", "volume"]), help="cur: how columns are chosen."),
         option("--core", type=choice(["best", "intersection"]), help="cur: how the middle matrix is computed."),
-        option("--columns-count", type=numbers.count, metavar="N", help="cur: number of columns.  [default: k]"),
-        option("--rows-count", type=numbers.count, metavar="N", help="cur: number of rows.  [default: k]"),
+        option("--columns-count", type=numbers.count, metavar="N", help="cur: number of columns to choose.  [default: "
+        "k]"),
+        option("--rows-count", type=numbers.count, metavar="N", help="cur: number of rows to choose.  [default: k]"),
     ])(f)  # fmt: skip

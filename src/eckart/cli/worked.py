@@ -49,10 +49,11 @@ class Tasks(click.Group):
 
 @click.group(cls=Tasks, short_help="Solve a small problem exactly and show every step.")
 def worked() -> None:
-    """Solve a small problem exactly and show every step. Numbers are fractions and roots, with their decimal values.
+    """Solve a small problem exactly and show every step. Results are exact (fractions and roots), with
+    decimal values alongside.
 
     MATRIX is text, with ';' or line breaks between rows: "1 2; 2 1". Entries are whole numbers, decimals, fractions
-    (1/3) and roots (sqrt(2)). It may also be the name of a CSV file, or '-' for standard input.
+    (1/3) and roots (sqrt(2)). MATRIX may also be the name of a CSV file, or '-' for standard input.
 
     \b
     Examples:

@@ -284,7 +284,8 @@ def _warn_if_unconverged(result: Decomposition, solution: Solution, *, stackleve
             remedy = either("Allow more passes with max_passes, raise tol, or use solver='gram'.", "Use --solver gram.")
         passes = counted(result.certificate.passes, "pass", "passes")
         warnings.warn(
-            f"The requested accuracy is not proved after {passes} over the data: {result.certificate.summary} {remedy}",
+            f"The requested accuracy could not be proved after {passes} over the data: {result.certificate.summary} "
+            f"{remedy}",
             AccuracyWarning,
             stacklevel=stacklevel,
         )

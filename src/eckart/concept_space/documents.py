@@ -42,7 +42,7 @@ class Documents:
                 f"{len(self.names):,} names were passed for {len(self.texts):,} documents. Pass one name per document."
             )
         if not any(text.strip() for text in self.texts):
-            raise InputError("None of the documents contains text. At least one is needed.")
+            raise InputError("None of the documents contains text. Add at least one document with text.")
         if len(set(self.names)) < len(self.names):
             raise InputError("Some document names occur more than once. Names must be unique.")
 
@@ -207,7 +207,7 @@ def _refuse_unknown(given: Iterable[str | None], keys: list[str], path: Path) ->
 def _text_key(records: list[JsonObject], keys: list[str], path: Path) -> str:
     lengths = {key: _length(records, key) for key in keys}
     if not any(lengths.values()):
-        raise FileError(f"{path} has no column of text. Choose one with {either('column=...', '--column')}.")
+        raise FileError(f"{path} has no column of text. Choose a column with {either('column=...', '--column')}.")
     called = next((key for word in _TEXT_KEYS for key in keys if key.lower() == word and lengths[key]), None)
     longest = max(lengths, key=lambda key: lengths[key])
     return called if called is not None and 4 * lengths[called] >= lengths[longest] else longest

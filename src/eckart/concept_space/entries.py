@@ -132,7 +132,7 @@ def _number(value: Any, column: str) -> float:
     if np.isnan(number):
         raise MissingValuesError(f"The value of column {column!r} is NaN. Leave out unknown entries, or set them to 0.")
     if np.isinf(number):
-        raise NotFiniteError(f"The value of column {column!r} is infinite. Replace it by a finite number.")
+        raise NotFiniteError(f"The value of column {column!r} is infinite. Replace it with a finite number.")
     return number
 
 

@@ -25,7 +25,7 @@ class Names:
     def __post_init__(self) -> None:
         if self.given is not None and len(self.given) != self.count:
             raise InputError(
-                f"{len(self.given):,} names were passed for {self.count:,} {self.what}s. Pass one name for each."
+                f"{len(self.given):,} names were passed for {self.count:,} {self.what}s. Pass one name per {self.what}."
             )
 
     def label(self, place: int) -> str:
@@ -52,7 +52,7 @@ class Names:
             raise InputError(f"There is no {self.what} {_shown(name)}{self.hint([name])}")
         if found < 0:
             raise InputError(
-                f"Several {self.what}s are called {_shown(name)}. Use the index (from 0) of the one you mean."
+                f"Several {self.what}s are called {_shown(name)}. Use the index (from 0) of the {self.what}."
             )
         return found
 

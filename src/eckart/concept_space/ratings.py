@@ -23,6 +23,7 @@ from eckart.documentation import document
 from eckart.engine.settings import generator
 from eckart.errors import InputError
 from eckart.estimators.sklearn_base import BaseEstimator
+from eckart.formatting import counted
 from eckart.io.entries.rating_lines import rating_lines
 from eckart.io.open_data import open_with
 from eckart.options import check_count, check_fraction
@@ -55,11 +56,12 @@ class RatingScore:
     """What was done with pairs that are rated several times; "" if there are none."""
 
     def __str__(self) -> str:
-        cold = f" Of these, {self.cold:,} are in a row or column without other ratings." if self.cold else ""
+        cold = counted(self.cold, "rating is", "ratings are")
+        cold = f" Of these, {cold} in a row or column without other ratings." if self.cold else ""
         note = f" {self.note}" if self.note else ""
         return (
-            f"The root mean square error on {self.held_out:,} held-out ratings is {self.rmse:.4f} (biases only: "
-            f"{self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}{note}"
+            f"The root mean square error on {counted(self.held_out, 'held-out rating')} is {self.rmse:.4f} (biases "
+            f"only: {self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}{note}"
         )
 
 

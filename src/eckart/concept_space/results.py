@@ -182,7 +182,7 @@ class Ranking:
         """Statement of what is proved about the order."""
         if not len(self) or self.proved == len(self):
             return "the order is proved"
-        order = f"the order of the first {self.proved} is proved" if self.proved else "the order is not proved"
+        order = f"the order of the first {self.proved} is proved" if self.proved else "the order could not be proved"
         return f"{'these are proved to be the best' if self.set_proved else 'other results may be better'}; {order}"
 
     def to_dict(self) -> dict[str, object]:

@@ -181,8 +181,8 @@ class Concepts:
         title = f"Columns for {query.name}"
         if exclude_known and query.place is not None and self._stored_rows(title).entries(query.place) is None:
             raise InputError(
-                f"The model does not contain the known entries of {query.name}. {DATA}, or include "
-                f"known entries with {INCLUDE_KNOWN}."
+                f"The model does not store the entries of {query.name}, so the columns in which this row has an entry "
+                f"cannot be left out. {DATA}, or keep these columns with {INCLUDE_KNOWN}."
             )
         if self.geometry.mean is None and not direction(self.geometry, query).any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,7 @@ from scipy import sparse
 from eckart.concept_space.stop_words import stop_words as words_of
 from eckart.errors import InputError
 from eckart.options import check_choice
+from eckart.wording import either
 
 WEIGHTS = ("log_entropy", "tfidf", "bm25")
 _WORD = re.compile(r"[^\W_]{2,}")
@@ -86,13 +87,21 @@ def weigh(
     documents = Counter(chain.from_iterable(map(set, tokens)))
     vocabulary = tuple(sorted(word for word, count in documents.items() if count >= min_df and word not in left_out))
     if not vocabulary:
-        raise InputError(
-            f"No words are left: {len(documents):,} were found, but none occurs in {min_df} or more documents."
-        )
+        _refuse_empty(documents.keys() - set(left_out), bool(documents), min_df)
     counts = counted(tokens, {word: j for j, word in enumerate(vocabulary)})
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     made = WordWeights(kind, vocabulary, _global(counts, kind), float(lengths.mean()))
     return made, made.weighted(counts)
+
+
+def _refuse_empty(others: set[str], found: bool, min_df: int) -> NoReturn:
+    """Say why no words are left: `others` are the words that are not stop words."""
+    if others:
+        raise InputError(f"No word occurs in {min_df} or more documents. Lower min_df.")
+    if found:
+        remedy = either("stop_words=None", "no --stop-words")
+        raise InputError(f"The documents contain only stop words. Use {remedy}, or add other documents.")
+    raise InputError("The documents contain no words of two or more letters. Add documents that contain text.")
 
 
 def counted(tokens: Sequence[Sequence[str]], places: dict[str, int]) -> sparse.csr_array:

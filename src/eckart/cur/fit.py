@@ -150,7 +150,7 @@ def _checked(shape: tuple[int, int], asked: CUROptions, seed: int) -> CURSetting
     cutoff = asked.cutoff
     if cutoff is not None and not (is_number(cutoff) and 0.0 <= float(cutoff) < 1.0):
         raise ParameterError(
-            f"cutoff={cutoff!r} is out of range: use a number of at least 0 and below 1, such as 1e-10."
+            f"cutoff={cutoff!r} is out of range: it must be at least 0 and less than 1, such as 1e-10."
         )
     cutoff = None if cutoff is None else float(cutoff)
     return CURSettings(asked.select, asked.core, cutoff, asked.n_columns, asked.n_rows, seed)

@@ -270,7 +270,7 @@ def _summary(components: RankComponents, found: Found) -> str:
     taken = f"{columns} column{'s' if columns > 1 else ''} and {rows} row{'s' if rows > 1 else ''}"
     best = f"{percent(high, 4)}" if high - low < 1e-6 else f"{percent(low, 4)} to {percent(high, 4)}"
     ratio = f", {found.error / high:.3f} times the best possible error" if high > 1e-12 else ""
-    missed = "" if found.missed is None else f" The requested error of {found.missed:.3g} is not proved."
+    missed = "" if found.missed is None else f" The requested error of {found.missed:.3g} could not be proved."
     return (
         f"{taken} leave an error of {percent(found.error, 4)} of the norm{ratio}; the best approximation of "
         f"rank {found.k} leaves {best}.{missed}"

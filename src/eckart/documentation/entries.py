@@ -272,7 +272,7 @@ reconstruct_to : Rows that belong to scores, written to a file.
 BackwardElimination : Remove columns one after another.
 CorrelationFilter : Score columns one at a time.
 RandomSubsetSearch : Try random sets of columns.
-AccuracyWarning : Accuracy that is not proved.
+AccuracyWarning : Accuracy that could not be proved.
 Certificate : Proved bounds of a result.
 CheckpointError : Error in a checkpoint.
 DataWarning : Misleading data.

@@ -231,8 +231,7 @@ def _choose_for_blocks(
         raise ParameterError(
             f"{assigned('solver', solver)} needs all rows in "
             f"memory{' when there are more columns than rows' if wide else ''}, "
-            f"but these are read in blocks. Use {' or '.join(assigned('solver', name) for name in costs)}, or leave "
-            "it out."
+            f"but they are read in blocks. Use {' or '.join(assigned('solver', name) for name in costs)}."
         )
     names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
     return _first_fitting(names, options, memory)

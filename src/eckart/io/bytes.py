@@ -110,7 +110,9 @@ def open_path(path: str | os.PathLike[str], max_expansion: float) -> OpenedFile:
 def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
     """Take all bytes of an open binary stream, such as standard input."""
     if not hasattr(stream, "read"):
-        raise ParameterError(f"A {type(stream).__name__} is neither a path nor an open file. Pass a path as a string.")
+        raise ParameterError(
+            f"An object of type {type(stream).__name__} is neither a path nor an open file. Pass a path as a string."
+        )
     label = getattr(stream, "name", None)
     name = shown(label) if isinstance(label, str) else "the input"
     with reading(name):

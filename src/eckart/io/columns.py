@@ -119,7 +119,7 @@ def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:
 def _refuse_column(source: DataSource, column: str, names: Sequence[str]) -> None:
     title = source.metadata.name
     if column in source.metadata.labels:
-        raise ParameterError(f"columns: {quoted(column)} of {title} is text, but components need numbers.")
+        raise ParameterError(f"columns: {title} uses {quoted(column)} to label the rows. Name only numeric columns.")
     near = near_match(column, names)
     hint = near if near != "." else f". It has {listed(names)}."
     raise ParameterError(f"columns: {title} has no numeric column {quoted(column)}{hint}")

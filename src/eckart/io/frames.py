@@ -236,14 +236,14 @@ def _number(name: str, row: int, value: Any) -> float:
     if isinstance(value, str | bytes):
         raise InputError(
             f"The column {quoted(name)} mixes numbers and text: row {row + 1} contains {quoted(str(value))}. Correct "
-            "it, or convert the column to numbers or to text."
+            "this value, or convert the column to numbers or to text."
         )
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError) as error:
         kind = type(value).__name__
         raise InputError(
-            f"The column {quoted(name)}, row {row + 1}: a {kind} is not a number. Leave out this column."
+            f"The column {quoted(name)}, row {row + 1}: a value of type {kind} is not a number. Leave out this column."
         ) from error
 
 

@@ -14,7 +14,7 @@ from eckart.fingerprint import FileState
 from eckart.wording import MEMORY
 
 Source = TypeVar("Source")
-_REMEDY = "It is damaged, truncated, or not of the type its name suggests. Copy it again, or write it again."
+_REMEDY = "It is damaged, truncated, or not of the type its name suggests. Copy the file again, or export it again."
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, i
         if block.shape != expected:
             raise FileError(
                 f"{name}, rows {start + 1:,} to {stop:,}: the file declares a block of shape {expected} but contains "
-                f"{block.shape}. Copy it again, or write it again."
+                f"{block.shape}. Copy the file again, or export it again."
             )
         return block
 

@@ -243,7 +243,7 @@ def _read(file: IO[bytes]) -> Decomposition:
         arrays = {key: _read_array(archive, members[f"{key}.npy"], digests[key]) for key in digests}
     decomposition = decode(document["body"], arrays)
     if not isinstance(decomposition, Decomposition):
-        raise ModelFileError(f"It contains a {type(decomposition).__name__}, not a Decomposition.")
+        raise ModelFileError(f"It contains an object of type {type(decomposition).__name__}, not a Decomposition.")
     return decomposition
 
 
@@ -274,7 +274,7 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
                 f"It contains a packed or encrypted member {short}; Eckart stores members uncompressed."
             )
         if info.header_offset != offset:
-            raise ModelFileError(f"Its member {short} overlaps another one or leaves a gap.")
+            raise ModelFileError(f"Its member {short} overlaps another member or leaves a gap.")
         file.seek(offset + 26)
         lengths = file.read(4)  # lengths of the name and of the extra field, before the member's bytes
         offset += _LOCAL_HEADER + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")

@@ -205,7 +205,7 @@ def _note(fields: JsonObject, arrays: Mapping[str, np.ndarray]) -> Note:
 def _details(method: object, parts: object) -> Details:
     """The details of a method from their fields."""
     if not isinstance(method, str) or not isinstance(parts, dict):
-        raise ModelFileError("The model's JSON has no method, or no details of it.")
+        raise ModelFileError("The model's JSON does not name a method, or has no details of the method.")
     known = all_methods().get(method)
     if known is None:
         return UnknownDetails(parts) if parts else Details()

@@ -170,16 +170,13 @@ def _id_notes(parts: Parts) -> list[Note]:
     found = identifier_columns(parts.column_names, parts.matrix)
     codes = [j for j in code_columns(parts.column_names, parts.matrix) if j not in found]
     notes = []
-    for places, one, several in (
-        (found, "only numbers the rows", "only number the rows"),
-        (codes, "contains codes, not quantities", "contain codes, not quantities"),
-    ):
+    for places, content in ((found, "to number the rows"), (codes, "to contain codes, not quantities")):
         names = [parts.column_names[j] for j in places]
         if len(names) == 1:
-            doubt = f"{one}, but it is analysed as a measurement. Leave it out if it is not one."
+            doubt = f"seems {content}, but it is analysed. Leave it out unless it is a measurement."
             notes.append(Note("numbering_column", f"The column {quoted(names[0])} {doubt}"))
         elif names:
-            doubt = f"{several}, but they are analysed as measurements. Leave them out if they are not."
+            doubt = f"seem {content}, but they are analysed. Leave them out unless they are measurements."
             notes.append(Note("numbering_column", f"The columns {listed(names)} {doubt}"))
     return notes
 

@@ -67,8 +67,8 @@ def stacked_sources(sources: Sequence[DataSource], paths: Sequence[str], name: s
     for source, path in zip(sources[1:], paths[1:], strict=True):
         if source.shape[1] != first.shape[1] or source.metadata.column_names != first.metadata.column_names:
             raise FileError(
-                f"{shown(path)} has different columns from {shown(paths[0])}; all files need the same. "
-                f"Only in one of them: {_difference(first, source)}."
+                f"{shown(path)} has different columns from {shown(paths[0])}; all files need the same "
+                f"columns. Only in one of these files: {_difference(first, source)}."
             )
         if source.sparse != first.sparse:
             raise FileError(

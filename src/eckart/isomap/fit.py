@@ -187,7 +187,7 @@ def of_graph(
         found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
     if found.certificate is not None and not found.certificate.certificate.proved:
         warnings.warn(
-            "The requested accuracy is not proved: the bounds of the certificate are wider. "
+            "The requested accuracy could not be proved: the bounds of the certificate are wider than requested. "
             + either("Raise tol, or use solver='direct'.", "Use --solver direct."),
             AccuracyWarning,
             stacklevel=4,

@@ -262,8 +262,8 @@ def _say_unproved(solution: Solution) -> None:
     if not solution.proved:
         remedy = "Rounding limits the bounds." if solution.converged else either("Allow more passes, or raise tol.", "")
         warnings.warn(
-            f"The requested accuracy is not proved after {counted(solution.steps, 'pass', 'passes')} over the kernel. "
-            f"{remedy}",
+            f"The requested accuracy could not be proved after {counted(solution.steps, 'pass', 'passes')} over the "
+            f"kernel. {remedy}",
             AccuracyWarning,
             stacklevel=5,
         )
@@ -271,8 +271,8 @@ def _say_unproved(solution: Solution) -> None:
 
 def _say_undecided(k: int) -> None:
     warnings.warn(
-        "The kernel may be indefinite, and the sum of its positive eigenvalues is known only between bounds, so "
-        f"{counted(k, 'component')} may be too few or too many for the requested share. Use "
+        "The kernel may be indefinite, and the sum of its positive eigenvalues is known only to lie between two "
+        f"bounds, so {counted(k, 'component')} may be too few or too many for the requested share. Use "
         f"{assigned('solver', 'direct')}, or specify {K}.",
         AccuracyWarning,
         stacklevel=5,

@@ -15,7 +15,7 @@ from eckart.engine.matrix import Opened
 from eckart.engine.settings import check_weights, generator
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError
-from eckart.formatting import percent
+from eckart.formatting import counted, percent
 from eckart.io.open_matrix import open_matrix
 from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_factors, fill_rows, means_present
 from eckart.missing.held_out import HeldOut
@@ -350,10 +350,9 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     gone = np.isnan(entries.data)
     if how == "em" and gone.any():
         raise InputError(
-            f"{int(gone.sum()):,} stored values of the sparse matrix are missing, and {assigned('missing', 'em')} "
-            "needs a "
-            f"dense table. Use {assigned('missing', 'mean')}, or convert the matrix with .toarray() if it fits into "
-            "memory."
+            f"The sparse matrix contains {counted(int(gone.sum()), 'missing value')}, but {assigned('missing', 'em')} "
+            f"needs a dense table. Use {assigned('missing', 'mean')}, or convert the matrix with .toarray() if it fits "
+            "into memory."
         )
     weights = np.ones(matrix.shape[0]) if weights is None else weights
     size = matrix.shape[1]

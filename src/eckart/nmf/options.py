@@ -201,8 +201,10 @@ def check_factor(name: str, factor: Array | None, shape: tuple[int, int]) -> Arr
             f"Array with wrong shape passed to NMF (input {name}). Expected {shape}, but got {tuple(array.shape)}."
         )
     xp = namespace(array)
-    if not bool(xp.all(xp.isfinite(array))) or float(xp.min(array)) < 0.0:
-        raise InputError(f"Negative values in data passed to NMF (input {name}), or values that are not finite.")
+    if not bool(xp.all(xp.isfinite(array))):
+        raise InputError(f"Infinite or missing values in data passed to NMF (input {name}). Use finite numbers.")
+    if float(xp.min(array)) < 0.0:
+        raise InputError(f"Negative values in data passed to NMF (input {name}). Use non-negative numbers.")
     if float(xp.max(array)) == 0.0:
         raise InputError(f"Array passed to NMF (input {name}) is full of zeros, which the updates cannot change.")
     return array

@@ -52,7 +52,8 @@ def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDe
     result = factorise(data, options)[0] if blocks is None else factorise_blocks(blocks, options)
     if not result.details.converged and options.tol > 0.0:
         warnings.warn(
-            f"The tolerance was not reached within {options.max_iter} iterations. Allow more with {ITERATIONS}.",
+            f"The tolerance was not reached within {options.max_iter} iterations. Allow more iterations with "
+            f"{ITERATIONS}.",
             AccuracyWarning,
             stacklevel=4,
         )

@@ -260,8 +260,8 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: f
 def _refuse(settings: Settings) -> None:
     if settings.missing == "mask" or settings.beta not in (1.0, 2.0) or settings.solver != "auto":
         raise ParameterError(
-            f"NMF of rows that are read in blocks needs {assigned('solver', 'auto')}, the loss 'frobenius' or "
-            f"'kullback-leibler' and {assigned('missing', 'error')}. For other settings, allow enough memory for "
+            f"When the table is read in blocks, NMF supports only {assigned('solver', 'auto')}, the losses 'frobenius' "
+            f"and 'kullback-leibler', and {assigned('missing', 'error')}. For other settings, allow enough memory for "
             "the whole table."
         )
 

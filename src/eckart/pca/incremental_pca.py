@@ -180,7 +180,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         weights = check_weights(take_weights(sample_weight), rows)
         if weights is not None and not opened.matrix.resident:
             raise InputError(
-                "sample_weight needs a batch in memory, but this one is read from a file. Load it into memory first."
+                "sample_weight needs a batch in memory, but this batch is read from a file. Load it first."
             )
         seen = rows if weights is None else float(weights.sum())
         seen = seen if before is None else seen + before.scatter.count

@@ -200,7 +200,7 @@ def _warn_if_not_proved(d: Decomposition) -> None:
                 "at once."
             )
         warnings.warn(
-            f"The requested accuracy is not proved: {c.summary} {remedy}",
+            f"The requested accuracy could not be proved: {c.summary} {remedy}",
             AccuracyWarning,
             stacklevel=4,
         )

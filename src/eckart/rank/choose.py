@@ -384,7 +384,7 @@ def _options(
     explain: float, noise: float | None, level: float, repeats: int | None, most: int | None, rng: int | None
 ) -> Options:
     if noise is not None and not (is_number(noise) and 0.0 < float(noise) < float("inf")):
-        raise ParameterError(f"{assigned('noise', noise)} is not a standard deviation: use a number above 0.")
+        raise ParameterError(f"{assigned('noise', noise)} is not a standard deviation: use a positive number.")
     for name, count in (("repeats", repeats), ("most", most)):
         if count is not None:
             check_count(name, count, None)

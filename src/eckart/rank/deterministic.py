@@ -54,9 +54,10 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         )
     quantile = tracy_widom(e.options.level)
     if e.short < _FEWEST:
+        seen = f"the table has at most {e.short}"
         return (
             None,
-            f"This rule needs at least {_FEWEST} components to estimate the edge of the noise; there are {e.short}.",
+            f"This rule needs at least {_FEWEST} singular values to estimate the edge of the noise, but {seen}.",
         )
     left = e.column_ratios.copy()
     count = min(len(e.ratios), e.right.shape[1], e.short - 1, 2 * e.most + 1)

@@ -56,7 +56,7 @@ def _notes(constant: int, copied: int, *, center: bool) -> tuple[Note, ...]:
             Note(
                 "copied_columns",
                 "Rules about noise ignore "
-                f"{counted(copied, 'column that is a multiple', 'columns that are multiples')} of another.",
+                f"{counted(copied, 'column that is a multiple', 'columns that are multiples')} of another column.",
             )
         )
     return tuple(notes)

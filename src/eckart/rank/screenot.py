@@ -43,7 +43,10 @@ def threshold(noise: np.ndarray, ratio: float) -> float:
 
 def by_screenot(e: Evidence) -> tuple[int | None, str]:
     if not e.whole:
-        return None, f"This rule needs all {e.short:,} singular values, but only {len(e.ratios):,} are known."
+        return (
+            None,
+            f"This rule needs all {e.short:,} singular values, but the decomposition has only {len(e.ratios):,}.",
+        )
     values = np.sqrt(e.ratios)
     most = min(e.most, e.short // 4)
     if e.short < _FEWEST or values[2 * most] <= 0.0:

@@ -30,10 +30,8 @@ def by_energy(e: Evidence) -> tuple[int | None, str]:
 def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     """The rule of some lecture notes, with singular values that are not squared."""
     if not e.whole:
-        return (
-            None,
-            f"This rule needs the sum of all {e.short:,} singular values, but only {len(e.ratios):,} are known.",
-        )
+        known = f"the decomposition has only {len(e.ratios):,}"
+        return None, f"This rule needs the sum of all {e.short:,} singular values, but {known}."
     roots = np.sqrt(e.ratios)
     held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)
     k = count_for(held, e.options.explain)

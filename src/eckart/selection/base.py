@@ -61,7 +61,7 @@ best_score_ : float
     Mean score of the selected columns on the folds that selected them. It is too optimistic: even on pure noise it can
     be far above chance.
 nested_score_ : float or None
-    Mean score on rows that took no part in the selection, an estimate for new rows. None unless `nested` is True.
+    Mean score on rows that were not used in the selection, an estimate for new rows. None unless `nested` is True.
 """
 
 
@@ -193,9 +193,9 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         score = self.best_score_ if self.nested_score_ is None else min(self.best_score_, self.nested_score_)
         if constant is None or score > constant + _EQUAL:
             return
-        where = "the best set" if score == self.best_score_ else "the selection, on rows that took no part in it,"
+        what, rows = ("best set", "") if score == self.best_score_ else ("selection", " on held-out rows")
         warnings.warn(
-            f"Nothing predicts the target: {where} scores {score:.4f}, and a constant prediction scores "
+            f"Nothing predicts the target: the {what} scores {score:.4f}{rows}, and a constant prediction scores "
             f"{constant:.4f}. Do not use the selection; look for other columns or another model.",
             DataWarning,
             stacklevel=4,

@@ -104,7 +104,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
             If both `threshold` and `n_features` are given.
         """
         if self.threshold is not None and self.n_features is not None:
-            raise ParameterError("threshold and n_features cannot be combined: use one of them.")
+            raise ParameterError("threshold and n_features cannot be combined: use only one of them.")
         if y is None:
             raise InputError("requires y to be passed, but the target y is None: there is nothing to correlate with.")
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)

@@ -45,8 +45,8 @@ class Folds:
             splits = tuple(splitter.split(X, y, groups))
         except ValueError as error:
             raise InputError(
-                f"The rows cannot be split into folds: {str(error).rstrip('.')}. Give fewer folds (cv), or "
-                "nested=False, because a nested search divides the rows of each fold again."
+                f"The rows cannot be split into folds: {str(error).rstrip('.')}. Use fewer folds (cv) or "
+                "nested=False: a nested search divides the rows of each fold again."
             ) from error
         return cls(estimator, X, y, splits, check_scoring(estimator, scoring=scoring), n_jobs)
 

@@ -18,8 +18,8 @@ def pdf(source: str) -> bytes:
     engine = next((path for path in map(shutil.which, ENGINES) if path), None)
     if engine is None:
         raise MissingDependencyError(
-            f"No LaTeX engine was found ({', '.join(ENGINES)}), so no PDF can be made. Install one, or write "
-            ".tex or .html."
+            f"No LaTeX engine was found ({', '.join(ENGINES)}), so no PDF can be made. Install a LaTeX "
+            "engine, or write a .tex or .html file."
         )
     with TemporaryDirectory() as folder:
         file = Path(folder) / "solution.tex"
@@ -32,7 +32,6 @@ def pdf(source: str) -> bytes:
         made = file.with_suffix(".pdf")
         if done.returncode or not made.exists():
             lines = [line for line in done.stdout.splitlines() if line.startswith("!")]
-            raise InputError(
-                f"{Path(engine).name} failed: {' '.join(lines[:2]) or 'no message'} Write .tex to see why."
-            )
+            said = f"failed: {' '.join(lines[:2]).rstrip('.')}" if lines else "failed without a message"
+            raise InputError(f"{Path(engine).name} {said}. Write a .tex file and compile it to see why.")
         return made.read_bytes()

@@ -56,7 +56,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     parts = factors(a)
     rank = len(parts.eigenpairs)
     if rank < 2:
-        raise InputError(tr("The matrix has rank below 2, so there is nothing to approximate. Give another matrix."))
+        raise InputError(tr("The matrix has rank less than 2, so there is nothing to approximate. Use another matrix."))
     whole("k", k, 1, rank - 1)
     b = _projected(a, k) if other is None else matrix(other, "bounds", rows=8, columns=6)
     if b.shape != a.shape or b.rank() > k:

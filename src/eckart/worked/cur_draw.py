@@ -38,11 +38,15 @@ class Drawn:
 def _check_draws(draws: list[int], chances: list[Value], name: str) -> None:
     if not draws or any(not 1 <= j <= len(chances) for j in draws):
         raise ParameterError(
-            tr("{given}: give numbers from 1 to {most}, at least one.", given=argument(name, draws), most=len(chances))
+            tr("{given}: use one or more numbers from 1 to {most}.", given=argument(name, draws), most=len(chances))
         )
     if any(chances[j - 1] == 0 for j in draws):
         raise ParameterError(
-            tr("{given}: one of these is all zeros and is never drawn. Choose another.", given=argument(name, draws))
+            tr(
+                "{given}: one of these numbers belongs to a row or column of zeros, which is never "
+                "drawn. Choose another number.",
+                given=argument(name, draws),
+            )
         )
 
 

@@ -107,9 +107,13 @@ def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], 
 
 def _wielandt(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], sp.Matrix]:
     if any(not root.real for root in found.roots):
-        raise InputError(tr("The matrix has complex eigenvalues; deflation by hand is shown for real ones. Use eigen."))
+        raise InputError(
+            tr("The matrix has complex eigenvalues; deflation by hand is shown only for real eigenvalues. Use eigen.")
+        )
     if len(found.eigenpairs) < a.rows:
-        raise InputError(tr("An eigenvalue has too few eigenvectors, so not all pairs exist. Use eigen to see which."))
+        raise InputError(
+            tr("An eigenvalue has too few eigenvectors, so some eigenpairs do not exist. Use eigen to list the others.")
+        )
     exact = all(root.value.is_Rational for root in found.roots)
     work = a if exact else sp.N(a, GUARD)
     chain: list[tuple[Value, Value, Value]] = []

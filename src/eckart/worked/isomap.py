@@ -64,7 +64,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     table = matrix(given, "isomap", rows=8, columns=4)
     n = table.rows
     if n < 3:
-        raise InputError(tr("Isomap needs at least three points. Give one row for each."))
+        raise InputError(tr("Isomap needs at least three points. Enter one row for each point."))
     whole("neighbors", neighbors, 1, n - 1)
     straight = sp.Matrix(n, n, lambda i, j: sp.sqrt(_squared(table[i, :] - table[j, :])))
     edges = neighbour_graph(straight, neighbors)
@@ -72,7 +72,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     if paths.has(sp.oo):
         raise InputError(
             tr(
-                "With neighbors={neighbors} the graph falls into pieces, and no path joins them. Give a larger number.",
+                "With neighbors={neighbors} the graph falls into pieces, and no path joins them. Use more neighbours.",
                 neighbors=neighbors,
             )
         )
@@ -81,7 +81,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     found = spectrum(b, symmetric=True)
     eigenpairs = found.positive(1e-20)[: whole("k", k, 1, n - 1)]
     if not eigenpairs:
-        raise InputError(tr("All points coincide, so there is nothing to unfold. Give other points."))
+        raise InputError(tr("All points coincide, so there is nothing to unfold. Use other points."))
     # ‖y‖^2 = λ: scale the eigenvector x by sqrt(λ) / ‖x‖, inside the root.
     scores = columns([pair.unit * sp.sqrt(pair.value) for pair in eigenpairs], n).applyfunc(sp.radsimp)
     steps = (

@@ -87,7 +87,7 @@ def kernel_pca(
     found = spectrum(centred, symmetric=True)
     eigenpairs = found.positive(1e-25)[: whole("k", k, 1, table.rows)]
     if not eigenpairs:
-        raise InputError(tr("All points are the same for this kernel, so no axis is left. Give other points."))
+        raise InputError(tr("All points are the same for this kernel, so no component is left. Use other points."))
     weights, scores = _scaled_eigenvectors(eigenpairs, centred)
     steps = [
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),

@@ -105,7 +105,7 @@ def _rows(given: object) -> list[Value]:
         given = np.asarray(given).tolist()
     if not isinstance(given, Sequence):
         raise InputError(
-            tr('{given} is not a matrix. Give rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".', given=repr(given))
+            tr('{given} is not a matrix. Enter rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".', given=repr(given))
         )
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in given]
 
@@ -120,7 +120,7 @@ def _cells(given: object) -> list[list[Value]]:
     if rows and not any(nested):
         return [list(rows)]
     if not all(nested):
-        raise InputError(tr("Some rows are lists and some are single entries. Give every row as a list."))
+        raise InputError(tr("Some rows are lists and some are single entries. Enter every row as a list."))
     return [list(row) for row in rows]
 
 
@@ -155,7 +155,7 @@ def _unbracketed(text: str) -> str:
     """The text with semicolons instead of the brackets of rows."""
     if len(text) > _MOST_TEXT:
         raise InputError(
-            tr("The text has {count} characters; at most {most} are read. Give large data as a file.",
+            tr("The text has {count} characters; at most {most} are read. Save large data in a file.",
                count=len(text), most=_MOST_TEXT)
         )  # fmt: skip
     return re.sub(r"\]\s*,?\s*\[", ";", text).replace("[", "").replace("]", "")
@@ -198,7 +198,7 @@ def _split(line: str) -> list[str]:
 def _written(cell: str) -> sp.Expr:
     if not cell.strip():
         raise MissingValuesError(
-            tr("An entry is empty. Exact steps need every number: write it, or leave the row out.")
+            tr("An entry is empty. Exact steps need every number: enter the missing number, or leave the row out.")
         )
     return number(cell)
 
@@ -207,7 +207,12 @@ def _fraction(cell: float) -> sp.Rational:
     """The decimal as typed, not its binary approximation."""
     if not np.isfinite(cell):
         kind = MissingValuesError if np.isnan(cell) else NotFiniteError
-        raise kind(tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell))
+        raise kind(
+            tr(
+                "An entry is {cell}. Exact steps need every number: enter the missing number, or leave the row out.",
+                cell=cell,
+            )
+        )
     return sp.Rational(repr(cell))
 
 
@@ -216,7 +221,7 @@ def _entry(cell: object) -> sp.Expr:
         return _written(cell)
     if isinstance(cell, sp.Expr):
         if cell.free_symbols or not cell.is_real:
-            raise InputError(tr("The entry {cell} is not a real number. Give numbers in place of letters.", cell=cell))
+            raise InputError(tr("The entry {cell} is not a real number. Use numbers instead of letters.", cell=cell))
         return sp.nsimplify(cell) if cell.has(sp.Float) else cell
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return sp.Integer(int(cell))
@@ -225,5 +230,5 @@ def _entry(cell: object) -> sp.Expr:
     if hasattr(cell, "numerator") and hasattr(cell, "denominator"):
         return sp.Rational(int(cell.numerator), int(cell.denominator))
     raise InputError(
-        tr("The entry {cell} is not a number. Give integers, fractions, decimals or SymPy numbers.", cell=repr(cell))
+        tr("The entry {cell} is not a number. Use integers, fractions, decimals or SymPy numbers.", cell=repr(cell))
     )

@@ -132,7 +132,7 @@ def _is_unknown(cell: object) -> bool:
 
 def _check(table: sp.Matrix, holes: list[tuple[int, int]], k: int, iterations: int) -> None:
     if not holes:
-        raise InputError(tr('No entry is missing. Write ? where one is, such as "1 2; 2 ?; 3 6".'))
+        raise InputError(tr('No entry is missing. Write ? for a missing entry, such as "1 2; 2 ?; 3 6".'))
     whole("iterations", iterations, 1, 10_000)
     for j in range(table.cols):
         if sum(column == j for _, column in holes) == table.rows:

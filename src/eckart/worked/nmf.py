@@ -236,13 +236,15 @@ def _start(a: sp.Matrix, k: int, seed: int, w: sp.Matrix | None, h: sp.Matrix | 
             )
         )
     if any(entry < 0 for m in (first, second) for entry in m) or (first * second).is_zero_matrix:
-        raise InputError(tr("The start must not be negative, and not zero: zeros stay zeros. Give positive numbers."))
+        raise InputError(
+            tr("The initial W and H must not be negative, and W H must not be zero. Use positive numbers.")
+        )
     return first, second
 
 
 def _check(a: sp.Matrix, k: object, iterations: object) -> None:
     if any(entry < 0 for entry in a):
-        raise InputError(tr("The matrix has a negative entry, and non-negative factors cannot make one. Use svd."))
+        raise InputError(tr("The matrix has a negative entry, which non-negative factors cannot reproduce. Use svd."))
     whole("k", k, 1, min(a.shape))
     whole("iterations", iterations, 1, 10_000)
 

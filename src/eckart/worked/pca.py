@@ -172,7 +172,7 @@ def enough(values: Sequence[Value], share: float) -> int:
     """The smallest number of leading values that explain the share of the sum."""
     if not 0 < share <= 1:
         raise ParameterError(
-            tr("{given} is not a share: give a number above 0 and up to 1, such as 0.9.",
+            tr("{given} is not a share: use a number greater than 0 and at most 1, such as 0.9.",
                given=argument("share", share))
         )  # fmt: skip
     total, running = sp.N(sum(values), 30), sp.Float(0, 30)
@@ -239,7 +239,7 @@ def _flips(flip: Sequence[int], most: int) -> tuple[int, ...]:
     if not set(flip) <= set(range(1, most + 1)):
         raise ParameterError(
             tr(
-                "{given} names a component that does not exist: give numbers from 1 to {most}.",
+                "{given} names a component that does not exist: use numbers from 1 to {most}.",
                 given=argument("flip", list(flip)),
                 most=most,
             )

@@ -128,7 +128,9 @@ def prepared(table: sp.Matrix, *, center: bool, scale: bool, divide: str, flip: 
     """
     n = table.rows
     if n < 2:
-        raise InputError(tr("The table has one row. Variances need at least two: give one row for each observation."))
+        raise InputError(
+            tr("The table has one row. Variances need at least two rows: enter one row for each observation.")
+        )
     means = sp.Matrix([[sum(table[:, j]) / n for j in range(table.cols)]]) if center else sp.zeros(1, table.cols)
     centred = (table - sp.ones(n, 1) * means).applyfunc(sp.expand)
     divisor = {"n-1": sp.Integer(n - 1), "n": sp.Integer(n), "1": sp.Integer(1)}[divide]

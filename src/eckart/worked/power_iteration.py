@@ -78,13 +78,13 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     if not eps > 0:
         raise ParameterError(
             tr(
-                "{given} is not possible: eps must be above 0. The iteration stops when the change is at most eps.",
+                "{given} is not possible: eps must be positive. The iteration stops when the change is at most eps.",
                 given=argument("eps", eps),
             )
         )
     first = sp.ones(a.rows, 1) if start is None else vector(start, mark("The start vector"), a.rows)
     if first.is_zero_matrix:
-        raise InputError(tr("The start is the zero vector, which has no direction. Give another one."))
+        raise InputError(tr("The start is the zero vector, which has no direction. Use another start vector."))
     found = spectrum(a, symmetric=False)
     numbers = np.array(a.tolist(), dtype=float), np.array(first.tolist(), dtype=float).ravel()
     run = iterate(*numbers, eps, min(most, _steps_to_zero(a, first, found, most)))

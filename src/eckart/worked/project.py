@@ -49,9 +49,12 @@ def project(given: object, new: object, k: int = 1) -> Solution:
     rows = matrix(new, "project", rows=20, columns=6)
     if rows.cols != table.cols:
         raise InputError(
-            tr("The new rows have {given} entries, but the table has {needed} columns. Give one entry for each column.",
-               given=rows.cols, needed=table.cols)
-        )  # fmt: skip
+            tr(
+                "The new rows have {given} entries, but the table has {needed} columns. Enter a value for each column.",
+                given=rows.cols,
+                needed=table.cols,
+            )
+        )
     check_k(k, table.cols)
     data = prepared(table, center=True, scale=False, divide="n-1")
     centred = (rows - sp.ones(rows.rows, 1) * data.means).applyfunc(sp.expand)

@@ -57,7 +57,7 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     centred = [_centred(table[:, j]) for j in range(table.cols)]
     goal = _centred(y)
     if goal.is_zero_matrix:
-        raise InputError(tr("The target does not vary, so nothing can be correlated with it. Give another."))
+        raise InputError(tr("The target does not vary, so nothing can be correlated with it. Use another target."))
     products, squares = [x.dot(goal) for x in centred], [x.dot(x) for x in centred]
     own = goal.dot(goal)
     found = list(map(_correlation, products, squares, repeat(own)))
@@ -100,7 +100,7 @@ def select(given: object, target: object, *, count: int | None = None, threshold
 def _check_limits(count: int | None, threshold: float | None, columns: int) -> None:
     if count is not None and threshold is not None:
         raise ParameterError(
-            tr("{first} and {second} cannot be combined: give one of them.", first=either("count", "--count"),
+            tr("{first} and {second} cannot be combined: use only one of them.", first=either("count", "--count"),
                second=either("threshold", "--threshold"))
         )  # fmt: skip
     if count is not None:

@@ -77,7 +77,7 @@ def test_the_same_pairs_as_without(events: list[str], monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("limit", [3, 4, 5, 6])
-@pytest.mark.filterwarnings("ignore:The requested accuracy is not proved")
+@pytest.mark.filterwarnings("ignore:The requested accuracy could not be proved")
 def test_products_under_way_keep_to_the_passes_allowed(events: list[str], limit: int) -> None:
     data = torch.as_tensor(spiked(900, 300, 3))
     found = ek.decompose(data, "svd", k=8, solver="lanczos", max_passes=limit, rng=0)

@@ -142,7 +142,7 @@ def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Matr
         return np.empty((0, 2)), []
     if table.columns[1 : d.k + 1] != component_labels(d):
         raise ParameterError(
-            "The supplementary table was computed from another decomposition. Compute it from this one."
+            "The supplementary table was computed from another decomposition. Compute it from this decomposition."
         )
     numbers = np.array([[row[1 + axis] for axis in pair] for row in table.rows], dtype=float).reshape(-1, 2)
     known = np.isfinite(numbers).all(axis=1)

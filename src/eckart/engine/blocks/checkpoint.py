@@ -77,7 +77,7 @@ class Journal:
         if lock is None:
             raise CheckpointError(
                 f"The checkpoint {folder} is in use by {holder(folder)}. Wait until that run ends, or choose another "
-                "folder for this one."
+                "folder for this run."
             )
         try:
             return _opened(folder, run, matrix, lock)
@@ -215,7 +215,7 @@ def _refuse_other_run(folder: Path, record: JsonObject, run: JsonObject) -> None
     if keys:
         raise CheckpointError(
             f"{folder} contains the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call "
-            "that wrote it, choose another folder, or remove this one to start from the beginning."
+            "that wrote it, choose another folder, or remove this folder to start from the beginning."
         )
 
 
@@ -234,7 +234,7 @@ def _refuse_other_data(folder: Path, before: JsonObject, now: JsonObject) -> Non
             break
     raise CheckpointError(
         f"The checkpoint {folder} was made from other data ({what}). Restore the data, choose another folder, or "
-        "remove this one to start from the beginning."
+        "remove this folder to start from the beginning."
     )
 
 

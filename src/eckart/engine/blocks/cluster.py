@@ -233,7 +233,7 @@ class Cluster:
         block = self._failed(tasks.names)
         if type(error).__name__ == "KilledWorker":
             return ClusterError(
-                f"{block} killed its worker repeatedly: {error}. Give the workers more memory, or use smaller blocks "
+                f"{block} killed its worker repeatedly: {error}. Allow the workers more memory, or use smaller blocks "
                 f"({MEMORY}) or smaller chunks."
             )
         failure = ClusterError(f"{block} failed on the cluster: {type(error).__name__}: {error}")
@@ -264,7 +264,7 @@ def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
         if executor is None:
             return None
         raise ClusterError(
-            "executor='dask' needs a running cluster, and Eckart does not start one. Create one first, for example "
+            "executor='dask' needs a running cluster, which Eckart does not start. Create a cluster first, for example "
             "client = dask.distributed.Client('tcp://scheduler:8786') or Client(LocalCluster())."
         ) from error
 

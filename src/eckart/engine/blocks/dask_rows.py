@@ -111,7 +111,7 @@ def dask_rows(data: Any) -> DaskRows:
     if data.ndim != 2:
         raise InputError(f"Expected 2D array, got {data.ndim}D Dask array of shape {data.shape} instead.")
     if data.dtype.kind not in "fiub":
-        raise InputError(f"The Dask array is of dtype {data.dtype}, and a decomposition needs real numbers.")
+        raise InputError(f"The Dask array is of dtype {data.dtype}, but a decomposition needs real numbers.")
     if any(np.isnan(size) for size in data.chunks[0]):
         with _named_errors("the number of rows of each chunk"):
             data = data.compute_chunk_sizes()

@@ -129,8 +129,8 @@ def _refuse_other_files(wanted: JsonObject, found: JsonObject) -> None:
     if wanted == found:
         return
     sizes = (found.get("bytes"), wanted.get("bytes"))
-    what = "same size, different content" if sizes[0] == sizes[1] else f"{sizes[0]:,} bytes, not {sizes[1]:,}"
-    raise FileError(f"it has different data under the same path ({what}).")
+    what = "same size, different content" if sizes[0] == sizes[1] else f"{sizes[0]:,} bytes instead of {sizes[1]:,}"
+    raise FileError(f"its file at this path differs from the client's ({what}).")
 
 
 def _reason(error: Exception) -> str:
@@ -144,9 +144,9 @@ def _reason(error: Exception) -> str:
 
 def _remedy(error: Exception) -> str:
     if isinstance(error, FileError | OSError):
-        return " Every worker must see the same files under the same path. Use a shared file system, or copy the files."
+        return " Every worker must see the same files at the same path. Use a shared file system, or copy the files."
     if isinstance(error, MemoryError):
-        return f" Give the workers more memory, or use smaller blocks ({MEMORY}) or smaller chunks."
+        return f" Allow the workers more memory, or use smaller blocks ({MEMORY}) or smaller chunks."
     return ""
 
 

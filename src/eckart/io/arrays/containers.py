@@ -87,21 +87,23 @@ class Hdf5:
         if kind != self.h5py.h5l.TYPE_SOFT:
             raise FileError(
                 f"{self.name}: {group.name.rstrip('/')}/{part} is a link to another file, but Eckart reads only the "
-                "file you name. Copy the data into it, for example with h5repack or h5copy."
+                "file you name. Copy the data into that file, for example with h5repack or h5copy."
             )
         if depth == _MOST_LINKS:
-            raise FileError(f"{self.name}: {part!r} is a link that leads back to itself. Write the file again.")
+            raise FileError(
+                f"{self.name}: {part!r} is a link that leads back to itself. Save the file again without this link."
+            )
         return self.get(group, links.get_val(key).decode(), depth + 1)
 
     def check(self, array: Any, name: str) -> None:
         if array.is_virtual or array.external:
             kind = "a virtual dataset" if array.is_virtual else "a dataset with external storage"
             raise FileError(
-                f"{self.name}, {name!r} is {kind}: its values are in other files, but Eckart reads only the file you "
+                f"{self.name}: {name!r} is {kind}: its values are in other files, but Eckart reads only the file you "
                 "name. Copy the values into one file, for example with h5repack."
             )
         if array.shape is None:
-            raise FileError(f"{self.name}, {name!r} is empty. Write it again.")
+            raise FileError(f"{self.name}: {name!r} is empty. Save it again with its values.")
         if array.chunks:
             expected = _chunk_count(array.shape, array.chunks)
             _refuse_gaps(self.name, name, array.shape, expected, array.id.get_num_chunks(), "chunks")
@@ -229,8 +231,8 @@ class Zarr:
         others = set(_codecs(array)) - _CODECS
         if others:
             raise FileError(
-                f"{self.name}, {name!r} is stored with the codec {', '.join(sorted(others))}, which Eckart cannot "
-                "read. Write it again with zstd, gzip or blosc."
+                f"{self.name}: {name!r} is stored with the codec {', '.join(sorted(others))}, which Eckart cannot "
+                "read. Save it again with zstd, gzip or blosc."
             )
 
     def _check_blosc(self, file: Path, start: int, length: int, size: int | None) -> None:
@@ -299,9 +301,9 @@ def _stamp(file: Path) -> int:
 def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, unit: str) -> None:
     if stored < expected:
         raise FileError(
-            f"{file}, {name!r}: shape {tuple(shape)} takes {expected:,} {unit}, but only {stored:,} are stored. The "
-            "others would be read as zeros. Copy it again, or write it completely (in Zarr with "
-            "write_empty_chunks=True)."
+            f"{file}, {name!r}: shape {tuple(shape)} takes {expected:,} {unit}, but the array has only "
+            f"{stored:,}. The missing {unit} would be read as zeros. Copy it again, or save it completely (in Zarr "
+            "with write_empty_chunks=True)."
         )
 
 

@@ -37,7 +37,7 @@ class Chunks:
         for code, *_, title in found:
             if code not in _FILTERS:
                 raise FileError(
-                    f"{file}, {name!r} is compressed with the HDF5 filter {title.decode(errors='replace') or code}. "
+                    f"{file}: {name!r} is compressed with the HDF5 filter {title.decode(errors='replace') or code}. "
                     "libhdf5 returns random numbers for damaged chunks of such data, so Eckart does not read them. "
                     "Compress it with gzip: h5repack -f GZIP=4 old.h5 new.h5"
                 )

@@ -88,10 +88,10 @@ def read_header(stream: BinaryIO, name: str) -> Header:
         shape, fortran, dtype = _parse_header(stream)
     except _BAD_HEADER as error:
         raise FileError(
-            f"{name} is not a usable .npy array: {reason(error)}. Write it again with numpy.save."
+            f"{name} is not a usable .npy array: {reason(error)}. Save it again with numpy.save."
         ) from error
     if any(type(size) is not int or size < 0 for size in shape):
-        raise FileError(f"{name} declares the impossible shape {shape}. Write it again with numpy.save.")
+        raise FileError(f"{name} declares the impossible shape {shape}. Save it again with numpy.save.")
     kind = "V" if dtype.names or dtype.subdtype else dtype.kind
     if dtype.hasobject or kind not in "fiub":
         content = _KINDS["O"] if dtype.hasobject else _KINDS.get(kind, f"values of type {dtype}")
@@ -106,7 +106,7 @@ def check_size(header: Header, size: int, name: str) -> None:
         fault = "is truncated, or its header is wrong" if size < expected else "has bytes after its end"
         raise FileError(
             f"{name} {fault}: shape {header.shape} of {header.dtype} takes {expected} bytes ({say_bytes(expected)}), "
-            f"but the file has {size}. Copy it again, or write it again with numpy.save."
+            f"but the file has {size}. Copy the file again, or save it again with numpy.save."
         )
 
 

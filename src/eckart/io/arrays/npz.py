@@ -36,7 +36,8 @@ def read_npz(opened: OpenedFile, key: str | None = None) -> MemorySource | Conve
 def _check_names(names: list[str], title: str) -> None:
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise FileError(
-            f"{title} contains {listed(twice)} more than once, so the content is ambiguous. Write it again."
+            f"{title} contains {listed(twice)} more than once, so the content is ambiguous. Save it again "
+            "with unique names."
         )
     others = [name for name in names if not name.endswith(".npy")]
     if others or not names:
@@ -117,9 +118,7 @@ def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
         return tables[0]
     seen = ", ".join(f"{key!r} {shapes.get(key, '(not numbers)')}" for key in list(members)[:20])
     count = "several matrices" if tables else "no matrix"
-    raise FileError(
-        f"{opened.name} contains {count}: {seen}. Choose one with {KEY}, or save one array of two dimensions."
-    )
+    raise FileError(f"{opened.name} contains {count}: {seen}. Choose an array with {KEY}, or save only one matrix.")
 
 
 def _sparse(

@@ -74,7 +74,7 @@ def check_metadata(path: str, key: str | None, memory: int | None) -> None:
         _close()
     raise FileError(
         f"{Path(path).name} is a damaged HDF5 file: the HDF5 library crashes or hangs while it reads the "
-        "layout. Copy it again, or write it again."
+        "layout. Copy the file again, or save it again."
     )
 
 

@@ -193,20 +193,20 @@ def _check_chunk(array: Any, name: str, memory: int | None) -> None:
 def _check_encoding(encoding: str, name: str, place: str) -> None:
     if "csc" in encoding:
         raise FileError(
-            f"{name}, {place!r} is stored by columns ({encoding}), so it cannot be read in blocks of rows. Write it "
+            f"{name}: {place!r} is stored by columns ({encoding}), so it cannot be read in blocks of rows. Save it "
             "as CSR, for example with X.tocsr()."
         )
     if encoding and "csr" not in encoding:
         raise FileError(
-            f"{name}, {place!r} is a group with the encoding {quoted(encoding)}, but Eckart reads only arrays and "
-            f"CSR matrices. Write it as CSR, or name another array with {KEY}."
+            f"{name}: {place!r} is a group with the encoding {quoted(encoding)}, but Eckart reads only arrays and "
+            f"CSR matrices. Save it as CSR, or name another array with {KEY}."
         )
 
 
 def _check_part(found: Any, name: str, place: str, part: str) -> None:
     allowed = "fiub" if part == "data" else "iu"
     if len(found.shape or ()) != 1 or np.dtype(found.dtype).kind not in allowed:
-        raise FileError(f"{name}, {place!r}: {part!r} is not a list of numbers. Write it again as CSR.")
+        raise FileError(f"{name}, {place!r}: {part!r} is not a list of numbers. Save the matrix again as CSR.")
 
 
 def _csr_members(container: Container, group: Any, place: str, name: str, memory: int | None) -> list[Any]:
@@ -214,7 +214,7 @@ def _csr_members(container: Container, group: Any, place: str, name: str, memory
     parts = {part: container.get(group, part) for part in ("data", "indices", "indptr")}
     missing = [part for part, found in parts.items() if found is None or _is_group(found)]
     if missing:
-        raise FileError(f"{name}, {place!r} is a group without {', '.join(missing)}, so it is not a CSR matrix.")
+        raise FileError(f"{name}: {place!r} is a group without {', '.join(missing)}, so it is not a CSR matrix.")
     for part, found in parts.items():
         _check_part(found, name, place, part)
         container.check(found, f"{place}/{part}")
@@ -234,11 +234,11 @@ def _sparse(
     if shape is None or shape[0] + 1 != int(indptr.shape[0]):
         raise FileError(
             f"{name}, {place!r}: the attribute 'shape' is {stated!s:.60}, but there are {int(indptr.shape[0])} row "
-            "pointers, which must be one more than the number of rows. Write it again."
+            "pointers, which must be one more than the number of rows. Save the matrix again."
         )
     count = int(data.shape[0])
     if count != int(indices.shape[0]):
-        raise FileError(f"{name}, {place!r}: it has {indices.shape[0]:,} indices for {count:,} values. Write it again.")
+        raise FileError(f"{name}, {place!r}: {indices.shape[0]:,} indices for {count:,} values. Save the matrix again.")
     return StoredRows(state, kind, place, shape, np.dtype(data.dtype), True, count, 0, Metadata(name))
 
 
@@ -273,7 +273,7 @@ def _place(container: Container, name: str) -> str:
             "such as "
             f"'group/array', with {KEY}."
         )
-    raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose one with {KEY}.")
+    raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose an array with {KEY}.")
 
 
 def _values(container: Container, column: Any) -> Any:
@@ -295,7 +295,7 @@ def _index(container: Container, side: str, size: int, name: str, memory: int | 
         return None
     if names.shape != (size,):
         raise FileError(
-            f"{name}: {side!r} has names of shape {names.shape}, but {size:,} names are needed. Write it again."
+            f"{name}: {side!r} has names of shape {names.shape}, but {size:,} names are needed. Save the file again."
         )
     container.check(names, f"{side}/{given}")
     # Fixed-length names may be compressed: a few bytes in the file, gigabytes in memory.

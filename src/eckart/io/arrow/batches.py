@@ -160,7 +160,7 @@ class ArrowPieces:
 
         begin, end = (place - place % 8) * bits // 8, -(-(place + count) * bits // 8)
         if end > buffer.size:
-            raise FileError("a column is shorter than its batch. Write the file again.")
+            raise FileError("a column is shorter than its batch. Export the file again.")
         content = os.pread(stream.fileno(), end - begin, buffer.address - self._layout.address + begin)
         if len(content) != end - begin:
             raise FileError("the file ends early. Copy it again.")

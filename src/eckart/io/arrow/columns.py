@@ -157,5 +157,5 @@ def refuse_infinite(matrix: np.ndarray, names: Sequence[str], place: Callable[[i
             row, column = np.argwhere(infinite)[0]
             raise NotFiniteError(
                 f"{place(start + int(row))}, column {quoted(names[int(column)])}: the value is infinite, or too "
-                "large for float64 (above 1.8e308). Correct it, or leave the cell empty if it is missing."
+                "large for float64 (above 1.8e308). Correct the value, or leave the cell empty."
             )

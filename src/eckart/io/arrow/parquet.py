@@ -61,8 +61,8 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
     if magic[:4] == b"FEA1":
         raise FileError(
             f"{opened.name} is a Feather file of version 1. pyarrow does not check such files and crashes on damaged "
-            "ones, so Eckart does not read them. If you trust it, read it with pyarrow.feather.read_table and write "
-            "it again."
+            "ones, so Eckart does not read them. If you trust the file, read it with pyarrow.feather.read_table and "
+            "save it as Parquet."
         )
     with reading(opened.name, kind="Arrow file"), arrow_input(opened) as stream:
         if magic == b"ARROW1":

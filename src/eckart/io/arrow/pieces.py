@@ -131,7 +131,7 @@ class ParquetPieces:
                     out[done : done + len(rows), some] = matrix_of(numbers, len(rows), name)
                     done += len(rows)
             if place != count or done != len(out):
-                raise ValueError(f"{count:,} rows are declared, but {place:,} are stored")
+                raise ValueError(f"the file declares {count:,} rows but contains {place:,}")
         return True
 
     def _begin(self, group: int) -> None:
@@ -151,7 +151,7 @@ class ParquetPieces:
         batch = next(self._batches, None)
         if batch is None:
             group, self._group = self._group, -1
-            raise FileError(f"row group {group + 1} ends after {self._place:,} rows. Write the file again.")
+            raise FileError(f"row group {group + 1} ends after {self._place:,} rows. Export the file again.")
         return pa.Table.from_batches([batch])
 
 

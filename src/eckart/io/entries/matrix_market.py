@@ -106,7 +106,9 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[np.nd
     infinite = np.flatnonzero(np.isinf(values[-1])) if not sizes.pattern else np.empty(0, int)
     if infinite.size:
         where = Records(body, 0, " ").line(int(infinite[0])) + line - 1
-        raise NotFiniteError(f"{name}, line {where}: the value is infinite, or too large for float64. Correct it.")
+        raise NotFiniteError(
+            f"{name}, line {where}: the value is infinite, or too large for float64. Correct the value."
+        )
     return _placed(values, body, sizes, name, line) if sizes.coordinate else values
 
 
@@ -122,14 +124,14 @@ def _placed(values: list[np.ndarray], body: bytes, sizes: Sizes, name: str, line
 
 def refuse_count(sizes: Sizes, found: int, name: str) -> None:
     if found != sizes.entries:
-        raise FileError(f"{name} declares {sizes.entries} entries but contains {found}. Copy it or write it again.")
+        raise FileError(f"{name} declares {sizes.entries} entries but contains {found}. Copy or export it again.")
 
 
 def refuse_both_sides(row: np.ndarray, column: np.ndarray, sizes: Sizes, name: str) -> None:
     """Check that a symmetric matrix stores one triangle: the lower one, as in the standard, or only the upper one."""
     if sizes.symmetry != "general" and (row < column).any() and (row > column).any():
         raise FileError(
-            f"{name} is declared {sizes.symmetry}, but has entries on both sides of its diagonal. Write it again."
+            f"{name} is declared {sizes.symmetry}, but has entries on both sides of its diagonal. Export it again."
         )
 
 
@@ -137,7 +139,7 @@ def mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, sizes: Size
     """The entries of the other triangle of a symmetric or skew-symmetric matrix."""
     mirror = row != column
     if sizes.symmetry == "skew-symmetric" and value[~mirror].any():
-        raise FileError(f"{name} is declared skew-symmetric, but its diagonal is not zero. Write it again.")
+        raise FileError(f"{name} is declared skew-symmetric, but its diagonal is not zero. Export it again.")
     sign = -1.0 if sizes.symmetry == "skew-symmetric" else 1.0
     return [column[mirror], row[mirror], sign * value[mirror]]
 
@@ -207,7 +209,7 @@ def _dense(values: np.ndarray, sizes: Sizes) -> np.ndarray:
 
 
 def _refuse(name: str, line: int, what: str) -> NoReturn:
-    raise FileError(f"{name}, line {line}: {what}. Write the file again, for example with scipy.io.mmwrite.")
+    raise FileError(f"{name}, line {line}: {what}. Export the file again, for example with scipy.io.mmwrite.")
 
 
 def _banner(data: bytes, name: str) -> list[str]:
@@ -267,5 +269,5 @@ def check_promise(sizes: Sizes, size: int, name: str) -> None:
     if sizes.entries * shortest > rest:
         raise FileError(
             f"{name} declares {sizes.entries} entries but has room for at most {rest // shortest}: it is truncated, "
-            "or its size line is wrong. Copy it again, or write it again."
+            "or its size line is wrong. Copy the file again, or export it again."
         )

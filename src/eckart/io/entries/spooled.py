@@ -60,7 +60,7 @@ class SpooledRows(TemporaryRows[NpzRows]):
         except (FileError, OSError) as error:
             raise ClusterError(
                 f"{self.metadata.name} must be sorted by rows for the workers, but no copy can be written next to "
-                f"it, in {folder} ({error}). Set {VARIABLE} to a folder that all workers see under the same path, or "
+                f"it, in {folder} ({error}). Set {VARIABLE} to a folder that all workers see at the same path, or "
                 f"convert the file once: eckart convert {self.metadata.name} {Path(self.metadata.name).stem}.npz"
             ) from error
         rows = replace(self.source, state=FileState.of(str(target)), _readers={})

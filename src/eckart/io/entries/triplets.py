@@ -135,7 +135,7 @@ def _table_blocks(opened: OpenedFile) -> Iterator[Entries]:
                 yield _table_block(batch, name, seen)
             seen += len(batch)
         if seen != file.metadata.num_rows:
-            raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Write it again.")
+            raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Export it again.")
 
 
 def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
@@ -145,8 +145,7 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
     for index in range(2):
         if batch.column(index).null_count:
             raise FileError(
-                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. Write the file "
-                "again."
+                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. Correct the file."
             )
     row, column = (stored_numbers(batch.column(index)) for index in range(2))
     for part in (row, column):
@@ -159,7 +158,7 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
     infinite = np.flatnonzero(np.isinf(value))
     if infinite.size:
         where = f"{name}, row {seen + int(infinite[0]) + 1:,}"
-        raise NotFiniteError(f"{where}: the value is infinite, or too large for float64. Correct it.")
+        raise NotFiniteError(f"{where}: the value is infinite, or too large for float64. Correct the value.")
     return row.astype(np.int64), column.astype(np.int64), value
 
 

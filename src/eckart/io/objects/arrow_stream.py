@@ -53,7 +53,8 @@ def _capsule_reader(data: object) -> pa.RecordBatchReader:
     except pa.ArrowInvalid as error:
         kind = type(data).__name__
         raise InputError(
-            f"A {kind} is a single column, but a table is needed. Pass a data frame, or reshape the numbers to (-1, 1)."
+            f"This {kind} is a single column, but a table is needed. Pass a data frame, or reshape the numbers to "
+            "(-1, 1)."
         ) from error
 
 

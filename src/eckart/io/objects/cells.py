@@ -84,7 +84,7 @@ def _backed(matrix: object, metadata: Metadata) -> SlicedRows | None:
     if getattr(matrix, "format", "csr") != "csr":
         raise InputError(
             f"{metadata.name} is stored by columns (CSC), so it cannot be read in blocks of rows. Read it into "
-            "memory with to_memory(), or write it as CSR."
+            "memory with to_memory(), or save it as CSR."
         )
     return SlicedRows(matrix, metadata, True, int(matrix.group["data"].shape[0]))
 

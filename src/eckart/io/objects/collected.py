@@ -64,7 +64,7 @@ class Collector:
             )
         elif np.dtype(block.dtype) != self._dtype:
             raise InputError(
-                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, but earlier ones are "
+                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, but earlier numbers are "
                 f"{self._dtype}. All batches must have the same dtype."
             )
         self.rows += int(block.shape[0])

@@ -114,7 +114,7 @@ class Database:
             return key
         tables = self.tables()
         if key is None and len(tables) != 1:
-            raise ParameterError(f"{name} contains {len(tables)} tables: {listed(tables)}. Choose one with {KEY}.")
+            raise ParameterError(f"{name} contains {len(tables)} tables: {listed(tables)}. Choose a table with {KEY}.")
         if key is not None and key not in tables:
             raise ParameterError(f"{name} has no table {key!r}. It has {listed(tables)}.")
         table = tables[0] if key is None else key

@@ -35,7 +35,8 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
             return stored_rows(*_place(data), memory)
         key = _only_table(data, names)
     if key is None or key not in data:
-        raise InputError(f"The group contains {', '.join(map(repr, names[:20])) or 'nothing'}. Choose one with {KEY}.")
+        members = ", ".join(map(repr, names[:20])) or "nothing"
+        raise InputError(f"The group contains {members}. Choose an array with {KEY}.")
     return stored_object(data[key], None, memory)
 
 

@@ -68,8 +68,8 @@ def _table(data: Any, names: list[str], row_names: str | None) -> Any:
     dimensions = {data[name].dims for name in names}
     if [len(found) for found in dimensions] != [1]:
         raise InputError(
-            f"The Dataset has variables of several shapes: {listed(names)}. Choose one with {KEY}, or select those "
-            "of one dimension."
+            f"The Dataset has variables of several shapes: {listed(names)}. Choose a variable with {KEY}, or select "
+            "only variables of one dimension."
         )
     table = record_table(names, [data[name].values for name in names])
     source = reader_source(table.to_reader(), "data", row_names)

@@ -69,9 +69,7 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     if 2 in dimensions:
         return _only_table(data, names)
     if dimensions == {0}:
-        raise InputError(
-            "The mapping contains single values. Pass a column of values under each name, or a list of rows."
-        )
+        raise InputError("The mapping contains only scalars. Pass a list of values for each name, or a list of rows.")
     return record_table(list(data), [_values(value) for value in data.values()])
 
 
@@ -106,7 +104,7 @@ def records_table(rows: Sequence[Mapping[Any, Any]]) -> pa.Table:
     for row in rows:
         if not isinstance(row, Mapping):
             raise InputError(
-                f"The list contains dicts and other values, such as a {type(row).__name__}. Use only dicts."
+                f"The list contains dicts and other values, such as one of type {type(row).__name__}. Use only dicts."
             )
         names.update(dict.fromkeys(row))
     return record_table(list(names), [[row.get(name) for row in rows] for name in names])

@@ -60,6 +60,6 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
     shape, kind = tuple(array.shape), np.dtype(array.dtype).kind
     if len(shape) != 2 or kind not in "fiub":
         raise InputError(
-            f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Choose another with {KEY}."
+            f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Choose another array with {KEY}."
         )
     return SlicedRows(array, Metadata(name))

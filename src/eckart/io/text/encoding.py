@@ -34,7 +34,7 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[N
         line = text.count(b"\n", 0, place) + 1
         raise FileError(
             f"{name}, line {line}: there is a NUL byte, so the file is not plain text, or it is damaged. "
-            "Write it again as CSV."
+            "Export it again as CSV."
         )
     return text, notes
 

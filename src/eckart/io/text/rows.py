@@ -122,15 +122,15 @@ class DelimitedRows(PiecedRows):
         expected = self.edges[piece + 1] - self.edges[piece]
         if len(block) != expected:
             raise FileError(
-                f"{self.metadata.name}: {expected:,} rows were counted from line {self.lines[piece]:,} on, but "
-                f"{len(block):,} were read. Check its quotes and line endings."
+                f"{self.metadata.name}: from line {self.lines[piece]:,} on, Eckart counted {expected:,} rows but read "
+                f"{len(block):,}. Check the quotes and line endings of the file."
             )
         if np.isinf(block).any():
             row, column = np.argwhere(np.isinf(block))[0]
             raise NotFiniteError(
                 f"{self.metadata.name}, row {self.edges[piece] + int(row) + 1:,}, column "
                 f"{self.numbers[int(column)]!r}: the "
-                "value is infinite, or too large for float64. Correct it."
+                "value is infinite, or too large for float64. Correct the value."
             )
         return np.asarray(block, dtype=np.float64)
 
@@ -213,7 +213,7 @@ def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
     layout = sniff(head, options, name)
     if layout.data != head:
         raise FileError(
-            f"{name} is separated by spaces, and such files cannot be read in blocks. Write it with tabs or commas."
+            f"{name} is separated by spaces, and such files cannot be read in blocks. Save it with tabs or commas."
         )
     return layout
 

@@ -71,3 +71,20 @@ def test_classes_of_answers_are_found() -> None:
     assert found is not None
     assert found.count == 2
     assert abs(np.mean(found.codes == codes) - 0.5) > 0.45
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_few_different_rows_are_the_clusters(count: int) -> None:
+    points = np.random.default_rng(count).normal(size=(count, 4))
+    found = ek.analyze(np.repeat(points, 20, axis=0)).clusters
+    assert found is not None
+    assert found.count == count
+    assert found.silhouette == pytest.approx(1.0)
+
+
+def test_a_group_of_one_row_is_called_so() -> None:
+    table = np.vstack([np.random.default_rng(0).normal(10.0, 1.0, (49, 3)), np.full((1, 3), 1000.0)])
+    found = ek.analyze(table).clusters
+    assert found is not None
+    assert found.count == 1
+    assert "The smallest group has only 1 row" in found.lines[0]

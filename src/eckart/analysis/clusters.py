@@ -12,7 +12,7 @@ data, even data without clusters, so a partition counts only if two tests suppor
 
 Columns with few different values (answers from 1 to 5, 0 and 1) leave gaps that are not gaps between clusters. A value
 that occurs in several rows is therefore spread over its interval, up to halfway to the next values. This needs the rows
-in memory.
+in memory. It does not apply to a table of at most 8 different rows, each of which is a cluster.
 
 Of the partitions that pass the first test, the one that exceeds the mean width by the most is chosen. Lloyd's algorithm
 then moves rows to their nearest mean (consolidation).
@@ -28,7 +28,7 @@ import numpy as np
 from eckart.analysis.labels import column_labels, component_labels, row_labels
 from eckart.analysis.measures import floats, row_scores
 from eckart.analysis.report.given_rows import some
-from eckart.formatting import joined
+from eckart.formatting import counted, joined
 from eckart.registry import method_of
 from eckart.short_names import short_names
 from eckart.text import Table
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     Partitions = dict[int, tuple[float, Codes]]
 
 _MOST_CLUSTERS = 8
+_DIGITS = 9
+"""Decimals to which the scores of equal rows agree, relative to the largest score."""
 _FEWEST_ROWS = 12
 _SAMPLE = 400
 """Rows used to choose the number of clusters; the others join the nearest mean."""
@@ -95,7 +97,7 @@ def clusters(d: Decomposition, k: int, matrix: Numbers | None = None) -> Cluster
     rng = np.random.Generator(np.random.Philox(0))
     chosen = np.arange(d.rows) if d.rows <= _SAMPLE else np.sort(rng.choice(d.rows, _SAMPLE, replace=False))
     sample = unit[chosen]
-    if matrix is not None:
+    if matrix is not None and len(np.unique(sample.round(_DIGITS), axis=0)) > _MOST_CLUSTERS:
         sample = sample + _spread(d, matrix, chosen, k, rng) / largest
     found = _partitions(sample)
     if not found:
@@ -180,7 +182,10 @@ def _compared(points: Matrix, found: Partitions, references: list[Partitions]) -
     if excess[0, best] <= excess[1:].max():
         objection = "Samples from a single normal distribution can be partitioned just as clearly."
     elif not separated.any():
+        smallest = int(np.bincount(found[counts[best]][1]).min())
         objection = "Neighbouring clusters are not separated: as many rows lie between them as around their means."
+        if 0.5**smallest > _LEVEL:  # too few to show a gap
+            objection = f"The smallest group has only {counted(smallest, 'row')}, which may be outlying."
     return _Choice(counts[best], float(widths[1:, best].max()), objection)
 
 

@@ -192,7 +192,7 @@ def test_files_of_the_same_name_are_told_apart(client, tmp_path, elsewhere, monk
     with pytest.raises(ClusterError, match="same size, different content"):
         run()
     np.save(elsewhere / "a.npy", data[:-1])
-    with pytest.raises(ClusterError, match=r"bytes, not "):
+    with pytest.raises(ClusterError, match=r"bytes instead of "):
         run()
 
 

@@ -551,7 +551,7 @@ def test_wrong_k(k):
 @pytest.mark.parametrize("name", ["explain", "error"])
 @pytest.mark.parametrize("share", [0, 0.0, 1.0, 1.5, -0.1, float("nan"), True, "0.9"])
 def test_wrong_share(name, share):
-    with pytest.raises(ParameterError, match=f"{name}=.*above 0 and below 1"):
+    with pytest.raises(ParameterError, match=f"{name}=.*greater than 0 and less than 1"):
         ek.decompose(TABLE, "pca", **{name: share})
 
 

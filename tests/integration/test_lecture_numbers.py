@@ -328,7 +328,7 @@ class TestCUR:
         assert worked.cur(RATINGS, rows=[4, 6], columns=[1, 5])["error_squared"] == 0
 
     def test_refusals(self) -> None:
-        with pytest.raises(ValueError, match="all zeros"):
+        with pytest.raises(ValueError, match="row or column of zeros"):
             worked.cur("1 0; 1 0", rows=[1], columns=[2])
         with pytest.raises(ValueError, match="from 1 to 2"):
             worked.cur("1 0; 1 0", rows=[3], columns=[1])

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from eckart.errors import FileError, MemoryBudgetError
-from eckart.wording import MEMORY, UNPACK
+from eckart.wording import MEMORY
 
 SMALL = 64 * 1024 * 1024
 """Expanding to this many bytes is harmless whatever the ratio."""
@@ -110,7 +110,7 @@ def check_expansion(expanded: int, stored: int, name: str, max_expansion: float,
         raise FileError(
             f"{name} expands from {say_bytes(stored)} to {say_bytes(expanded)} or more, which exceeds the limit of "
             f"{max_expansion:g} times its size. Files made to exhaust memory look like this. "
-            f"If you trust the file, {UNPACK} it first."
+            "If you trust the file, unpack it first."
         )
     if whole:
         check_fits(expanded, name, "unpacking it")

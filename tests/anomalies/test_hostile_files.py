@@ -190,7 +190,7 @@ def test_other_files_called_csv(tmp_path: Path) -> None:
 
 def test_gzip_bomb_and_broken_gzip(tmp_path: Path) -> None:
     bomb = gzip.compress(b"0,0\n" * (30 << 20))
-    refused(put(tmp_path, "t.csv.gz", bomb), "expand", "max_expansion")
+    refused(put(tmp_path, "t.csv.gz", bomb), "expand", "unpack it first")
     packed = gzip.compress(b"a,b\n" + b"1,2\n" * 1000)
     refused(put(tmp_path, "t.csv.gz", packed[:-10]), "broken gzip")
     refused(put(tmp_path, "t.csv.gz", packed[:20] + b"\xff" * 20 + packed[40:]), "broken gzip")
@@ -290,7 +290,7 @@ def saved(values: Any) -> bytes:
 
 def test_npz_bomb(tmp_path: Path) -> None:
     path = archive(tmp_path / "b.npz", [("x.npy", saved(np.zeros((1000, 12_500))))], packed=True)
-    refused(path, "expand", "max_expansion")
+    refused(path, "expand", "unpack it first")
     assert open_source(path, max_expansion=2000).shape == (1000, 12_500)
 
 

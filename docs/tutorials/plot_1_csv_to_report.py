@@ -30,15 +30,15 @@ print(ek.tables.eigenvalues(d).text())
 # %%
 # How many components matter?
 # ---------------------------
-# The scree plot shows the share of the variance that each component explains. The broken-stick line shows the shares that
-# you would expect by chance, so components below the line are not worth keeping.
+# The scree plot shows the share of the variance that each component explains. The broken-stick line shows the shares
+# that you would expect by chance, so components below the line are not worth keeping.
 ek.plots.scree(d)
 
 # %%
 # What do the components mean?
 # ----------------------------
-# ``describe`` lists the columns with the largest loadings and the rows with extreme scores. The first component measures
-# crime in general. The second component mainly measures urbanisation.
+# ``describe`` lists the columns with the largest loadings and the rows with extreme scores. The first component
+# measures crime in general. The second component mainly measures urbanisation.
 print(ek.tables.describe(d, 0))
 print(ek.tables.describe(d, 1))
 ek.plots.biplot(d)
@@ -52,8 +52,8 @@ print(ek.tables.outliers(d, k=2, only=True).text())
 # %%
 # How accurate is the result?
 # ---------------------------
-# The certificate of a result contains proved bounds on its accuracy. Here we compute only two components. The bounds show
-# that no other two components can explain more of the variance.
+# The certificate of a result contains proved bounds on its accuracy. Here we compute only two components. The bounds
+# show that no other two components can explain more of the variance.
 low, high = ek.decompose(path, "pca", k=2, scale=True).certificate.explained
 print(f"two components explain at least {low:.6f}; no other two can explain more than {high:.6f}")
 

@@ -32,8 +32,8 @@ print(search.best_params_, f"{search.best_score_:.3f}")
 # %%
 # Read the certificate
 # --------------------
-# The certificate gives the share of the variance that the components explain, and the largest share that the same number
-# of components could explain. The plan names the solver and the reason for choosing it.
+# The certificate gives the share of the variance that the components explain, and the largest share that the same
+# number of components could explain. The plan names the solver and the reason for choosing it.
 pca = search.best_estimator_["pca"]
 print(pca.certificate_.explained)
 print(pca.plan_)

@@ -30,8 +30,8 @@ print(ek.plan(folder / "table.npy", "pca", k=4, memory="6MB"))
 # %%
 # Run the decomposition
 # ---------------------
-# ``checkpoint`` names a folder for intermediate results. If the run is interrupted, repeat the same call to resume it. The
-# result is bit-identical to that of an uninterrupted run.
+# ``checkpoint`` names a folder for intermediate results. If the run is interrupted, repeat the same call to resume it.
+# The result is bit-identical to that of an uninterrupted run.
 d = ek.decompose(folder / "table.npy", "pca", k=4, memory="6MB", checkpoint=folder / "run")
 print(d.certificate.explained)
 

@@ -18,8 +18,8 @@ print(solution.text().split("\n7. ")[0])
 # %%
 # The same result in floating point
 # ---------------------------------
-# ``decompose`` computes the singular values in floating point. Their squares are the eigenvalues of the worked solution,
-# 58 and 2.
+# ``decompose`` computes the singular values in floating point. Their squares are the eigenvalues of the worked
+# solution, 58 and 2.
 import eckart as ek
 
 d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd")

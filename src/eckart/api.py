@@ -117,7 +117,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     which : {'largest', 'smallest'}, default 'largest'
         Components of largest variance, or of smallest variance in increasing order.
     sample_weight : array-like of shape (n_samples,), default None
-        Number of times each row counts. None counts every row once.
+        Weight of each row. A weight of 2 is equivalent to including the row twice. None gives every row weight 1.
     solver : {'auto', 'exact', 'direct', 'gram', 'lanczos'}, default 'auto'
         Solver. `plan` reports which one 'auto' chooses and why. 'exact' avoids iterative solvers.
     tol : float, default None
@@ -128,19 +128,19 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     rng : int, numpy.random.Generator, 'entropy' or None, default None
         Seed for the random start. None uses a fixed seed, so results are reproducible.
     memory : str or int, default None
-        Limit of the working memory in addition to the data, such as "2GB". A file larger than a quarter of it is read
+        Limit on the working memory, in addition to the data, such as "2GB". A file larger than a quarter of it is read
         in blocks.
     max_passes : int, default 200
         Maximum number of products with the data in the iteration of an iterative solver. Each takes one pass, or two
         for data with more columns than rows that are sparse or read in blocks. Means, scales, row scores and the
         measurement of rounding take up to four more passes, or seven for such data. `certificate.passes` counts all.
     stream : bool, default None
-        Read in blocks (True) or at once (False), whatever the size.
+        True reads the data in blocks, and False reads them as a whole. None decides by their size.
     checkpoint : path, default None
         Folder for the results of completed passes. After an interruption the same call resumes there and gives
         bit-identical results. The folder is removed at the end.
     callback : callable, default None
-        Called with a `Progress` after every block.
+        Function that is called with a `Progress` object after every block.
     progress : bool, default False
         Show a progress bar while data are read in blocks.
     executor : 'dask' or dask.distributed.Client, default None
@@ -151,8 +151,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         Available for 'pca', 'svd' and 'cur'; 'nmf' and 'kernel_pca' need data that fit, and 'isomap' runs on the host
         only. Arrays that are already on a GPU stay there.
     missing : {'error', 'mean', 'em'}, default 'error'
-        Treatment of missing values: refuse them, replace them with the column mean, or impute them with a factor model
-        (EM). `details.missing` and the notes of the result record what was imputed.
+        How to treat missing values: raise an error, replace them with the column mean, or impute them with a factor
+        model (EM). `details.missing` and the notes of the result record what was imputed.
     **reading : dict
         How to read the data: key, delimiter, decimal, encoding, header, row_names, columns, format, layer and mask, as
         in `open_data`.

@@ -16,7 +16,7 @@ def project(decomposition: Decomposition, data: object, **options: object) -> Ar
     ----------
     {decomposition}
     data : array-like, sparse matrix, data frame or path
-        Rows with the columns of the fit, in the same order.
+        Rows with the same columns as the fitted data, in the same order.
     **options : dict
         Options of the method; ``whiten=True`` for PCA and SVD divides the scores by their standard deviation.
 

@@ -191,7 +191,8 @@ class Decomposition(Generic[D]):
     info : SolveInfo or None
         What the solver did.
     notes : tuple of str
-        What the reader should know: dropped columns, different units, components that are not determined.
+        Remarks on the data or the result, for example on constant columns, on columns with different units, or on
+        components that are not determined.
     details : Details
         Further results of the method, such as the columns of CUR or the losses of NMF.
 

@@ -68,7 +68,7 @@ def pca(
     dtype : str, default 'float32'
         Type of the scores.
     memory : str or int, default None
-        Limit of the working memory in addition to the data, such as "2GB".
+        Limit on the working memory, in addition to the data, such as "2GB".
     rng : int or numpy.random.Generator, default None
         Seed for the random start. None uses a fixed seed.
     **options : dict

@@ -47,7 +47,7 @@ def project_to(
     ----------
     {decomposition}
     data : array-like, sparse matrix, data frame or path
-        Rows with the columns of the fit; may be larger than memory.
+        Rows with the same columns as the fitted data. They may be larger than memory.
     {path [rows], memory, overwrite, callback}
     names : sequence of str, default None
         Names of the score columns, for formats that store names.

@@ -93,7 +93,7 @@ class Table:
         return frame.set_index(self.columns[0])
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------

@@ -59,25 +59,31 @@ def analyze(
     ranks: RankChoice | str | None = "auto",
     **options: object,
 ) -> Analysis:
-    """Decompose data once and gather what a report needs: the recommended number of components, roles, outliers.
+    """Decompose data and collect everything that a report shows.
+
+    The result contains the recommended number of components, the roles of the columns, unusual rows and groups of
+    rows.
 
     Parameters
     ----------
     source : anything `decompose` takes, a Decomposition, or a fitted estimator
-        Columns that identify or number the rows are set aside, unless `columns` names them. A matrix of distances is
-        analysed by its principal coordinates, unless `method` is given.
+        Data, or a fitted model. Columns that only identify or number the rows are not analysed, unless you name them in
+        `columns`. If the data are a matrix of distances, their principal coordinates are analysed, unless `method` is
+        given.
     method : str, optional
-        As in `decompose`; "pca" by default.
+        Method, as in `decompose`. The default is "pca".
     data : anything `decompose` takes, optional
-        For a model: the table that was decomposed. With it, the report compares rows with their reconstructions.
+        If `source` is a model: the table that it was fitted to. With it, the report compares rows with their
+        reconstructions.
     labels : mapping of str to sequence of str, optional
-        Text for each row, by name, in addition to the text columns of the source.
+        Further labels of the rows, in addition to the text columns of the source: for each name, one text per row.
     ranks : "auto", RankChoice or None
-        Result of `choose_rank`. "auto" applies the rules, all of them if the table is small. None applies none.
+        Result of `choose_rank`. "auto" applies the rules for the number of components (all of them if the table is
+        small). None applies no rule.
     **options
-        Options of `decompose`, including reading options. Without `k`, `explain` or `error`, the analysis has all
-        components if the smaller dimension of the table is at most 20. Otherwise it has the recommended ones, and at
-        least 5.
+        Options of `decompose`, including reading options. If you give none of `k`, `explain` and `error`, the number of
+        components depends on the smaller dimension of the table. Up to 20, the analysis has all components. Above 20,
+        it has the recommended number, but at least 5.
 
     Returns
     -------

@@ -60,7 +60,7 @@ class Explanation:
         Contribution of the columns without an entry. It is not 0 if means were subtracted, because a 0 then differs
         from the mean.
     notes : tuple of str
-        What the reader should know.
+        Remarks on the result.
 
     {See Also: Concepts.explain}
 
@@ -80,7 +80,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------

@@ -93,7 +93,7 @@ class Folded:
     space: Concepts
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------

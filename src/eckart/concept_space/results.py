@@ -71,7 +71,7 @@ class Query:
     whole : bool
         Whether the other entries are 0. If False they are unknown and count as the mean, if there is one.
     notes : tuple of str
-        What the reader should know.
+        Remarks on the result.
 
     {See Also: Concepts.query}
 
@@ -95,7 +95,7 @@ class Query:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class Ranking:
     set_proved : bool or None
         Whether the set of results is proved, in any order. None without `proof`.
     notes : tuple of str
-        What the reader should know.
+        Remarks on the result.
 
     {See Also: Concepts.similar_rows}
 
@@ -186,7 +186,7 @@ class Ranking:
         return f"{'these are proved to be the best' if self.set_proved else 'other results may be better'}; {order}"
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------
@@ -268,7 +268,7 @@ class Rankings:
         return (self[row] for row in range(len(self)))
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------

@@ -110,7 +110,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit, in the same order.
+            Rows with the same columns as the fitted data, in the same order.
 
         Returns
         -------

@@ -83,7 +83,7 @@ def open_data(
     memory : str or int, default None
         Files and streams larger than a quarter of this are read in blocks. None uses free memory.
     stream : bool, default None
-        Read in blocks (True) or at once (False), whatever the size.
+        True reads the data in blocks, and False reads them as a whole. None decides by their size.
 
     Returns
     -------

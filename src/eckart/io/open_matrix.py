@@ -36,7 +36,7 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
     memory : int, default None
         Memory limit in bytes. Larger files are read in blocks. None uses free memory.
     stream : bool, default None
-        Read in blocks (True) or at once (False), whatever the size.
+        True reads the data in blocks, and False reads them as a whole. None decides by their size.
 
     Returns
     -------

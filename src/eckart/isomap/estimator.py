@@ -76,9 +76,9 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     tol : float, default 0
         Accuracy of the eigenvalues relative to the smallest requested one. 0 means 1e-14.
     max_iter : int or None, default None
-        Accepted for compatibility.
+        Ignored; accepted for compatibility with scikit-learn.
     path_method : {'auto', 'FW', 'D'}, default 'auto'
-        Accepted for compatibility. Shortest paths are exact.
+        Ignored; accepted for compatibility with scikit-learn. Shortest paths are exact.
     neighbors_algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default 'auto'
         Search method of scikit-learn, which is used for all metrics except the Euclidean one.
     n_jobs : int or None, default None
@@ -94,7 +94,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
         Compute distances only from this many rows, spread over the data, and place all rows by their distances to them.
         This stores n_landmarks x n_samples numbers instead of n_samples x n_samples.
     memory : str, int or None, default None
-        Limit of the working memory in addition to the data, such as "2GB". None uses the memory of the machine.
+        Limit on the working memory, in addition to the data, such as "2GB". None uses the memory of the machine.
     {random_state [start]}
 
     Attributes

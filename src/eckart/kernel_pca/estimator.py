@@ -101,14 +101,15 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     max_iter : int or None, default None
         Maximum number of passes over the kernel. None allows 100.
     iterated_power : int or 'auto', default 'auto'
-        Accepted for compatibility. The iteration stops when the requested accuracy is proved.
+        Ignored; accepted for compatibility with scikit-learn. The iteration stops when the requested accuracy is
+        proved.
     remove_zero_eig : bool, default False
         Drop components whose eigenvalue is zero. They are always dropped if `n_components` is None.
     {random_state [start]}
     copy_X : bool, default True
         Store a copy of the data in `X_fit_`. If False, store the data themselves.
     n_jobs : int or None, default None
-        Accepted for compatibility. The number of threads follows the BLAS setting.
+        Ignored; accepted for compatibility with scikit-learn. The number of threads follows the BLAS setting.
     preimage : {'ridge', 'fixed_point', 'neighbours'}, default 'ridge'
         Method of `inverse_transform`, which finds rows whose scores are close to the given ones (pre-images). The
         linear kernel needs none, because its inverse is that of PCA.

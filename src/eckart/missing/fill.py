@@ -73,7 +73,7 @@ class Filled:
     error_of_means : float or None
         The same error with column means as predictions.
     notes : tuple of str
-        What the reader should know.
+        Remarks on the result.
 
     See Also
     --------
@@ -118,7 +118,7 @@ def fill_missing(
         Maximum number of components for 'em'. Components that the data do not support are dropped. None derives the
         number from the data and compares the result with a model of all components by cross-validation.
     sample_weight : array-like of shape (n_samples,), default None
-        Number of times each row counts. None counts every row once.
+        Weight of each row. A weight of 2 is equivalent to including the row twice. None gives every row weight 1.
     rng : int or numpy.random.Generator, default None
         Seed for the cross-validation. None uses a fixed seed.
 

@@ -102,9 +102,9 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
     l1_ratio : float, default 0.0
         Mix of the penalties: 0 is squared (L2), 1 is absolute (L1).
     verbose : int, default 0
-        Accepted for compatibility. `loss_history_` has the objective of every iteration.
+        Ignored; accepted for compatibility with scikit-learn. `loss_history_` has the objective of every iteration.
     shuffle : bool, default False
-        Accepted for compatibility. The order of the coordinates is fixed.
+        Ignored; accepted for compatibility with scikit-learn. The order of the coordinates is fixed.
     missing : {'error', 'mask'}, default 'error'
         'mask' leaves unknown entries out of the loss: NaN in dense data, entries that are not stored in sparse data. A
         stored zero is a known zero.

@@ -67,7 +67,8 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         the variance, for every kind of data and every solver. 'mle' applies Minka's rule and needs at least as many
         rows as columns. None keeps all min(n_samples, n_features).
     copy : bool, default True
-        Accepted for compatibility. The data are never overwritten and never copied as a whole.
+        Ignored; accepted for compatibility with scikit-learn. The data are never overwritten and never copied as a
+        whole.
     whiten : bool, default False
         Divide the scores by their standard deviation. Directions without variance keep the score 0.
     svd_solver : {'auto', 'full', 'covariance_eigh', 'arpack', 'randomized'}, default 'auto'
@@ -78,7 +79,8 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         Accuracy of the variances relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least half of all
         components are requested; 1e-5 for float32 data.
     iterated_power : int or 'auto', default 'auto'
-        Accepted for compatibility. The iteration stops when the requested accuracy is proved.
+        Ignored; accepted for compatibility with scikit-learn. The iteration stops when the requested accuracy is
+        proved.
     {n_oversamples, power_iteration_normalizer, random_state [start]}
     center : bool, default True
         Subtract the column means.
@@ -90,8 +92,8 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         Components of largest variance, or of smallest variance in increasing order.
     {memory [estimator]}
     missing : {'error', 'mean', 'em'}, default 'error'
-        Treatment of missing values: refuse them, replace them with the column mean, or impute them with a factor model
-        by expectation-maximisation (EM). `transform` imputes new rows in the same way.
+        How to treat missing values: raise an error, replace them with the column mean, or impute them with a factor
+        model by expectation-maximisation (EM). `transform` imputes new rows in the same way.
     {device, progress}
 
     Attributes

@@ -58,9 +58,10 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
     whiten : bool, default False
         Divide the scores by their standard deviation. Directions without variance keep the score 0.
     copy : bool, default True
-        Accepted for compatibility. The data are never overwritten.
+        Ignored; accepted for compatibility with scikit-learn. The data are never overwritten.
     batch_size : int or None, default None
-        Accepted for compatibility. `fit` reads the data in blocks, and the block size does not change the result.
+        Ignored; accepted for compatibility with scikit-learn. `fit` reads the data in blocks, and the block size does
+        not change the result.
     device : str or None, default None
         'cuda' copies batches to the GPU, accumulates them there and returns host arrays. Batches that are already on a
         device are accumulated there.
@@ -159,7 +160,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
             the same array library and device.
         {y}
         check_input : bool, default True
-            Accepted for compatibility. Batches are always checked.
+            Ignored; accepted for compatibility with scikit-learn. Batches are always checked.
         sample_weight : array-like of shape (n_samples,), default None
             Number of times each row counts, for batches in memory. `n_samples_seen_` is then the sum of the weights.
 

@@ -53,7 +53,8 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, 
         'randomized' chooses the cheapest solver; `plan_` gives the reason. 'arpack' runs block Lanczos. Both are
         accurate to `tol`.
     n_iter : int, default 5
-        Accepted for compatibility. The iteration stops when the requested accuracy is proved.
+        Ignored; accepted for compatibility with scikit-learn. The iteration stops when the requested accuracy is
+        proved.
     {n_oversamples, power_iteration_normalizer, random_state [start]}
     tol : float, default 0.0
         Accuracy of the squared singular values relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least

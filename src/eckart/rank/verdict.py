@@ -74,7 +74,7 @@ class RankChoice:
     explained_variance_ratio : tuple of float
         Shares of the leading components.
     notes : tuple of str
-        What the reader should know, such as imputed values.
+        Remarks on the data or the result, for example on imputed values.
     correlated : bool
         Whether neighbouring columns of the residual of the sequential tests are correlated.
     neighbours : float
@@ -295,7 +295,7 @@ class RankChoice:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------

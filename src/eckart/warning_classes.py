@@ -37,7 +37,7 @@ class EckartWarning(UserWarning):
         Parameters
         ----------
         door : {'python', 'cli'}
-            Where the message is shown: with keywords or with command-line options.
+            Where the message is shown. 'python' names keywords, and 'cli' names command-line options.
 
         Returns
         -------
@@ -49,7 +49,7 @@ class EckartWarning(UserWarning):
 
 @document
 class AccuracyWarning(EckartWarning):
-    """The requested accuracy could not be proved; the certificate contains what is.
+    """The requested accuracy could not be proved. The certificate contains the bounds that were proved.
 
     {See Also: Certificate}
 

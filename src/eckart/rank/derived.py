@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from eckart.formatting import counted
 from eckart.rank.answer import Verdict
 
 if TYPE_CHECKING:
@@ -27,8 +26,7 @@ def with_derived(choice: RankChoice) -> RankChoice:
         ),
         "horn": (
             "Parallel analysis (Horn)", choice.horn,
-            f"{counted(choice.horn or 0, 'component')} {'explains' if choice.horn == 1 else 'explain'} more than the "
-            "same components of shuffled tables.",
+            "Compares each component with the same component of shuffled tables.",
             "nothing about how columns are related beyond the components; it keeps few.",
         ),
         "drop": ("Largest eigenvalue drop", choice.drop, _drop(choice), "few columns or rows, and strong components."),

@@ -22,6 +22,7 @@ from eckart.rank.answer import Verdict
 from eckart.rank.assumptions import SMALL, with_assumptions
 from eckart.rank.certainty import certainty
 from eckart.rank.cross_validation import by_bicross, by_cells
+from eckart.rank.derived import with_derived
 from eckart.rank.descriptive import by_average, by_broken_stick, by_elbow, by_energy, by_linear_energy, by_variance
 from eckart.rank.deterministic import by_edge
 from eckart.rank.drop import largest_drop, with_later_falls
@@ -333,12 +334,12 @@ def _answers(
     if evidence.has_table:
         choice, evidence = with_assumptions(choice, evidence)
     if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
-        return choice  # descriptive rules alone say nothing about noise
+        return with_derived(choice)  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
     given = tested or described
     choice = with_later_falls(choice, given)
-    return replace(choice, drop=largest_drop(choice, given))
+    return with_derived(replace(choice, drop=largest_drop(choice, given)))
 
 
 def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:

@@ -155,34 +155,39 @@ def _of_table(
     ranks: RankChoice | str | None,
     options: Keywords,
 ) -> Analysis:
+    _refuse_too_wide(table)
+    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
+    square, taken = recognise(table) if method in (None, "pca") else None, table
+    chosen = method if isinstance(method, Method) else get_method(method or "pca")
+    notes: list[Note] = []
+    if square is not None:
+        note = square.note
+        if method is None and _has_distances(table, square):
+            options = _scaling_options(table, options)
+            chosen, taken = get_method("kernel_pca"), inner_products(table)
+            note = f"{note} The report shows its principal coordinates (kernel PCA of -1/2 J D^2 J)."
+        if square.kind == "correlations" and ranks == "auto":
+            ranks = None  # rules about noise need rows that are observations
+        notes.append(Note(square.kind, note))
+    d, choice = _with_choice(taken, chosen, options, ranks, requested=requested)
+    metadata = getattr(table, "metadata", Metadata())
+    matrix = _matrix_of(taken)
+    if chosen.name == "pca" and isinstance(matrix, np.ndarray):
+        notes = [*_long_form(rating_lines(matrix, metadata), metadata), *notes]
+    d = replace(d.on_host(), notes=(*notes, *d.notes))
+    kept = {**options, "method": chosen.name}
+    return _gathered(
+        d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
+    )
+
+
+def _refuse_too_wide(table: DataSource) -> None:
     if table.shape[1] > _MOST_COLUMNS:
         raise InputError(
             f"The table has {table.shape[1]:,} columns. An analysis describes every column, and more than "
             f"{_MOST_COLUMNS:,} columns take minutes and gigabytes. Keep fewer columns, or decompose the table without "
             "a report."
         )
-    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
-    square, taken = recognise(table) if method in (None, "pca") else None, table
-    chosen = method if isinstance(method, Method) else get_method(method or "pca")
-    if square is not None:
-        if method is None and _has_distances(table, square):
-            options = _scaling_options(table, options)
-            chosen, taken = get_method("kernel_pca"), inner_products(table)
-            shown = "The report shows its principal coordinates (kernel PCA of -1/2 J D^2 J)."
-            square = replace(square, note=f"{square.note} {shown}")
-        if square.kind == "correlations" and ranks == "auto":
-            ranks = None  # rules about noise need rows that are observations
-    d, choice = _with_choice(taken, chosen, options, ranks, requested=requested)
-    if square is not None:
-        d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
-    metadata = getattr(table, "metadata", Metadata())
-    matrix = _matrix_of(taken)
-    if chosen.name == "pca" and isinstance(matrix, np.ndarray):
-        d = replace(d, notes=(*_long_form(rating_lines(matrix, metadata), metadata), *d.notes))
-    kept = {**options, "method": chosen.name}
-    return _gathered(
-        d.on_host(), choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
-    )
 
 
 def _long_form(lines: RatingLines | None, metadata: Metadata) -> list[Note]:

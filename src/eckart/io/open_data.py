@@ -229,13 +229,15 @@ def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> Dat
     from eckart.io.objects.records import records_table
     from eckart.io.open_rows import open_paths
 
-    if data and all(isinstance(item, str | os.PathLike) for item in data):
+    if not data:
+        return None
+    if all(isinstance(item, str | os.PathLike) for item in data):
         return open_paths([_place(item) for item in data], options, memory=memory)
-    if data and is_dataclass(data[0]):
+    if is_dataclass(data[0]):
         data = [{field.name: getattr(row, field.name) for field in fields(row)} for row in data]
-    if data and isinstance(data[0], Mapping):
+    if isinstance(data[0], Mapping):
         return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
-    return batch_source(data, "data", memory) if data and is_frame(data[0]) else None
+    return batch_source(data, "data", memory) if is_frame(data[0]) else None
 
 
 def is_frame(data: object) -> bool:

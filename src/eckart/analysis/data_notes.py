@@ -120,7 +120,7 @@ def _targets(table: Numbers, names: Sequence[str]) -> list[Note]:
 
 def _series(table: Numbers, metadata: Metadata) -> list[Note]:
     """A note if consecutive rows are similar, as in a time series."""
-    if len(table) < _SERIES_ROWS:
+    if len(table) < _SERIES_ROWS or table.shape[1] == 1:
         return []
     own, steps = _consecutive(table), _consecutive(np.diff(table, axis=0))
     known = np.isfinite(own)
@@ -142,7 +142,10 @@ def _consecutive(table: Numbers) -> Numbers:
     """The correlation of each column with itself one row later; NaN for constant columns."""
     first, second = (part - part.mean(axis=0) for part in (table[:-1], table[1:]))
     lengths = np.linalg.norm(first, axis=0) * np.linalg.norm(second, axis=0)
-    return np.divide((first * second).sum(axis=0), lengths, out=np.full(table.shape[1], np.nan), where=lengths > 0)
+    found: Numbers = np.divide(
+        (first * second).sum(axis=0), lengths, out=np.full(table.shape[1], np.nan), where=lengths > 0
+    )
+    return found
 
 
 def _has_ordered_dates(metadata: Metadata) -> bool:

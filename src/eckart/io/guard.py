@@ -51,7 +51,10 @@ def reason(error: Exception) -> str:
 
 
 def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, int, int], Block]:
-    """Guard the `read` of a row source and compare its block with the expected rows and columns."""
+    """Guard the `read` of a row source, compare its block with the expected shape and record rounded integers.
+
+    `integers`, if the source has it, are the positions of columns stored as integers that float64 may round.
+    """
 
     @functools.wraps(read)
     def checked(self: Any, start: int, stop: int) -> Block:
@@ -66,6 +69,8 @@ def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, i
                 f"{name}, rows {start + 1:,} to {stop:,}: the file declares a block of shape {expected} but contains "
                 f"{block.shape}. Copy the file again, or export it again."
             )
+        if integers := getattr(self, "integers", ()):
+            self.metadata.rounded.check(block, integers, self.metadata.column_names)
         return block
 
     return checked

@@ -142,3 +142,10 @@ def test_a_header_without_a_name_for_numbered_rows(tmp_path, start):
     path.write_text("mpg cyl\n4 20.5 1\n9 21.5 2\n5 22.5 0\n")
     with pytest.raises(FileError, match="quote cells that contain tabs or spaces"):
         ek.open_data(path)
+
+
+@pytest.mark.parametrize("minus", ["\u2212", "\u2013"])
+def test_minus_signs_of_typesetting_in_later_pieces(tmp_path, small_pieces, minus):
+    whole, blocks = both(tmp_path, lines(lambda i: f"{minus}{i}" if i > 200 else i + 1))
+    assert np.array_equal(whole, blocks)
+    assert whole[250, 1] == -250.0

@@ -18,7 +18,7 @@ from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece
 from eckart.fingerprint import fingerprint
-from eckart.io.arrays.npy import Header
+from eckart.io.arrays.npy import Header, precision_notes
 from eckart.io.arrays.npz import array_of, format_of, header_of, members_of
 from eckart.io.arrays.sparse import broken, shape_of, whole_numbers
 from eckart.io.bytes import OpenedFile
@@ -114,8 +114,7 @@ class NpzRows(OfStored):
             data = self._reader("data.npy", self.stored, self.starts[0]).read(first, last)
             indices = self._reader("indices.npy", self.indices, self.starts[1]).read(first, last)
         pointers = self.indptr[start : stop + 1] - first
-        values = data.astype(self.dtype, copy=False)
-        return csr_block(values, indices, pointers, (stop - start, self.shape[1]))
+        return csr_block(data, indices, pointers, (stop - start, self.shape[1]), self.dtype)
 
     def _reader(self, member: str, dtype: np.dtype, start: int) -> Unpacking:
         if member not in self._readers:
@@ -160,4 +159,5 @@ def npz_rows(opened: OpenedFile, path: str, memory: int | None = None) -> NpzRow
     indptr = whole_numbers(arrays, "indptr", name)
     data, indices = headers["data"], headers["indices"]
     _check_parts(data, indices, indptr, shape[0], name)
-    return NpzRows(state, shape, indptr, data.dtype, indices.dtype, (data.start, indices.start), Metadata(name))
+    metadata = Metadata(name, notes=precision_notes(data.dtype))
+    return NpzRows(state, shape, indptr, data.dtype, indices.dtype, (data.start, indices.start), metadata)

@@ -11,6 +11,7 @@ from typing import NoReturn
 import numpy as np
 
 from eckart.arrays import Matrix
+from eckart.engine.blocks.csr_check import numbers_of
 from eckart.environment import check_fits
 from eckart.errors import FileError
 
@@ -41,7 +42,7 @@ def canonical(matrix: Matrix) -> Matrix:
 
     rows = sparse.csr_array(matrix)
     if rows.dtype not in (np.float32, np.float64):
-        rows = rows.astype(np.float64)
+        rows = numbers_of(rows, np.dtype(np.float64))
     if not all(part.flags.writeable for part in (rows.data, rows.indices, rows.indptr)):
         rows = rows.copy()
     rows.sum_duplicates()
@@ -60,8 +61,9 @@ def _take(arrays: Arrays, key: str, name: str) -> np.ndarray:
 
 
 def _numbers(data: np.ndarray) -> np.ndarray:
-    wanted = np.float32 if data.dtype.newbyteorder("=") == np.float32 else np.float64
-    return np.array(data, wanted)
+    if data.dtype == bool:
+        return np.array(data)
+    return np.array(data, np.float32 if data.dtype.newbyteorder("=") == np.float32 else np.float64)
 
 
 def whole_numbers(arrays: Arrays, key: str, name: str) -> np.ndarray:

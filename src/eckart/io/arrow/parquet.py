@@ -9,7 +9,7 @@ from eckart.environment import check_fits, check_whole
 from eckart.errors import FileError
 from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.pieces import ParquetPieces, arrow_input, check_layout, text_columns
-from eckart.io.arrow.roles import Roles, Typed, empty_matrix, roles_of, source_of
+from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.entries.triplets import read_entries, table_entries
 from eckart.io.guard import reading
@@ -31,17 +31,17 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
     """A Parquet file as a source; with `entries`, one of (row, column, value) as a sparse matrix."""
     found = table_entries(opened) if entries else None
     if found is not None:
-        matrix = read_entries(*found, opened.name)
-        return MemorySource(matrix, Metadata(opened.name, notes=(ENTRIES_NOTE,)))
+        matrix = read_entries(found, opened.name)
+        return MemorySource(matrix, Metadata(opened.name, notes=(ENTRIES_NOTE, *found.rounded.notes())))
     with reading(opened.name, kind="Parquet file"), arrow_input(opened) as stream:
         file = ParquetPieces(stream, ())
         rows, counts = file.file.metadata.num_rows, file.counts()
         roles = roles_of(file.schema, opened.name, row_names)
-        wanted = len(roles.numbers) + len(roles.texts)
+        wanted = len(roles.columns) + len(roles.texts)
         check_fits(rows * wanted * 8, opened.name, f"a table of {rows} rows and {wanted} columns")
         check_whole(2 * rows * wanted * 8, opened.name, opened.memory)  # texts and decoded columns, and as a matrix
         check_layout(file.file)
-        refuse_empty(rows, len(roles.numbers), opened.name)
+        refuse_empty(rows, len(roles.columns), opened.name)
         matrix = empty_matrix(roles, rows)
         numbers, start = ParquetPieces(stream, roles.numbers, threads=True), 0
         for group, count in enumerate(counts):
@@ -49,7 +49,7 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
             start += count
         columns = text_columns(ParquetPieces(stream, roles.texts), enumerate(counts)) if roles.texts else {}
     texts = {j: columns[j] for j in roles.texts}
-    return source_of(roles, [Typed(kind) for kind in roles.types], texts, matrix, opened.name)
+    return source_of(roles, texts, matrix, opened.name)
 
 
 def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySource:
@@ -84,7 +84,6 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
 
 
 def _source(columns: dict[int, pa.ChunkedArray], rows: int, roles: Roles, name: str) -> MemorySource:
-    refuse_empty(rows, len(roles.numbers), name)
-    numbers = [columns[j] for j in roles.numbers]
-    matrix = matrix_of(numbers, rows, name)
-    return source_of(roles, numbers, {j: columns[j] for j in roles.texts}, matrix, name)
+    refuse_empty(rows, len(roles.columns), name)
+    matrix = matrix_of([columns[j] for j in roles.numbers], rows, name)
+    return source_of(roles, {j: columns[j] for j in roles.texts}, matrix, name)

@@ -50,8 +50,10 @@ _CHUNK = 1 << 22
 _FEWEST = 3
 """Number of records used to detect the layout, including the names, however long they are."""
 _MARK = codecs.BOM_UTF8
+_LONG = {sign: re.compile(rb"(?<![\d%seE])\d{16,}(?![\d%seE])" % (2 * (sign.encode(),))) for sign in (".", ",")}
+"""An integer that float64 may round, by the decimal sign."""
 
-_OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "empty_rows"})
+_OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "empty_rows", "rounded_integers"})
 """Codes of notes that may hold for the first rows but not for all."""
 
 
@@ -72,6 +74,8 @@ class DelimitedRows(PiecedRows):
     """Columns of true and false."""
     signs: Mapping[str, str] = field(default_factory=dict)
     """Columns of numbers with a currency or percent sign, and the sign."""
+    whole: tuple[int, ...] = ()
+    """Positions in `numbers` of columns with only integers at the beginning of the text."""
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
 
@@ -132,6 +136,8 @@ class DelimitedRows(PiecedRows):
                 f"{self.numbers[int(column)]!r}: the "
                 "value is infinite, or too large for float64. Correct the value."
             )
+        if _LONG[self.decimal[0]].search(text):
+            self.metadata.rounded.check(block, self.whole, self.numbers)
         return np.asarray(block, dtype=np.float64)
 
     def _parsed(self, text: bytes) -> np.ndarray:
@@ -249,21 +255,15 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     refuse_empty(edges[-1], len(numbers), name)
     notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
     metadata = Metadata(name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
-    columns, delimiter = tuple(page.columns), layout.delimiter
     return DelimitedRows(
-        state,
-        opened.packed,
-        edges,
-        indices,
-        lines,
-        columns,
-        numbers,
-        delimiter,
-        layout.decimal,
-        truths,
-        signs,
-        metadata,
-    )
+        state, opened.packed, edges, indices, lines, tuple(page.columns), numbers, layout.delimiter, layout.decimal,
+        truths, signs, _whole(begun.matrix), metadata,
+    )  # fmt: skip
+
+
+def _whole(matrix: np.ndarray) -> tuple[int, ...]:
+    """Columns with no fraction."""
+    return tuple(np.flatnonzero(~(np.floor(matrix) < matrix).any(axis=0)).tolist())
 
 
 def _stored_bytes(text: bytes, lines: int) -> int:

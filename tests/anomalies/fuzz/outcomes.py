@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import itertools
+import re
 import traceback
 import warnings
 from dataclasses import dataclass, field
@@ -35,6 +36,10 @@ VALUE_NOTES = {
 """Notes on single values, which only a reader that has seen all of them can make."""
 
 
+_FIGURES = re.compile(r", rows [\d,]+ to [\d,]+|-?\d[\d,.]*")
+"""Free memory, which changes from one message to the next, and the rows of a block with what was found in them."""
+
+
 @dataclass
 class Outcome:
     """A matrix with names, a refusal, or (`fault`) what must never happen."""
@@ -51,7 +56,8 @@ class Outcome:
         if bool(self.refusal) != bool(other.refusal):
             return f"one refuses: {self.refusal or 'read'} | {other.refusal or 'read'}"
         if self.refusal:
-            return ""
+            same = _FIGURES.sub("", self.refusal) == _FIGURES.sub("", other.refusal)
+            return "" if same else f"the refusals: {self.refusal} | {other.refusal}"
         for name in ("columns", "rows", "notes", "labels"):
             if getattr(self, name) != getattr(other, name):
                 return f"{name}: {getattr(self, name)!r} | {getattr(other, name)!r}"[:600]

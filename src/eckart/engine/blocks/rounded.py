@@ -37,7 +37,7 @@ class Rounded:
         if not isinstance(block, np.ndarray):
             self.add([""] if is_rounded(block.data) else [])
             return
-        large = (block >= EXACT).any(axis=0) | (block <= -EXACT).any(axis=0)
+        large = np.asarray((block >= EXACT).any(axis=0) | (block <= -EXACT).any(axis=0))
         self.add([names[j] if names else "" for j in integers if large[j]] if large.any() else [])
 
     def notes(self) -> tuple[Note, ...]:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from eckart.environment import check_piece
-from eckart.errors import FileError
 from eckart.io.arrow.footer import Span, batch_heads, metadata_spans
 from eckart.io.arrow.pieces import fill_rows
 from eckart.io.arrow.plain_columns import element_type, width_of
@@ -161,10 +160,10 @@ class ArrowPieces:
 
         begin, end = (place - place % 8) * bits // 8, -(-(place + count) * bits // 8)
         if end > buffer.size:
-            raise FileError("a column is shorter than its batch. Export the file again.")
+            raise ValueError("a column is shorter than its batch")
         content = os.pread(stream.fileno(), end - begin, buffer.address - self._layout.address + begin)
         if len(content) != end - begin:
-            raise FileError("the file ends early. Copy it again.")
+            raise ValueError("the file ends early")
         return pa.py_buffer(content)
 
 

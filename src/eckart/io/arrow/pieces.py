@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from eckart.environment import SMALL, check_piece, free_memory
-from eckart.errors import FileError
 from eckart.io.arrow.columns import kind_of, matrix_of
 from eckart.io.arrow.plain_columns import width_of
 from eckart.io.bytes import OpenedFile
@@ -155,8 +154,8 @@ class ParquetPieces:
             return batch
         batch = next(self._batches, None)
         if batch is None:
-            group, self._group = self._group, -1
-            raise FileError(f"row group {group + 1} ends after {self._place:,} rows. Export the file again.")
+            self._group = -1
+            raise ValueError(f"it ends after {self._place:,} rows")
         return pa.Table.from_batches([batch])
 
 

@@ -120,10 +120,12 @@ def parquet_rows(
         found = file.counts()
         pieces += [(number, group) for group in range(len(found))]
         counts += found
-    roles = roles_of(schema, name, row_names)
+    where = shown(paths[0]) if len(paths) == 1 else name
+    roles = roles_of(schema, where, row_names)
     for state in states:
         with reading(shown(state.path), kind="Parquet file"):
             ParquetPieces(state.path, roles.numbers, memory).check_sizes(PurePath(state.path).name, memory)
+    refuse_empty(sum(counts), len(roles.columns), where)
     return replace(_assembled(states, pieces, counts, roles, name, parquet=True), memory=memory)
 
 
@@ -146,12 +148,21 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
             return None
     state = FileState.of(path)
     with reading(shown(path), kind="Arrow file"):
-        roles = roles_of(ArrowPieces(state, ()).schema, name, row_names)
-        counts = ArrowPieces(state, (*roles.numbers, *roles.texts)).counts()
-        if roles.numbers and counts:
-            ArrowPieces(state, roles.numbers).check_sizes(name, memory)
+        roles, counts = arrow_layout(state, shown(path), row_names, memory)
+    refuse_empty(sum(counts), len(roles.columns), shown(path))
     pieces = [(0, i) for i in range(len(counts))]
     return _assembled((state,), pieces, counts, roles, name, parquet=False)
+
+
+def arrow_layout(
+    state: FileState, name: str, row_names: str | None, memory: int | None = None
+) -> tuple[Roles, list[int]]:
+    """The roles of the columns of an Arrow file and the rows of its batches, after checking the sizes."""
+    roles = roles_of(ArrowPieces(state, ()).schema, name, row_names)
+    counts = ArrowPieces(state, (*roles.numbers, *roles.texts)).counts()
+    if roles.numbers and counts:
+        ArrowPieces(state, roles.numbers).check_sizes(name, memory)
+    return roles, counts
 
 
 def _assembled(
@@ -165,7 +176,6 @@ def _assembled(
 ) -> ArrowRows:
     kept = [(piece, count) for piece, count in zip(pieces, counts, strict=True) if count]
     edges = (0, *itertools.accumulate(count for _, count in kept))
-    refuse_empty(edges[-1], len(roles.columns), name)
     few = edges[-1] <= MOST_NAMES
     texts = _texts(states, [piece for piece, _ in kept], [count for _, count in kept], roles, parquet) if few else {}
     metadata = source_of(roles, texts, empty_matrix(roles), name).metadata
@@ -191,7 +201,7 @@ def _texts(
 
     found: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
     for number, state in enumerate(states) if found else ():
-        with reading(shown(state.path)):
+        with reading(shown(state.path), kind="Parquet file" if parquet else "Arrow file"):
             reader = ParquetPieces(state.path, roles.texts) if parquet else ArrowPieces(state, roles.texts)
             own = [(group, count) for (owner, group), count in zip(pieces, counts, strict=True) if owner == number]
             for j, column in text_columns(reader, own).items() if own else ():

@@ -27,7 +27,7 @@ import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, row_labels
 from eckart.analysis.measures import floats, row_scores
-from eckart.analysis.report.given_rows import some
+from eckart.devices import part_on_host
 from eckart.formatting import counted, joined
 from eckart.registry import method_of
 from eckart.short_names import short_names
@@ -149,7 +149,7 @@ def _spread(d: Decomposition, matrix: Numbers, rows: Codes, k: int, rng: np.rand
     right = floats(d.right)[:, :k]
     columns = np.argsort(-(right**2).sum(axis=1), kind="stable")[: max(1, _MOST_VALUES // len(rows))]
     moved = np.zeros((len(rows), len(columns)))
-    for j, values in enumerate(some(matrix, rows, columns).T):
+    for j, values in enumerate(part_on_host(matrix, rows, columns).T):
         known, place, times = np.unique(values, return_inverse=True, return_counts=True)
         if not 1 < len(known) < len(values) or not np.isfinite(known).all():
             continue

@@ -93,10 +93,11 @@ def test_both_ways_of_reading_refuse_in_the_same_words(tmp_path: Path, name: str
         ("mixed.parquet", (70717, 5862)),
         ("mixed.parquet", (70717, 8223)),
         ("mixed.parquet", (70717, 15725)),
+        ("columns.npy", (161102, 1007)),
     ],
 )
 def test_damage_that_one_way_of_reading_overlooked(tmp_path: Path, name: str, seed: tuple[int, int]) -> None:
     """A row group has a column of another type than the schema, or text with a damaged dictionary."""
     FILES[name](tmp_path / name)
-    mutate(tmp_path / name, np.random.default_rng(seed), tmp_path if seed[0] == 70717 else None)
+    mutate(tmp_path / name, np.random.default_rng(seed), tmp_path if seed[0] != 90101 else None)
     assert judge(tmp_path / name).fault == ""

@@ -36,7 +36,7 @@ VALUE_NOTES = {
 """Notes on single values, which only a reader that has seen all of them can make."""
 
 
-_FIGURES = re.compile(r", rows [\d,]+ to [\d,]+|-?\d[\d,.]*")
+_FIGURES = re.compile(r", rows [\d,]+ to [\d,]+ cannot be read \(.*\)|, rows [\d,]+ to [\d,]+|-?\d[\d,.]*")
 """Free memory, which changes from one message to the next, and the rows of a block with what was found in them."""
 
 

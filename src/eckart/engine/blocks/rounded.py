@@ -54,6 +54,11 @@ def is_long(dtype: np.dtype) -> bool:
     return dtype.kind in "iu" and dtype.itemsize >= 8
 
 
+def whole_columns(matrix: np.ndarray) -> tuple[int, ...]:
+    """Positions of columns without fractions."""
+    return tuple(np.flatnonzero(~(np.floor(matrix) < matrix).any(axis=0)).tolist())
+
+
 def rounding_notes(names: Sequence[str]) -> tuple[Note, ...]:
     """A note that names these columns, if there are any; "" is a column without a name."""
     if not names:

@@ -49,6 +49,14 @@ _NUMBER = {sign: re.compile(pattern) for sign, pattern in NUMBER.items()}
 _SIGNS = re.compile(f"(?m)^[{MINUS}](?=[0-9.,iI])|(?<=[0-9.,][eE])[{MINUS}](?=[0-9])")
 
 
+_LONG = {sign: re.compile(rb"(?<![\d%seE])\d{16,}(?![\d%seE])" % (2 * (sign.encode(),))) for sign in (".", ",")}
+
+
+def has_long_integer(text: bytes, decimal: str) -> bool:
+    """Whether a text contains an integer that float64 may round."""
+    return _LONG[decimal[0]].search(text) is not None
+
+
 def plain_signs(lines: str) -> str:
     """Lines with one number each, with the minus signs of typesetting replaced by hyphens."""
     return lines if lines.isascii() else _SIGNS.sub("-", lines)

@@ -60,7 +60,7 @@ class EckartError(Worded, Exception):
     value : object, default None
         Value of that argument.
     remedy : str or None, default None
-        What to do, if known. It is appended to the message.
+        How to fix the problem, if known. It is appended to the message.
 
     {See Also: InputError, ParameterError}
 
@@ -105,7 +105,7 @@ class InputError(EckartError, ValueError):
 
 @document
 class MissingValuesError(InputError):
-    """Values are missing, and no treatment was requested.
+    """Values are missing, and no option says how to treat them.
 
     {See Also: fill_missing}
 
@@ -176,7 +176,7 @@ class FileError(EckartError, ValueError):
 
 @document
 class ReadError(FileError):
-    """A file cannot be opened, or a reading library failed because the file is damaged.
+    """A file cannot be opened, or the library that reads it failed because the file is damaged.
 
     {See Also: FileError}
 
@@ -247,7 +247,7 @@ class ClusterError(EckartError, RuntimeError):
 
 @document
 class MemoryBudgetError(EckartError, MemoryError):
-    """The computation does not fit into the allowed memory.
+    """The computation needs more memory than the limit allows.
 
     {See Also: plan}
 
@@ -290,7 +290,7 @@ def require(package: str, *, extra: str | None = None, purpose: str = "this") ->
     extra : str or None, default None
         Extra of Eckart that installs the package.
     purpose : str, default 'this'
-        What the package is needed for, for the message.
+        Purpose that the error message mentions.
 
     Returns
     -------

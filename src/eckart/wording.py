@@ -30,7 +30,7 @@ def worded(message: str, door: Door) -> str:
 
 
 class Worded:
-    """A message that can be formatted for Python and for the command line."""
+    """A message that is worded for Python or for the command line."""
 
     _template: str
 

@@ -24,7 +24,7 @@ _FOLDER = Path(__file__).parent
 
 @document
 class Dataset(NamedTuple):
-    """Numbers with the names of their rows and columns.
+    """A table of numbers with the names of its rows and columns.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ def convert(
 ) -> str:
     """Convert a file to .npy or .npz for faster loading.
 
-    The file is read and written in blocks, so it may be larger than memory.
+    The file is read and written in blocks, so it can be larger than memory.
 
     Parameters
     ----------
@@ -39,19 +39,19 @@ def convert(
     target : str or path
         File to write: .npy for dense data, .npz for sparse data.
     single : bool, default False
-        Store float32 numbers.
+        Store the numbers in single precision (float32).
     overwrite : bool, default False
         Replace an existing target.
 
     Returns
     -------
     str
-        A sentence with the shape, the type and the size.
+        A sentence that states the shape, the data type and the size of the new file.
 
     Raises
     ------
     ParameterError
-        If the target has another suffix, or is the source.
+        If the suffix of the target is neither .npy nor .npz, or if the target is the source.
     FileError
         If the source cannot be read, or the target exists.
 

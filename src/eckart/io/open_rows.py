@@ -48,8 +48,16 @@ def open_table(
             return _open_stored(os.fsdecode(os.fspath(path)), kind, options.place, memory)
     if (table := _as_table(path, options, memory)) is not None:
         return table
-    by_rows = only_by_rows(path) or stream
-    if options.format is not None or (not by_rows and _surely_small(path, memory)):
+    if options.format is not None:
+        return _whole(path, options, memory)
+    return _rows_or_whole(path, options, memory, by_rows=only_by_rows(path) or stream)
+
+
+def _rows_or_whole(
+    path: str | os.PathLike[str], options: ReadOptions, memory: int | None, *, by_rows: bool | None
+) -> Source | RowSource:
+    """The rows of one file in blocks, or the whole file; `by_rows` is None if the size decides."""
+    if not by_rows and _surely_small(path, memory):
         return _whole(path, options, memory)
     if by_rows is False:
         return _whole(path, options, None)

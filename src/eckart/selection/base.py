@@ -129,19 +129,19 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         ----------
         {X [in memory], y [target]}
         groups : array-like of shape (n_samples,), default None
-            Groups, for splitters that keep groups together.
+            Group of each row, for splitters that keep groups together.
 
         {Returns: Self [selector]}
 
         Raises
         ------
         ParameterError
-            If the parameters leave nothing to choose from.
+            If a parameter is out of range for the number of columns.
 
         Warns
         -----
         DataWarning
-            If the selected columns predict no better than a constant.
+            If the selected columns predict the target no better than a constant.
         """
         folds = self._folds(X, y, groups)
         columns, self.best_score_, self.history_ = self._search(folds)

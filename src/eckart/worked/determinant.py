@@ -25,7 +25,7 @@ RULE = "det(A) = det(B) / a_11^{n-2},  b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} a_{
 
 @document
 def determinant(given: object) -> Solution:
-    """Compute a determinant by condensation, with every matrix and every swap.
+    """Compute a determinant by Chio's condensation, showing every matrix and every row swap.
 
     Parameters
     ----------

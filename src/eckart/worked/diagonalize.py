@@ -33,7 +33,7 @@ def diagonalize(given: object, power: int = 3) -> Solution:
     given : str, list, array or sympy.Matrix
         A square matrix, at most 6 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
     power : int, default 3
-        Exponent of the power, 0 to 50.
+        Exponent, 0 to 50, of the power to compute.
 
     Returns
     -------

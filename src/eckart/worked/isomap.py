@@ -50,8 +50,8 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     Raises
     ------
     InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-        Also if the graph of neighbours is not connected.
+        If the matrix is too large for exact arithmetic, an entry cannot be parsed, or the graph of neighbours is not
+        connected.
 
     {See Also: kernel_pca, eckart.Isomap}
 

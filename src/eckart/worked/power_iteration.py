@@ -47,9 +47,9 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     ----------
     {given [square]}
     start : str, list or array, default None
-        Starting vector. None uses ones.
+        Starting vector. None uses a vector of ones.
     eps : float, default 1e-6
-        Stop when the change is at most this.
+        Stop when the direction of the vector changes by at most this much.
     most : int, default 200
         Maximum number of iterations.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @document
 def query(given: object, q: object, k: int | None = None) -> Solution:
-    """Map a new row to the concepts of a matrix and find similar rows.
+    """Map a new row to the concepts of a matrix, and find similar rows.
 
     Parameters
     ----------

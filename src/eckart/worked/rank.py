@@ -25,7 +25,7 @@ def rank(given: object) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: rank, basis, basis_rows (counted from 1), coordinates (each row in terms of the basis),
+        Steps and answer. Parts: rank, basis, basis_rows (counted from 1), coordinates (of each row in the basis),
         echelon.
 
     {Raises: InputError [exact]; See Also: determinant, gram_schmidt}

@@ -123,7 +123,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     solver : {'auto', 'exact', 'direct', 'gram', 'lanczos'}, default 'auto'
         Solver. `plan` shows which one 'auto' chooses, and why. 'exact' chooses among the solvers that do not iterate.
     tol : float, default None
-        Relative accuracy of the squared singular values, relative to the smallest requested one. The default is 1e-9,
+        Accuracy of the squared singular values, as a fraction of the smallest one requested. The default is 1e-9,
         or 1e-6 if at least half of all components are requested, or 1e-5 for float32 data.
     left : bool, default False
         Also compute the left singular vectors, of shape (n_samples, k), which give the scores of the rows.

@@ -184,7 +184,7 @@ class Ratings(BaseEstimator):
 
     @document
     def recommend(self, row: int | str, n: int = 10) -> Ranking:
-        """Recommend unknown columns of a row, those with the highest predicted ratings first.
+        """Recommend the columns with the highest predicted ratings among those that a row has not rated.
 
         {Parameters: row [rating], n [columns]}
 

@@ -42,7 +42,6 @@ class ProbabilisticMixin:
         It is in the units of the data, even if the estimator whitens, and its trace is the total variance of the data.
         If there are fewer rows than columns, scikit-learn's covariance is larger: it uses `noise_variance_`, which is a
         mean over n_samples - k directions, for all n_features - k directions.
-        - k directions, for all n_features - k.
 
         Returns
         -------

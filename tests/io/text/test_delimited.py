@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from eckart.engine.blocks.source import Source
 from eckart.errors import FileError, NotFiniteError, ParameterError
 from eckart.io.open_source import open_source
+from eckart.io.read_options import ReadOptions
 from eckart.io.text.delimited import WIDE
 
 
@@ -24,7 +25,7 @@ def read(tmp_path: Path) -> Any:
     def write_and_read(text: str | bytes, name: str = "table.csv", **options: Any) -> Any:
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return open_source(path, **options)
+        return open_source(path, ReadOptions(**options))
 
     return write_and_read
 
@@ -272,7 +273,7 @@ def test_gzip_and_streams(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv.gz"
     path.write_bytes(gzip.compress(b"a\tb\n1\t2\n"))
     assert open_source(path).matrix.tolist() == [[1, 2]]
-    assert open_source(io.BytesIO(b"a,b\n1,2\n"), format="csv").matrix.tolist() == [[1, 2]]
+    assert open_source(io.BytesIO(b"a,b\n1,2\n"), ReadOptions("csv")).matrix.tolist() == [[1, 2]]
     assert open_source(io.BytesIO(gzip.compress(b"a,b\n1,2\n"))).matrix.tolist() == [[1, 2]]
 
 
@@ -344,7 +345,7 @@ def test_round_trip(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes((end.join(lines) + end).encode(encoding))
     said_decimal = decimal if data.draw(st.booleans()) or decimal == "," else None
-    source: Any = open_source(path, decimal=said_decimal)
+    source: Any = open_source(path, ReadOptions(decimal=said_decimal))
     np.testing.assert_array_equal(source.matrix, np.array(values))
     assert source.metadata.column_names == tuple(f"c{j}" for j in range(columns))
 

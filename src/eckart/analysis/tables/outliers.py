@@ -98,8 +98,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
     """Tabulate the limits of T2 and Q for fitted rows and for new rows.
 
-    The components were fitted to the fitted rows, so these rows lie closer to them and have smaller limits than new
-    rows.
+    Fitted rows lie closer to the components than new rows do, so their limits are smaller.
 
     {Parameters: d [PCA or SVD], k [model], confidence}
 

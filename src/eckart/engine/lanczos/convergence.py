@@ -65,14 +65,38 @@ _FAR = 10.0
 """With this many steps to convergence, probes in every block cost more than a proof phase afterwards."""
 
 
+_BULK, _BULK_STEPS = 6.0, 24
+"""A k-th value of at most so many times the mean of all that follow lies among them: those of noise extend to 4 times
+their mean, and decaying ones start at 20 or more. Block Lanczos then takes about this many steps (measured).
+"""
+
+
+def is_in_bulk(values: np.ndarray, residuals: np.ndarray, k: int, trace: float, size: int) -> bool:
+    """Whether the k-th value, which is about theta_k + r_k at most, is not separated from those that follow."""
+    following = (trace - float(np.sum(values[:k]))) / max(size - k, 1)
+    return float(values[k - 1] + residuals[k - 1]) <= _BULK * following
+
+
 def stop_if_not_worth(
-    target: Target, schedule: ConvergenceSchedule, passes: int, values: np.ndarray, beyond: float, *, converged: bool
+    target: Target,
+    schedule: ConvergenceSchedule,
+    passes: int,
+    values: np.ndarray,
+    *,
+    bulk: bool,
+    converged: bool,
 ) -> None:
-    """Raise NotWorthError if the steps expected until r^2 / gap is within the tolerance are not worthwhile."""
+    """Raise NotWorthError if the steps expected until r^2 / gap is within the tolerance are not worthwhile.
+
+    `bulk`: whether the k-th value lies among those that follow (`is_in_bulk`).
+    """
     last = max(float(values[target.k - 1]), 1e-300) if target.k is not None else 0.0
     if target.worth is None or not last:
         return
+    beyond = float(values[target.k]) if target.k is not None and len(values) > target.k else 0.0
     expected = 0.0 if converged else schedule.expected_steps(needed_residual(target.tolerance, last, beyond))
+    if expected is None and bulk:
+        expected = _BULK_STEPS
     if expected is not None and not target.worth(passes, expected):
         raise NotWorthError
 

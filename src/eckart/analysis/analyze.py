@@ -83,8 +83,8 @@ def analyze(
         small). None applies no rule.
     **options
         Options of `decompose`, including reading options. If you give none of `k`, `explain` and `error`, the number of
-        components depends on the smaller dimension of the table. Up to 20, the analysis has all components. Above 20,
-        it has the recommended number, but at least 5.
+        components depends on the smaller dimension of the table. If this is at most 20, the analysis has all
+        components. Otherwise it has the recommended number, but at least 5.
 
     Returns
     -------

@@ -29,7 +29,7 @@ def test_sums_of_columns_are_named() -> None:
     table = _table().assign(total=lambda t: t.a + t.b + t.c)
     assert _noted(table) == {
         "combined_columns": "'total' is a linear combination of 'a', 'b' and 'c'. It repeats information, which can "
-        "raise the number of components. To leave it out, use columns=."
+        "raise the number of components. To leave it out, use columns=[...] with the others."
     }
     both = _noted(table.assign(net=lambda t: t.d - 2 * t.e))["combined_columns"]
     assert "'total' of 'a', 'b' and 'c'; 'net' of 'd' and 'e'" in both

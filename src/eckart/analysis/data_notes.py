@@ -33,6 +33,7 @@ _FEWEST_ROWS = 12
 _EXACT = 1e-10
 """Length of the residual, relative to the column, below which it is a combination of others."""
 _MOST_NAMED = 5
+_OTHERS = "columns=[...] with the others"
 _TARGET = re.compile(r"(?i)y|target|targets|label|labels|class|classes|outcome|response")
 _MOST_CLASSES = 10
 _SERIES_ROWS = 30
@@ -91,7 +92,7 @@ def _combined(table: Numbers, names: Sequence[str], *, center: bool) -> list[Not
         first = f"Some columns are linear combinations of others: {'; '.join(shown)}{more}. They repeat"
     text = (
         f"{first} information, which can raise the number of components. To leave "
-        f"{'it' if len(found) == 1 else 'them'} out, use {either('columns=', f'--drop {shlex.quote(combined)}')}."
+        f"{'it' if len(found) == 1 else 'them'} out, use {either(_OTHERS, f'--drop {shlex.quote(combined)}')}."
     )
     return [Note("combined_columns", text, {"columns": tuple(names[j] for j, _ in found)})]
 
@@ -112,7 +113,7 @@ def _targets(table: Numbers, names: Sequence[str]) -> list[Note]:
             text = (
                 f"{quoted(name)} has {len(values)} different values and looks like a class to predict, but it is "
                 f"analysed as a measurement. To leave it out, use "
-                f"{either('columns=', f'--labels {shlex.quote(name)}, which also colours the rows by it')}."
+                f"{either(_OTHERS, f'--labels {shlex.quote(name)}, which also colours the rows by it')}."
             )
             notes.append(Note("target_column", text, {"column": name}))
     return notes

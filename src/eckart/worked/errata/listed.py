@@ -222,7 +222,8 @@ _ROWS = (
         mark("CUR, bound"),
         mark("‖A - C U R‖_F ≤ (2 + ε) ‖A - A_k‖_F for sampling by squared norms."),
         mark(
-            "This bound holds for sampling by leverage scores. Sampling by squared norms gives only an additive error of ε ‖A‖_F."
+            "This bound holds for sampling by leverage scores. Sampling by squared norms gives only an additive error "
+            "of ε ‖A‖_F."
         ),
         c.norm_sampling,
     ),

@@ -150,7 +150,7 @@ class ParameterError(EckartError, ValueError):
     ...     ek.datasets.load("iris")
     ... except ek.errors.ParameterError as error:
     ...     print(error)
-    There is no example table 'iris'. The tables are: ratings, ratings_mixed, usarrests.
+    There is no example table 'iris'. The tables are: films, ratings, ratings_mixed, usarrests.
     """
 
 

@@ -24,10 +24,9 @@ from eckart.formatting import counted
 from eckart.io.columns import keep, places_of
 from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
-from eckart.io.read_options import ReadOptions
+from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.options import memory_bytes
 
-_DEFAULT = ReadOptions()
 _KNOWN = (
     "an array, a sparse matrix, a data frame, a path or a list of paths, an Arrow table or stream, a database cursor, "
     "an AnnData or xarray object, a dict of columns, a list of dicts, or an iterator of batches"
@@ -123,7 +122,7 @@ def open_with(
     data: object, options: ReadOptions | None = None, *, memory: int | None = None, stream: bool | None = None
 ) -> DataSource:
     """`open_data` with its options as one value."""
-    options = _DEFAULT if options is None else options
+    options = DEFAULT if options is None else options
     found = _opened(data, options, memory, stream)
     if options.mask is not None:
         found = _masked(data, found, options.mask)
@@ -260,11 +259,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
     if isinstance(data, list | tuple):
         return _items(data, options, memory)
     if (stream := _open_file(data)) is not None:
-        o = options
-        return open_source(
-            stream, format=o.format, delimiter=o.delimiter, decimal=o.decimal, header=o.header, row_names=o.row_names,
-            encoding=o.encoding, key=o.key,
-        )  # fmt: skip
+        return open_source(stream, options)
     if is_loader(data) or isinstance(data, Iterator):
         return _batches(data, options, memory)
     return None

@@ -111,8 +111,7 @@ class _Run:
     def __post_init__(self) -> None:
         self.backend = self.matrix.backend
         self.budget = FailureBudget(self.target.failure_probability)
-        # On trial, every residual counts for the prediction; narrow steps cost less than a check.
-        if self.target.worth is None and self.block <= _NARROW_BLOCK:
+        if self.block <= _NARROW_BLOCK:  # a narrow step costs less than a check
             self.schedule.most = 4
         self.basis = Basis.with_capacity(self.backend, self.matrix.size, self.capacity, meter=self.meter())
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from eckart.engine.lanczos.terms import NotWorthError, Target
 
+_FIRST_MOST = 2
+"""Maximum number of steps between the first checks."""
 _FALL = 30.0
 """Factor by which residuals fall between checks, an upper limit for nearly all matrices."""
 
@@ -17,7 +19,7 @@ class ConvergenceSchedule:
     """When to check convergence, which costs an eigenproblem of the size of the basis."""
 
     most: int = 2
-    """Maximum number of steps between checks."""
+    """Maximum number of steps between checks, once enough of them have been made to predict the next."""
     following: int = 0
     """The step of the next check."""
     last: tuple[int, float] | None = None
@@ -35,18 +37,20 @@ class ConvergenceSchedule:
         if self.last is not None and worst > goal > 0.0:
             before_step, before = self.last
             rate = np.log(max(before / worst, 1.2)) / max(step - before_step, 1)
-            self.following = step + max(1, min(self.most, int(0.6 * np.log(worst / goal) / rate)))
+            most = self.most if len(self.rates) >= _RELIABLE else min(self.most, _FIRST_MOST)
+            self.following = step + max(1, min(most, int(0.6 * np.log(worst / goal) / rate)))
         self.last = (step, worst)
 
     def near(self, goal: float) -> bool:
         """Whether the largest relative residual may reach the goal by the next check: it seldom falls faster."""
         return self.last is not None and self.last[1] <= _FALL * goal
 
-    def slow(self, goal: float) -> bool:
-        """Whether the residual, at the rate of the last checks, is far from the goal."""
+    def slow(self, goal: float, *, slowest: bool) -> bool:
+        """Whether the residual, at the mean or the `slowest` rate of the last two checks, is far from the goal."""
         if self.last is None or not self.rates:
             return False
-        rate = sum(self.rates[-2:]) / len(self.rates[-2:])
+        recent = self.rates[-2:]
+        rate = min(recent) if slowest else sum(recent) / len(recent)
         return float(np.log(max(self.last[1], 1e-300) / goal)) > _FAR * max(rate, 1e-3)
 
     def expected_steps(self, goal: float) -> float | None:

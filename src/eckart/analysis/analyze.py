@@ -12,6 +12,7 @@ from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.clusters import clusters
 from eckart.analysis.column_roles import column_roles, label_role
+from eckart.analysis.data_notes import data_notes
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
@@ -82,8 +83,8 @@ def analyze(
         small). None applies no rule.
     **options
         Options of `decompose`, including reading options. If you give none of `k`, `explain` and `error`, the number of
-        components depends on the smaller dimension of the table. Up to 20, the analysis has all components. Above 20,
-        it has the recommended number, but at least 5.
+        components depends on the smaller dimension of the table. If this is at most 20, the analysis has all
+        components. Otherwise it has the recommended number, but at least 5.
 
     Returns
     -------
@@ -327,7 +328,8 @@ def _gathered(
     advice = recommend(d, choice)
     if meaningless:
         advice = replace(advice, k=None, explained=None, rule="", sentence=_NO_COMPONENTS)
-    d = replace(d, notes=(*d.notes, *dominant_rows(d, advice.k or 1)))
+    noticed = () if meaningless else data_notes(d, matrix, metadata)
+    d = replace(d, notes=(*d.notes, *noticed, *dominant_rows(d, advice.k or 1)))
     found = None if meaningless else clusters(d, d.k if advice.k == 0 else advice.model, matrix)
     if found is not None and found.count > 1 and advice.k == 0:
         found = replace(found, lines=(*found.lines, "Rows can form clusters although no component stands out."))

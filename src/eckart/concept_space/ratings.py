@@ -53,7 +53,7 @@ class RatingScore:
     cold: int
     """Held-out entries whose row or column has no other known entry."""
     note: str = ""
-    """What was done with pairs that are rated several times; "" if there are none."""
+    """How pairs that are rated several times were treated. Empty if there are none."""
 
     def __str__(self) -> str:
         cold = counted(self.cold, "rating is", "ratings are")
@@ -97,7 +97,7 @@ class Ratings(BaseEstimator):
     column_names_ : tuple of str or None
         Names of the columns, if the table has them.
     note_ : str
-        What was done with pairs that are rated several times; "" if there are none.
+        How pairs that are rated several times were treated. Empty if there are none.
 
     See Also
     --------
@@ -204,7 +204,7 @@ class Ratings(BaseEstimator):
             notes += ("The row has no ratings, so its recommendations are based on the column means.",)
         elif len(rated) == self._columns.count:
             notes += (
-                "All ratings of the row are known, so there is nothing left to recommend. Leave unknown ratings empty.",
+                f"Every column has a rating in this row, so nothing is left to recommend.{_zeros(self._known, place)}",
             )
         return ranked(f"Columns for {self._rows.label(place)}", scores, n, self._columns, hidden=rated, notes=notes)
 
@@ -330,6 +330,15 @@ class Ratings(BaseEstimator):
     @property
     def _columns(self) -> Names:
         return Names("column", len(self.column_bias_), self.column_names_)
+
+
+def _zeros(known: Entries, row: int) -> str:
+    """Advice for a full row: whether its zeros stand for unknown ratings, and what to do otherwise."""
+    zeros = int((known[2][known[0] == row] == 0).sum())
+    if not zeros or bool((known[2] < 0).any()):
+        return " Leave cells of unknown ratings empty."
+    have, them = ("is 0", "that cell") if zeros == 1 else ("are 0", "those cells")
+    return f" {zeros} of them {have}: if 0 means unknown, leave {them} empty."
 
 
 def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any], str]:

@@ -155,13 +155,13 @@ document : int or str
 documents : path, sequence of str, or mapping of str to str
     The documents, in any of the forms that `fit` accepts.
 given [12 x 8] : str, list, array or sympy.Matrix
-    The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    The matrix, at most 12 x 8. In text, semicolons separate the rows: "1 2; 2 1".
 given [8 x 8] : str, list, array or sympy.Matrix
-    The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    The matrix, at most 8 x 8. In text, semicolons separate the rows: "1 2; 2 1".
 given [8 x 6] : str, list, array or sympy.Matrix
-    The matrix, at most 8 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+    The matrix, at most 8 x 6. In text, semicolons separate the rows: "1 2; 2 1".
 given [square] : str, list, array or sympy.Matrix
-    A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    A square matrix, at most 8 x 8. In text, semicolons separate the rows: "1 2; 2 1".
 given [table] : str, list, array or sympy.Matrix
     The table, at most 40 rows and 6 columns; rows are observations.
 k [1] : int, default 1

@@ -81,7 +81,7 @@ def assemble(
         certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors),  # type: ignore[arg-type]
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
-        notes=(*opened.metadata.notes, *notes_on(problem, settings, opened)),
+        notes=(*opened.metadata.all_notes, *notes_on(problem, settings, opened)),
         details=_details(problem, unit, rows=keep_left),
     )
 

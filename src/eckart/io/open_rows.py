@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any
 
 from eckart.engine.blocks.source import MemoryRows, Metadata, RowSource, Source
 from eckart.environment import MAX_EXPANSION, free_memory
@@ -22,7 +21,7 @@ from eckart.io.arrow.parquet import ENTRIES_NOTE
 from eckart.io.arrow.rows import arrow_rows, parquet_rows
 from eckart.io.bytes import OpenedFile, open_path, shown
 from eckart.io.entries.spooled import SpooledRows, spooled_rows
-from eckart.io.entries.triplets import market_entries, table_entries
+from eckart.io.entries.triplets import EntryBlocks, market_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.open_source import FORMATS, STORED, open_source
 from eckart.io.read_options import DEFAULT, ReadOptions
@@ -237,13 +236,10 @@ def _arrow(_opened: OpenedFile, path: str, name: str, memory: int | None, row_na
 
 
 def _sorted_rows(
-    paths: Sequence[str], name: str, found: Any, memory: int | None, notes: tuple[Note, ...] = ()
+    paths: Sequence[str], name: str, found: EntryBlocks | None, memory: int | None, notes: tuple[Note, ...] = ()
 ) -> RowSource | None:
     """Sort entries by rows first, in a temporary file."""
-    if found is None:
-        return None
-    shape, blocks = found
-    return spooled_rows(paths, name, shape, blocks, notes=notes, memory=memory)
+    return None if found is None else spooled_rows(paths, name, found, notes=notes, memory=memory)
 
 
 def _is_pattern(place: str) -> bool:

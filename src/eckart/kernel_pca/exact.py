@@ -71,7 +71,7 @@ def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
         raise InputError(overflow_message(kernel.name)) from error
     return replace(
         result, row_names=opened.metadata.row_names, column_names=opened.metadata.column_names,
-        notes=(*opened.metadata.notes, *notes, *result.notes),
+        notes=(*opened.metadata.all_notes, *notes, *result.notes),
     )  # fmt: skip
 
 

@@ -61,7 +61,8 @@ class KernelTrial:
     kept : float
         Certified share of the sum of the positive eigenvalues of the centred kernel matrix.
     trustworthiness : float
-        How far neighbours in the scores are also neighbours in the data. 1 is best.
+        How well neighbourhoods are preserved: whether neighbours in the scores are also neighbours in the data. 1 is
+        best.
     preimage_error : float
         Mean squared distance between held-out rows and their pre-images, divided by the variance of the rows. It is
         computed with fewer components than columns.
@@ -199,7 +200,8 @@ def scan_kernels(
         'preimage_error' otherwise. Equal trials are sorted by their pre-image error. Do not use 'kept' to compare
         different gammas of one kernel, because the widest kernel always keeps most.
     n_neighbors : int, default 5
-        Number of neighbours for the trustworthiness. The groups use at least log2(n) neighbours.
+        Number of neighbours used to compute the trustworthiness. To find the groups, at least log2(n) neighbours are
+        used.
     max_rows : int, default 1000
         Number of rows sampled from larger data. One fifth of them is held out for the pre-images.
     random_state : int, Generator or None, default None

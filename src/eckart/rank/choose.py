@@ -158,8 +158,8 @@ def choose_rank(
     noise : float, default None
         Standard deviation of the noise. Required by the rule 'known_noise'.
     level : float, default 0.99
-        Confidence level of the sequential tests. In at most a share 1 - level of all tables, a test finds a component
-        that does not exist.
+        Confidence level of the sequential tests. With a level of 0.99, a test finds a component that does not exist in
+        at most 1 % of all tables.
     repeats : int, default None
         Number of random tables for each test. None uses more for small tables.
     most : int, default None

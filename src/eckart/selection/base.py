@@ -58,8 +58,8 @@ _SEARCH = """
 n_features_ : int
     Number of columns kept.
 best_score_ : float
-    Mean score of the selected columns on the folds that selected them. It is too optimistic: even on pure noise it can
-    be far above chance.
+    Mean score of the selected columns, on the same folds that were used to select them. It is therefore too optimistic:
+    even for pure noise it can be far above chance.
 nested_score_ : float or None
     Mean score on rows that were not used in the selection, an estimate for new rows. None unless `nested` is True.
 """

@@ -41,7 +41,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: approximation, error_squared, spectral_error, other, other_error_squared,
+        The steps and the answer. Named parts: approximation, error_squared, spectral_error, other, other_error_squared,
         singular_values.
 
     {Raises: InputError [exact]; See Also: svd}

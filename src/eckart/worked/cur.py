@@ -59,7 +59,7 @@ def cur(
     Returns
     -------
     Solution
-        Steps and answer. Parts: C, U, R, W, p, q, product, error_squared, columns, rows.
+        The steps and the answer. Named parts: C, U, R, W, p, q, product, error_squared, columns, rows.
 
     {Raises: InputError [exact]; See Also: svd, eckart.CUR}
 

@@ -30,12 +30,12 @@ def determinant(given: object) -> Solution:
     Parameters
     ----------
     given : str, list, array or sympy.Matrix
-        A square matrix, at most 7 x 7; as text, rows are separated by semicolons: "1 2; 2 1".
+        A square matrix, at most 7 x 7. In text, semicolons separate the rows: "1 2; 2 1".
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: determinant.
+        The steps and the answer. Named parts: determinant.
 
     {Raises: InputError [exact]; See Also: rank, eigen}
 

@@ -32,8 +32,8 @@ def energy(given: object, share: float = 0.9) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: k, k_by_sum, energy, singular_values. `k_by_sum` uses singular values that are not
-        squared, as some lecture notes do.
+        The steps and the answer. Named parts: k, k_by_sum, energy, singular_values. `k_by_sum` uses singular values
+        that are not squared, as some lecture notes do.
 
     {Raises: InputError [exact]; See Also: svd, eckart.choose_rank}
 

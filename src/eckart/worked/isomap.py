@@ -45,7 +45,7 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: distances, edges, paths, B, eigenvalues, coordinates.
+        The steps and the answer. Named parts: distances, edges, paths, B, eigenvalues, coordinates.
 
     Raises
     ------

@@ -63,7 +63,7 @@ def kernel_pca(
     Returns
     -------
     Solution
-        Steps and answer. Parts: K, centred, eigenvalues, weights, scores.
+        The steps and the answer. Named parts: K, centred, eigenvalues, weights, scores.
 
     {Raises: InputError [exact]}
 

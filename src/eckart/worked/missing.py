@@ -45,7 +45,7 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: start, first, filled, values, objective.
+        The steps and the answer. Named parts: start, first, filled, values, objective.
 
     {Raises: InputError [exact]; See Also: eckart.fill_missing}
 

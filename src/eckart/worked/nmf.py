@@ -52,7 +52,7 @@ def nmf(
     Parameters
     ----------
     given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1". Entries are not negative.
+        The matrix, at most 8 x 8. In text, semicolons separate the rows: "1 2; 2 1". Entries are not negative.
     k : int, default None
         Number of components. None uses 2, or 1 if the matrix has only one row or column.
     loss : {'euclidean', 'kl'}, default 'euclidean'
@@ -69,7 +69,7 @@ def nmf(
     Returns
     -------
     Solution
-        Steps and answer. Parts: W, H, objective, history, first_W, first_H.
+        The steps and the answer. Named parts: W, H, objective, history, first_W, first_H.
 
     {Raises: InputError [exact]}
 

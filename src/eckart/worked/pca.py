@@ -61,8 +61,8 @@ def pca(
     Returns
     -------
     Solution
-        Steps and answer. Parts: means, centred, cross_products, covariance, eigenvalues, variances, components, scores,
-        k, pve (proportions of variance explained), reconstruction, error_squared, error.
+        The steps and the answer. Named parts: means, centred, cross_products, covariance, eigenvalues, variances,
+        components, scores, k, pve (proportions of variance explained), reconstruction, error_squared, error.
 
     {Raises: InputError [exact]; See Also: minor_components, svd, eckart.PCA}
 

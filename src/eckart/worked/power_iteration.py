@@ -56,7 +56,7 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     Returns
     -------
     Solution
-        Steps and answer. Parts: eigenvalue, eigenvector, iterations, converged, dominant. If the
+        The steps and the answer. Named parts: eigenvalue, eigenvector, iterations, converged, dominant. If the
         iteration fails, the solution explains why.
 
     Raises

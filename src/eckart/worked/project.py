@@ -34,8 +34,8 @@ def project(given: object, new: object, k: int = 1) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: scores, reconstruction, distances (squared distances from the subspace of the
-        components), components.
+        The steps and the answer. Named parts: scores, reconstruction, distances (squared distances from the subspace of
+        the components), components.
 
     {Raises: InputError [exact]; See Also: pca}
 

@@ -37,7 +37,7 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     Returns
     -------
     Solution
-        Steps and answer. Parts: correlations, chosen (columns counted from 1).
+        The steps and the answer. Named parts: correlations, chosen (columns counted from 1).
 
     Raises
     ------

@@ -94,7 +94,8 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
     Returns
     -------
     Solution
-        Steps and answer. Parts: U, S, V, singular_values, rank; with `k` also approximation and error_squared.
+        The steps and the answer. Named parts: U, S, V, singular_values, rank; with `k` also approximation and
+        error_squared.
 
     {Raises: InputError [exact]; See Also: bounds, pseudo_inverse, eckart.TruncatedSVD}
 

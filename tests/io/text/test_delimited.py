@@ -17,6 +17,7 @@ from eckart.engine.blocks.source import Source
 from eckart.errors import FileError, NotFiniteError, ParameterError
 from eckart.io.open_source import open_source
 from eckart.io.read_options import ReadOptions
+from eckart.io.text.delimited import WIDE
 
 
 @pytest.fixture
@@ -393,3 +394,20 @@ def test_blank_headers_name_no_rows(tmp_path):
     found = open_source(path)
     np.testing.assert_array_equal(found.matrix, [[1.5, 2, 3], [4, 5, 6]])
     assert found.metadata.column_names == ("column 1", "column 2", "column 3")
+
+
+@pytest.mark.parametrize("minus", ["\u2212", "\u2013"])
+def test_minus_signs_of_typesetting(read: Any, minus: str) -> None:
+    """They begin numbers, not row names; text with a dash stays as it is."""
+    rows = (f"{minus}1.5;x {minus} y;{minus}5 %;2e{minus}3", f"2;{minus}z;1,200 %;{minus}.5", "3;w;0 %;4")
+    source = read("\n".join(("a;b;c;d", *rows)))
+    assert source.metadata.column_names == ("a", "c", "d")
+    assert source.matrix.T.tolist() == [[-1.5, 2.0, 3.0], [-5.0, 1200.0, 0.0], [0.002, -0.5, 4.0]]
+    assert source.metadata.row_names == (f"x {minus} y", f"{minus}z", "w")
+
+
+def test_minus_signs_of_typesetting_without_a_header_and_in_wide_tables(read: Any) -> None:
+    assert read("\u22121,2\n3,\u22124\n").matrix.tolist() == [[-1.0, 2.0], [3.0, -4.0]]
+    cells = [f"\u2212{j}.5" for j in range(WIDE + 1)]
+    source = read("\n".join([",".join(cells)] * 3))
+    assert source.matrix.tolist() == [[-j - 0.5 for j in range(WIDE + 1)]] * 3

@@ -32,7 +32,8 @@ _MOST_BARS = 20
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     """Plot the loadings as a heatmap.
 
-    Blue is negative, red is positive and white is 0. At most 30 components and the 40 strongest columns are drawn.
+    Negative loadings are blue, positive ones red, and zeros white. At most 30 components are drawn, and the 40 columns
+    with the largest loadings.
 
     {Parameters: d, ax; Returns: matplotlib.axes.Axes}
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Certificate", "Decomposition", "Details", "Imputation", "K", "Plan", "SVDDetails", "SolveInfo", "UnknownDetails",
-    "Which", "WordModel", "details_of", "when_read",
+    "Which", "WordModel", "details_of",
 ]  # fmt: skip
 
 Which = Literal["largest", "smallest"]
@@ -44,28 +44,31 @@ else:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Proved bounds on a result.
+    """Proved bounds on the accuracy of a result.
 
     Attributes
     ----------
     explained : tuple of float
-        Share of ||A||^2 that the result explains, and an upper bound on the share that any result with the same number
-        of components can explain; for the smallest components, bounds on the share that they explain. A is the centred,
-        scaled and weighted matrix.
+        Lower and upper bound. The result explains at least the lower bound, as a share of ||A||^2. No result with the
+        same number of components can explain more than the upper bound. For the smallest components, the two numbers
+        bound the share that they explain. A is the centred, scaled and weighted matrix.
     lower : array of shape (k,)
         Lower bounds on the singular values.
     upper : array of shape (k,)
         Upper bounds on the singular values.
     residuals : array of shape (k,)
-        ||A^T A v - s^2 v|| / s_1^2 for each component.
+        Upper bounds on ||A^T A v - s^2 v|| / s_1^2 for each component v with singular value s, where s_1 is the largest
+        singular value.
     angle : float
-        Bound on the sine of the largest angle between the computed and the true subspace; 1.0 if no bound is known.
+        Upper bound on the sine of the largest angle between the computed and the true subspace. 1.0 if no bound is
+        known.
     undetermined : tuple of tuple of int
-        Groups (first, last) of components, counted from 0, that the data determine only as a subspace.
+        Groups of components whose singular values are too close to separate. Each group is given by its first and last
+        component, counted from 0. The data determine only the subspace of a group.
     failure_probability : float
-        Probability that a bound is wrong, because some bounds rest on random probes; 0.0 if no bound does.
+        Probability that a bound is wrong. It is 0.0 unless bounds depend on random probes.
     rounding : float
-        Allowance for rounding that the bounds already contain, as a share of ||A||^2.
+        Allowance for rounding errors, as a share of ||A||^2. The bounds already include it.
     tolerance : float
         Requested accuracy of the explained share.
     proved : bool
@@ -130,35 +133,30 @@ class Certificate:
         return facts | ({"determined only as a subspace": f"components {groups}"} if groups else {})
 
 
-class _Unread(Certificate):
-    """A certificate that has not been read; the first access to any attribute computes all of them."""
+class _ComputedOnce:
+    """The field `certificate` of a Decomposition: a certificate, or a function that computes it on first access.
 
-    def __getattribute__(self, name: str) -> Any:
-        kept: Keywords = object.__getattribute__(self, "__dict__")
-        make = kept.get("make")
-        if make is not None:
-            found = make()
-            kept.update(found.__dict__)
-            kept.pop("make", None)
-            object.__setattr__(self, "__class__", Certificate)
-        return object.__getattribute__(self, name)
-
-
-def when_read(make: Callable[[], Certificate]) -> Certificate:
-    """The certificate that `make` returns, computed on the first access: a small fit takes less time than its bounds.
-
-    `make` must not refer to the data.
+    A small fit takes less time than its bounds. The function must not refer to the data.
     """
-    unread = object.__new__(_Unread)
-    object.__getattribute__(unread, "__dict__")["make"] = make
-    return unread
+
+    def __get__(self, result: Decomposition | None, owner: type) -> Certificate | None:
+        if result is None:
+            return None  # the default value of the field
+        found: Certificate | Callable[[], Certificate] | None = result.__dict__["certificate"]
+        if callable(found):
+            found = result.__dict__["certificate"] = found()
+        return found
+
+    def __set__(self, result: Decomposition, value: Certificate | Callable[[], Certificate] | None) -> None:
+        result.__dict__["certificate"] = value
 
 
 @dataclass(frozen=True)
 class Decomposition(Generic[D]):
-    """The components of a matrix: A ~ left diag(values) right^T, after centring and scaling.
+    """Result of a decomposition: A ~ left diag(values) right^T, after centring and scaling.
 
-    A Decomposition is immutable and has no reference to the data. Arrays have the library and the device of the data.
+    A Decomposition is immutable and does not refer to the data. Its arrays belong to the same library and device as the
+    data.
 
     Attributes
     ----------
@@ -177,27 +175,28 @@ class Decomposition(Generic[D]):
     weight : float
         Number of rows, or the sum of the row weights.
     left : array of shape (rows, k) or None
-        Left singular vectors. None unless requested with ``left=True``.
+        Left singular vectors. None unless you requested them with ``left=True``.
     mean : array of shape (columns,) or None
         Column means that were subtracted. None if the data were not centred.
     scale : array of shape (columns,) or None
         Column standard deviations. None if the data were not scaled.
     which : {'largest', 'smallest'}
-        Which end of the spectrum was computed.
+        Whether the components of largest or of smallest variance were computed.
     row_names : tuple of str or None
         Names of the rows.
     column_names : tuple of str or None
         Names of the columns.
     rank : int or None
-        Numerical rank. None unless the whole spectrum was computed.
+        Numerical rank. None unless all singular values were computed.
     certificate : Certificate or None
         Proved bounds.
     plan : Plan or None
         The plan that was carried out.
     info : SolveInfo or None
-        What the solver did.
+        Record of what the solver did.
     notes : tuple of str
-        What the reader should know: dropped columns, different units, components that are not determined.
+        Remarks on the data or the result, for example on constant columns, on columns with different units, or on
+        components that are not determined.
     details : Details
         Further results of the method, such as the columns of CUR or the losses of NMF.
 
@@ -232,7 +231,7 @@ class Decomposition(Generic[D]):
     row_names: tuple[str, ...] | None = None
     column_names: tuple[str, ...] | None = None
     rank: int | None = None
-    certificate: Certificate | None = None
+    certificate: Certificate | None = _ComputedOnce()  # type: ignore[assignment]  # None if not given
     plan: Plan | None = None
     info: SolveInfo | None = None
     notes: tuple[Note, ...] = ()
@@ -245,7 +244,7 @@ class Decomposition(Generic[D]):
 
     @property
     def explained_variance_ratio(self) -> Array:
-        """Share of the total sum of squares of each component: values^2 / ||A||^2, or 0 if A is zero."""
+        """Share of the total sum of squares that each component explains: values^2 / ||A||^2, or 0 if A is zero."""
         if self.norm == 0.0:
             return self.values * 0.0
         return (self.values / self.norm) ** 2
@@ -302,7 +301,8 @@ class Decomposition(Generic[D]):
         Returns
         -------
         Decomposition
-            The same decomposition with NumPy and SciPy arrays, or itself if they already are.
+            The same decomposition with NumPy and SciPy arrays. If the arrays are already in host memory, this object
+            itself.
 
         Examples
         --------
@@ -335,8 +335,9 @@ class Decomposition(Generic[D]):
         return replace(self, row_names=row_names, column_names=column_names)
 
     def __getstate__(self) -> Keywords:
-        """The state without cached values, which can be computed again."""
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+        """The state without cached values, which can be computed again, and with the certificate computed."""
+        kept = {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+        return kept | {"certificate": self.certificate}
 
     def __str__(self) -> str:
         lines = [f"{name:>10}  {value:>12}  {share:>8}  {total:>8}" for name, value, share, total in self._lines()]

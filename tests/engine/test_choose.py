@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 
 import eckart as ek
-from eckart.engine.choose import Trial
 
 
 def decaying(rng, size):
@@ -25,11 +24,17 @@ def test_choice_is_revoked_on_flat_spectra(dtype):
         np.testing.assert_allclose(np.asarray(d.values, np.float64), right, rtol=1e-5 if dtype == "f4" else 1e-9)
 
 
-def test_worth():
-    trial = Trial(product=0.01, width=20, size=1000, capacity=400, alternative=0.1)
-    assert trial.worth(4, 2.0)
-    assert not trial.worth(4, 40.0)
-    assert not trial.worth(40, 2.0)  # a prediction of two more steps that has been wrong all the time
+@pytest.mark.parametrize("k", [2, 10])
+def test_clusters_of_sparse_rows_do_not_end_the_trial(k):
+    """Ten blocks with nearly equal leading values: residuals stagnate until all of them are found."""
+    rng = np.random.default_rng(13)
+    block = rng.integers(10, size=(2000, 1))
+    columns = (100 * block + rng.integers(100, size=(2000, 4))).ravel()
+    X = sparse.csr_array((np.ones(8000), (np.repeat(np.arange(2000), 4), columns)), shape=(2000, 1000))
+    d = ek.decompose(X, "svd", k=k)
+    assert d.info.solver == "lanczos"
+    assert d.certificate.proved
+    np.testing.assert_allclose(d.values, np.linalg.svd(X.toarray(), compute_uv=False)[:k], rtol=1e-9)
 
 
 def test_values_below_float32_are_not_iterated_for():

@@ -22,7 +22,7 @@ import numpy as np
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
 from eckart.api import decompose
-from eckart.arrays import Array, is_array, is_sparse
+from eckart.arrays import Array, Floats, is_array, is_sparse
 from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import EckartWarning, InputError, ParameterError
@@ -35,8 +35,6 @@ from eckart.text import Cell, Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Matrix = NDArray[np.float64]
-
 
 _MOST_COPIES = 10_000_000
 """Maximum sum of whole weights for drawing each copy of a row separately."""
@@ -47,39 +45,40 @@ _SURE = 0.99
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """A decomposition and its bootstrap resamples.
+    """A decomposition and its bootstrap samples.
 
-    The components of each resample are matched with those of the fit, and their signs are aligned.
+    The components of each sample are matched with those of the fit, and their signs are aligned.
 
     Attributes
     ----------
     decomposition : Decomposition
         The fit.
     right : array of shape (count, n_features, k)
-        Loadings of each resample.
+        Loadings of each sample.
     explained_variance_ratio : array of shape (count, k)
-        Explained shares of each resample in decreasing order; they are not matched.
+        Explained shares of each sample, in decreasing order. They are not matched with the components of the fit.
     cosines : array of shape (count, k)
-        Absolute cosine between each component and its match.
+        Absolute cosine between each component of the fit and its match in each sample.
     indices : array of shape (count, k)
-        Index, in the resample, of the component that was matched to each component of the fit.
+        Index, within the sample, of the component that was matched with each component of the fit.
     confidence : float
         Confidence level of the intervals.
     groups : tuple of tuple of int
-        Components that cannot be separated, counted from 0. Each group was rotated as a whole.
+        Groups of components, counted from 0, whose variances are too similar to separate them. Each group was rotated
+        as a whole.
     unseparated : tuple of int
-        Components, counted from 0, that cannot be separated from the first one that was not requested. The signs of
-        their loadings are uncertain. Request more components.
+        Components, counted from 0, that cannot be separated from the first component that was not requested. The signs
+        of their loadings are uncertain. To avoid this, request more components.
 
     See Also
     --------
-    bootstrap : The function that returns it.
+    bootstrap : Function that returns this object.
 
     Notes
     -----
-    Components of similar variance rotate into each other from sample to sample: only the space that they span is
-    determined. Neighbours whose variances differ by less than three standard errors form a group. The basis of each
-    resample is rotated to that of the fit (Procrustes).
+    Components of similar variance mix with each other from sample to sample, so that only the subspace that they span
+    together is determined. Components whose variances differ by less than three standard errors form a group, and the
+    basis of each sample is rotated towards that of the fit (Procrustes).
 
     Examples
     --------
@@ -91,9 +90,9 @@ class Bootstrap:
     """
 
     decomposition: Decomposition
-    right: Matrix
-    explained_variance_ratio: Matrix
-    cosines: Matrix
+    right: Floats
+    explained_variance_ratio: Floats
+    cosines: Floats
     indices: NDArray[np.intp]
     confidence: float
     groups: tuple[tuple[int, ...], ...] = ()
@@ -105,7 +104,7 @@ class Bootstrap:
         Returns
         -------
         Table
-            One row per column and component. 'sure' marks loadings whose 99 % interval excludes 0.
+            One row per column and component. 'sure' marks loadings whose 99 % interval does not contain 0.
         """
         d = self.decomposition
         low, high = self._ends(self.right)
@@ -168,7 +167,7 @@ class Bootstrap:
             text += f" {listed} cannot be separated from the next component: request more components."
         return text
 
-    def _ends(self, drawn: Matrix, confidence: float | None = None) -> tuple[Matrix, Matrix]:
+    def _ends(self, drawn: Floats, confidence: float | None = None) -> tuple[Floats, Floats]:
         """Percentiles with the tails of Student's t, because resamples vary less than samples (Hesterberg, 2015)."""
         from scipy.special import ndtr, stdtrit
 
@@ -199,34 +198,33 @@ def bootstrap(
     Parameters
     ----------
     data : array-like, sparse matrix, data frame, path, Decomposition or fitted estimator
-        The data, which must fit into memory. A model supplies method, k, center and scale, and needs its data as
-        `rows`.
+        The data, which must fit into memory, or a model. A model sets the method, k, center and scale, and its data
+        must be passed as `rows`.
     method : {'pca', 'svd'}, default 'pca'
         Decomposition to repeat.
     count : int, default 500
-        Number of resampled tables.
+        Number of bootstrap samples.
     confidence : float, default 0.95
         Confidence level of the intervals.
     sample_weight : array-like of shape (n_samples,), default None
-        Number of times each row counts. As many rows are drawn as the weights sum to, so that whole numbers have the
-        same effect as repeated rows. If they sum to less than the number of rows, that many are drawn.
+        Weight of each row. Integer weights have the same effect as repeated rows. Each sample draws as many rows as the
+        weights sum to, or as many as there are rows with a positive weight, if that is more.
     rng : int or numpy.random.Generator, default None
         Seed for the resampling. None uses a fixed seed.
     rows : array-like, sparse matrix, data frame or path, default None
-        Data of the model, if `data` is a model.
+        The fitted data, if `data` is a model.
     **options : dict
-        Options of `decompose`: k, explain or error, scale, center. Columns are centred and scaled again in each
-        resample.
+        Options of `decompose`: k, explain or error, scale, center. Each sample is centred and scaled separately.
 
     Returns
     -------
     Bootstrap
-        The fit and the resampled results.
+        The fit of the data and the fits of all samples.
 
     Raises
     ------
     ParameterError
-        If a model is given without its data, or the method cannot be resampled.
+        If a model is passed without its data, or if the method does not support the bootstrap.
     InputError
         If the data are read in blocks.
 
@@ -317,7 +315,7 @@ def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(group) for group in groups if len(group) > 1)
 
 
-def rotated_groups(wanted: Matrix, found: Matrix, groups: tuple[tuple[int, ...], ...]) -> Matrix:
+def rotated_groups(wanted: Floats, found: Floats, groups: tuple[tuple[int, ...], ...]) -> Floats:
     """`found` with each group's columns rotated onto the wanted ones: min ||wanted - found R||, R orthogonal."""
     result = found.copy()
     for group in groups:
@@ -336,7 +334,7 @@ def _draw(
     weights: NDArray[np.float64] | None,
     random: np.random.Generator,
     options: dict[str, object],
-) -> tuple[Matrix, Matrix, Matrix, NDArray[np.intp]]:
+) -> tuple[Floats, Floats, Floats, NDArray[np.intp]]:
     """One repetition, its components paired with those of the first fit."""
     given = np.ones(matrix.shape[0]) if weights is None else weights
     times = np.zeros(len(given))
@@ -362,7 +360,7 @@ def _draw(
     return paired, shares[: first.k], cosines, indices
 
 
-def _drawn_times(weights: Matrix, random: np.random.Generator) -> Matrix:
+def _drawn_times(weights: Floats, random: np.random.Generator) -> Floats:
     """How often each row is drawn, as a share of the sum of the weights."""
     total, counted = float(weights.sum()), np.flatnonzero(weights)
     times = np.zeros(len(weights))
@@ -377,7 +375,7 @@ def _drawn_times(weights: Matrix, random: np.random.Generator) -> Matrix:
     return times
 
 
-def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:
+def pair(wanted: Floats, found: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
     """For each wanted component, the match that maximises the sum of squared cosines, with its sign and size."""
     from scipy.optimize import linear_sum_assignment
 

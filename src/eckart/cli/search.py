@@ -164,7 +164,9 @@ def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:
             hit["snippet"] = snippet
         console.document(**found)
         return
-    console.say_all(ranking.notes or (() if len(ranking) else ("No document shares a concept with the query.",)))
+    console.say_all(
+        ranking.notes or (() if len(ranking) else ("No document shares a concept or a word with the query.",))
+    )
     if len(ranking):
         lines = tuple((hit.name, hit.score, text) for hit, text in zip(ranking, snippets, strict=True))
         table = Table(ranking.title, ("document", "cosine", "begins"), lines, kinds=("text", "number", "text"))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.analysis.measures import svd_details
@@ -19,6 +20,7 @@ from eckart.concept_space.names import Names
 from eckart.concept_space.results import Ranking
 from eckart.concept_space.space import Concepts
 from eckart.concept_space.stored_rows import Rows, StoredRowSet
+from eckart.concept_space.term_matching import with_terms
 from eckart.concept_space.word_weights import WordWeights, weigh
 from eckart.documentation import document
 from eckart.errors import InputError, ModelFileError
@@ -41,24 +43,25 @@ class FittedTextConcepts:
     space_: Concepts
     names_: tuple[str, ...]
     snippets_: tuple[str, ...]
+    _terms: csr_array | None
 
 
 @dataclass(eq=False, repr=False)
 class TextConcepts(BaseEstimator, FittedTextConcepts):
     """Search a collection of texts by concept (latent semantic analysis).
 
-    The words of each document are counted and weighted. The SVD of the weighted counts finds the concepts, and
-    documents and queries are compared by the cosine of their coordinates.
+    Eckart counts and weights the words of each document. The SVD of the weighted counts finds the concepts. Documents
+    and queries are compared by the cosine of their coordinates on the concepts.
 
     Parameters
     ----------
     n_components : int, optional
         Number of concepts. By default a third of the number of documents, but at least 10 and at most 100.
     weights : {"log_entropy", "tfidf", "bm25"}, default: "log_entropy"
-        Weights of the word counts. Each document is divided by its length.
+        How the word counts are weighted. After weighting, each document is divided by its length.
     stop_words : str or sequence of str, optional
-        Words to leave out: a list, the name of a language ("english", "german", "french", "spanish" or "italian"),
-        or "auto" for the language that fits the documents best. By default no word is left out.
+        Words to leave out: a list, the name of a language ("english", "german", "french", "spanish" or "italian"), or
+        "auto" for the language that fits the documents best. By default no words are left out.
     min_df : int, default: 1
         Leave out words that occur in fewer than this many documents.
     rng : int, optional
@@ -67,11 +70,11 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     Attributes
     ----------
     decomposition_ : Decomposition
-        The SVD with its certificate. Its rows are the documents, its columns the words.
+        The SVD with its certificate. Its rows are the documents and its columns are the words.
     space_ : Concepts
-        The concept space, for everything that `concepts` offers.
+        The concept space, with all methods of `Concepts`.
     counter_ : object
-        The words and their weights. Converts texts to rows of the decomposed matrix.
+        Vocabulary and weights. It converts texts to rows of the matrix that was decomposed.
     names_ : tuple of str
         Names of the documents, including those added later.
     snippets_ : tuple of str
@@ -122,8 +125,8 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Parameters
         ----------
         documents : path, sequence of str, or mapping of str to str
-            A folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), a sequence of
-            texts, or a mapping of names to texts.
+            The documents: a folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), a
+            sequence of texts, or a mapping of names to texts.
         {y [ignored], column [text]}
         names : iterable of str or str, optional
             Names of the documents, or the column that contains them.
@@ -139,11 +142,12 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         self._take(d.named(given.names, counter.vocabulary), counter)
         self.names_ = given.names
         self.snippets_ = tuple(map(beginning, given.texts))
+        self._terms = matrix.astype(np.float32)
         return self
 
     @document
     def search(self, query: str, n: int = 10) -> Ranking:
-        """Find the documents nearest to a query.
+        """Find the documents that are most similar to a query.
 
         Parameters
         ----------
@@ -154,10 +158,16 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Returns
         -------
         Ranking
-            Names of the documents and the cosines of their concepts with the query, best first.
+            Names of the documents, and the cosines between their concepts and those of the query, best first. If the
+            concepts contain no word of the query, the documents are ranked by the words that they share with the query,
+            and a note reports this.
         """
         check_is_fitted(self)
-        return replace(self.space_.similar_rows(self.space_.query(query), n), title="Documents for the query")
+        row = self.space_.query(query)
+        found = replace(self.space_.similar_rows(row, n), title="Documents for the query")
+        return (
+            found if self._terms is None else with_terms(found, row, self._terms, self.names_, n, self.decomposition_.k)
+        )
 
     @document
     def similar(self, document: int | str, n: int = 10) -> Ranking:
@@ -168,25 +178,26 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Returns
         -------
         Ranking
-            Names of the other documents and the cosines of their concepts, best first.
+            Names of the other documents, and the cosines between their concepts and those of the document, best first.
         """
         check_is_fitted(self)
         return replace(self.space_.similar_rows(document, n), title=f"Documents similar to {document}")
 
     def topics(self, n: int = 10, words: int = 8) -> Table:
-        """List the words of the leading concepts.
+        """List the most important words of the leading concepts.
 
         Parameters
         ----------
         n : int, default: 10
             Number of concepts.
         words : int, default: 8
-            Maximum number of words with positive weights, and of words with negative weights.
+            Maximum number of words with positive weights, and of words with negative weights, for each concept.
 
         Returns
         -------
         Table
-            For each concept its words, the opposite words, and the share of the weighted counts that it explains.
+            For each concept: its words with positive weights, its words with negative weights, and the share of the
+            weighted counts that it explains.
         """
         check_is_fitted(self)
         right = np.asarray(self.decomposition_.right)
@@ -230,14 +241,15 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         ----------
         {documents, column [text]}
         names : iterable of str or str, optional
-            Names of the documents, or the column that contains them. By default the numbering continues.
+            Names of the documents, or the column that contains them. By default, the documents are numbered, continuing
+            the existing numbers.
 
         {Returns: TextConcepts [fitted]}
 
         Warns
         -----
         DataWarning
-            If the concepts represent the added documents so poorly that you should fit again.
+            If the concepts represent the new documents so poorly that you should fit the model again.
         """
         check_is_fitted(self)
         if names is None and not isinstance(documents, str | os.PathLike | Documents | Mapping):
@@ -249,31 +261,34 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
             raise InputError(f"The collection already has documents with these names: {', '.join(sorted(taken)[:5])}.")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            folded = self.space_.fold_in(self.counter_.transform(given.texts), row_names=given.names)
+            terms = self.counter_.transform(given.texts)
+            folded = self.space_.fold_in(terms, row_names=given.names)
         for warning in caught:
             warnings.warn(warning.message, stacklevel=2)
         self.space_ = folded.space
         self.names_ = (*self.names_, *given.names)
         self.snippets_ = (*self.snippets_, *map(beginning, given.texts))
+        if self._terms is not None:
+            self._terms = csr_array(vstack([self._terms, terms.astype(np.float32)], format="csr"))
         return self
 
     def evaluate(
         self, queries: Texts, relevant: Sequence[Iterable[int | str]] | Mapping[str, Iterable[int | str]]
     ) -> Evaluation:
-        """Measure the precision of searches whose relevant documents are known.
+        """Measure the precision of searches, using queries whose relevant documents are known.
 
         Parameters
         ----------
         queries : path, sequence of str, or mapping of str to str
-            Texts of the queries, as `documents` in `fit`.
+            Texts of the queries, in any of the forms that `fit` accepts for documents.
         relevant : sequence or mapping of collections
-            For each query the names or indices of the relevant documents. The keys of a mapping are the names of the
+            For each query, the names or indices of the relevant documents. The keys of a mapping are the names of the
             queries. Queries without relevant documents are left out.
 
         Returns
         -------
         Evaluation
-            Average precision and precision at 10 of every query; its text gives their means.
+            Average precision and precision at 10 of every query. It prints their means.
         """
         check_is_fitted(self)
         given = read_documents(queries)
@@ -307,7 +322,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         return self.snippets_[place]
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Save the concepts, the words and the coordinates of all documents to one file, without the texts.
+        """Save the concepts, the words, and the coordinates and word counts of all documents to one file.
 
         Parameters
         ----------
@@ -322,7 +337,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         empty = np.zeros((0, self.decomposition_.k))
         kept = WordModel(
             self.counter_.kind, self.counter_.weights, self.counter_.mean_length, tuple(self.names_),
-            tuple(self.snippets_), np.vstack([empty, *added]),
+            tuple(self.snippets_), np.vstack([empty, *added]), self._terms,
         )  # fmt: skip
         d = self.decomposition_
         replace(d, details=replace(svd_details(d), words=kept)).save(path, overwrite=overwrite)
@@ -363,7 +378,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         model = cls(n_components=d.k, weights=counter.kind)
         bare = replace(d, details=replace(details, words=None))
         model._take(bare, counter)
-        model.names_, model.snippets_ = tuple(kept.names), tuple(kept.snippets)
+        model.names_, model.snippets_, model._terms = tuple(kept.names), tuple(kept.snippets), kept.terms
         added = np.asarray(kept.added, np.float64)
         rows = model.space_.rows
         if len(added) and rows is not None:

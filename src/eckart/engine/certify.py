@@ -23,7 +23,7 @@ from eckart.engine.vectors import Errors, both_sides
 from eckart.errors import NotFiniteError
 from eckart.formatting import certified_share, counted
 from eckart.notes import Note
-from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails, when_read
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 from eckart.wording import SCALE
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -39,8 +39,12 @@ def assemble(
     *,
     seed: int | None,
     keep_left: bool,
+    weight: float | None = None,
 ) -> Decomposition[SVDDetails]:
-    """The decomposition in the units, the dtype and the library of the data."""
+    """The decomposition in the units, the dtype and the library of the data.
+
+    `weight` is the sum of the row weights, if there are any: that of the moments is rounded.
+    """
     values = np.sqrt(solution.values)
     smallest = settings.which == "smallest"
     sides = both_sides(problem, solution, values, keep_left=keep_left, smallest=smallest)
@@ -66,7 +70,7 @@ def assemble(
         rows=rows,
         columns=columns,
         norm=float(unit(np.sqrt(problem.total))),
-        weight=moments.weight,
+        weight=moments.weight if weight is None else weight,
         left=None if left is None else astype(left * signs, dtype),
         mean=device(None if moments.mean is None else moments.restored(moments.mean)),
         scale=device(None if moments.scale is None else _scales(moments)),
@@ -74,10 +78,10 @@ def assemble(
         row_names=opened.metadata.row_names,
         column_names=opened.metadata.column_names,
         rank=numerical_rank(solution, sum(problem.shape), len(moments.constant)),
-        certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors),
+        certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors),  # type: ignore[arg-type]
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
-        notes=(*opened.metadata.notes, *notes_on(problem, settings, opened)),
+        notes=(*opened.metadata.all_notes, *notes_on(problem, settings, opened)),
         details=_details(problem, unit, rows=keep_left),
     )
 
@@ -131,8 +135,8 @@ def _certificate(
     unit: Callable[[np.ndarray], np.ndarray],
     dtype: object,
     errors: Errors,
-) -> Certificate:
-    """The certificate; computed when it is read if the solution has nothing of the size of the data."""
+) -> Certificate | Callable[[], Certificate]:
+    """The certificate, or a function that computes it if the solution has nothing of the size of the data."""
     measured = _Measured(
         problem.total, problem.total_error(), problem.shape, problem.precision, problem.transposed, problem.passes
     )
@@ -141,7 +145,7 @@ def _certificate(
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             return certify(solution, measured, settings, unit, dtype, errors)
 
-    return make() if solution.long_vectors is not None or measured.transposed else when_read(make)
+    return make() if solution.long_vectors is not None or measured.transposed else make
 
 
 def certify(

@@ -65,8 +65,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """A scikit-learn transformer around one decomposition, for arrays on every device."""
 
     decomposition_: Decomposition
-    certificate_: Certificate | None
-    plan_: Plan | None
     n_components_: int
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -91,7 +89,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Raises
         ------
         ParameterError
-            If a parameter does not suit the data, such as more components than rows or columns.
+            If a parameter does not fit the data, for example if it requests more components than there are rows or
+            columns.
         {MissingValuesError}
         """
         self._fit(X)
@@ -112,7 +111,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit, in the same order.
+            Rows with the same columns as the fitted data, in the same order.
 
         Returns
         -------
@@ -122,7 +121,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Raises
         ------
         InputError
-            If the number or the names of the columns differ from those of the fit.
+            If the number or the names of the columns differ from those of the fitted data.
         """
         self._check_fitted()
         return self._scores(self._take(X, reset=False))
@@ -145,8 +144,17 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _publish(self, d: Decomposition[Any]) -> None:
         """Set the attributes that every estimator has."""
         self.decomposition_ = d
-        self.certificate_, self.plan_ = d.certificate, d.plan
         self.n_components_ = d.k
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """Certificate with the proved bounds on the accuracy."""
+        return self.decomposition_.certificate
+
+    @property
+    def plan_(self) -> Plan | None:
+        """The plan that was carried out, with the reason for the choice of solver."""
+        return self.decomposition_.plan
 
     def _check_fitted(self) -> None:
         if "decomposition_" not in self.__dict__:  # scikit-learn's own test takes as long as a small transform
@@ -172,12 +180,13 @@ class InvertibleEstimator(Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components_)
-            Scores (whitened scores if the estimator whitens), from the array library and device of the fit.
+            Scores. If the estimator whitens, these are whitened scores. They must come from the same array library and
+            device as the fitted data.
 
         Returns
         -------
         array of shape (n_samples, n_features_in_)
-            Rows in the units of the data.
+            Reconstructed rows, in the units of the data.
         """
         self._check_fitted()
         return self._rows(self._take_scores(X))

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from eckart.engine.blocks.rounded import ROUNDED, is_rounded
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
-from eckart.io.roles import EXACT, Parts, Text, assemble, check_row_names, listed, quoted, unique_names
+from eckart.io.roles import Parts, Text, assemble, check_row_names, listed, quoted, unique_names
 from eckart.io.text.cells import is_missing, is_number
 from eckart.notes import Note
 
@@ -155,15 +156,12 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
 
 
 def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], matrix: np.ndarray) -> list[Note]:
-    def is_rounded(j: int, name: str) -> bool:
-        return series[name].dtype.is_integer() and bool((np.abs(matrix[:, j]) >= EXACT).any())
-
     truths = _of_kind(kinds, "truth")
     left_out = [f"{name} ({series[name].dtype})" for name in _of_kind(kinds, "other")]
-    large = [name for j, name in enumerate(names) if is_rounded(j, name)]
+    large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
     findings = (
         ("truth_values", "True and false are read as 1 and 0 in", truths),
-        ("rounded_integers", "Integers beyond 2**53 were rounded to the nearest float64 in", large),
+        ("rounded_integers", f"{ROUNDED} in", large),
         ("not_numbers", "Left out, because such values are not numbers:", left_out),
     )
     return [Note(code, f"{text} {listed(found)}.") for code, text, found in findings if found]

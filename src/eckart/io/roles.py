@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import FileError, ParameterError
 from eckart.formatting import counted
+from eckart.formatting import listed as listed
+from eckart.formatting import quoted as quoted
 from eckart.io.missing_codes import code_notes
 from eckart.notes import Note
 
 _BREAK = re.compile(r"\s*[\r\n]+\s*")
-EXACT = 2.0**53
 MOST_NAMES = 1_000_000
 """With more rows than this, names and labels are not kept."""
 
@@ -125,17 +126,6 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
         out.append(own)
     shown = "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "")
     return out, [Note("names_numbered", f"Repeated column names were numbered: {shown}.")] if changed else []
-
-
-def quoted(name: str) -> str:
-    """A name for a sentence: one line, not too long."""
-    text = name if len(name) <= 60 else name[:57] + "..."
-    return repr(text)
-
-
-def listed(names: Sequence[str]) -> str:
-    shown = ", ".join(quoted(name) for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
 def _label_notes(labels: list[Text]) -> list[Note]:

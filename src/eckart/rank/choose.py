@@ -20,23 +20,19 @@ from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.rank.answer import Verdict
 from eckart.rank.assumptions import SMALL, with_assumptions
-from eckart.rank.bicross import by_bicross
-from eckart.rank.broken_stick import by_broken_stick
-from eckart.rank.cells import by_cells
 from eckart.rank.certainty import certainty
+from eckart.rank.cross_validation import by_bicross, by_cells
+from eckart.rank.derived import with_derived
+from eckart.rank.descriptive import by_average, by_broken_stick, by_elbow, by_energy, by_linear_energy, by_variance
 from eckart.rank.deterministic import by_edge
 from eckart.rank.drop import largest_drop, with_later_falls
 from eckart.rank.edge_gap import by_gap
-from eckart.rank.elbow import by_elbow
 from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, of_kernel
-from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
-from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
 from eckart.rank.parallel import by_permutation, by_sign_flips
 from eckart.rank.redundant import without_redundant
-from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
-from eckart.rank.variance import by_energy, by_linear_energy, by_variance
+from eckart.rank.thresholds import by_known_noise, by_screenot, by_unknown_noise
 from eckart.rank.verdict import RankChoice
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
@@ -148,34 +144,34 @@ def choose_rank(
     Parameters
     ----------
     data : array-like, sparse matrix, data frame, path, Decomposition or fitted estimator
-        The data. A Decomposition has no rows, so rules that need the data abstain.
+        The data, or a model. A model does not contain the data, so rules that need them abstain.
     rules : {'all', 'quick'}, str or sequence of str, default 'all'
-        'quick' leaves out the rules that resample or hold out parts of the data. Names are the keys of
-        `RankChoice.verdicts`.
+        'all' applies all rules. 'quick' leaves out rules that resample the data or hold out parts of them. You can also
+        give the names of individual rules.
     method : {'pca', 'svd', 'nmf', 'cur'}, default 'pca'
-        'pca' subtracts the column means; 'svd' and 'cur' do not. For 'nmf' the number of components is chosen by
-        bi-cross-validation. For 'kernel_pca' and 'isomap' pass the decomposition.
+        'pca' subtracts the column means; 'svd' and 'cur' do not. For 'nmf', the number of components is chosen by
+        bi-cross-validation. For 'kernel_pca' and 'isomap', pass the decomposition as `data`.
     scale : bool, default False
-        Divide columns by their standard deviation first.
+        Divide each column by its standard deviation first.
     explain : float, default 0.9
-        Share that the rules 'variance', 'energy' and 'linear_energy' must reach.
+        Share of the variance that the rules 'variance', 'energy' and 'linear_energy' must reach.
     noise : float, default None
         Standard deviation of the noise. Required by the rule 'known_noise'.
     level : float, default 0.99
-        Level of the sequential tests. Each test finds a component that does not exist in at most a share 1 - level of
-        all tables.
+        Confidence level of the sequential tests. With a level of 0.99, a test finds a component that does not exist in
+        at most 1 % of all tables.
     repeats : int, default None
-        Number of resampled tables. None uses more for small tables.
+        Number of random tables for each test. None uses more for small tables.
     most : int, default None
-        Maximum number of components to consider. None considers 40.
+        Maximum number of components to consider. None considers up to 40.
     missing : {'error', 'mean', 'em'}, default 'error'
-        Treatment of missing values, as in `decompose`.
+        How to treat missing values, as in `decompose`.
     rng : int, default None
         Seed. None uses a fixed seed, so results are reproducible.
     memory : str or int, default None
-        Limit of the memory, such as "2GB". A larger table is read in blocks, and rules that need it in memory abstain.
+        Memory limit, such as "2GB". A larger table is read in blocks, and rules that need it in memory abstain.
     decomposition : Decomposition, default None
-        A decomposition of the same data, if available, so that its components are not computed again.
+        A decomposition of the same data. If you have one, its components are not computed again.
 
     Returns
     -------
@@ -195,11 +191,16 @@ def choose_rank(
 
     Notes
     -----
-    The recommendation rests on sequential permutation and sign-flip tests with known error rates. If the noise of
-    neighbouring columns is correlated, that correlation is estimated and removed first. If columns (or rows, if there
-    are fewer) differ in the variance of their noise, the variances are estimated and made equal first. If neighbouring
-    columns remain correlated, the rule 'gap' decides instead. If columns remain related in another way, Horn's parallel
-    analysis decides. The order of the rows does not matter.
+    The recommended number comes from sequential permutation and sign-flip tests, whose error rates are known. These
+    tests assume independent noise, so `choose_rank` checks this assumption:
+
+    - If the noise of neighbouring columns is correlated, that correlation is estimated and removed before the tests.
+    - If columns (or rows, if there are fewer) differ in the variance of their noise, the variances are estimated and
+      made equal before the tests.
+    - If neighbouring columns remain correlated, the rule 'gap' determines the number. If the columns remain correlated
+      in another way, Horn's parallel analysis determines it.
+
+    The order of the rows does not matter.
 
     References
     ----------
@@ -338,12 +339,12 @@ def _answers(
     if evidence.has_table:
         choice, evidence = with_assumptions(choice, evidence)
     if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
-        return choice  # descriptive rules alone say nothing about noise
+        return with_derived(choice)  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
     given = tested or described
     choice = with_later_falls(choice, given)
-    return replace(choice, drop=largest_drop(choice, given))
+    return with_derived(replace(choice, drop=largest_drop(choice, given)))
 
 
 def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:

@@ -11,6 +11,7 @@ from eckart.analysis.measures import check_orthogonal, floats, row_scores
 from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_axes, plain
 from eckart.analysis.tables import eigenvalues as numbers
 from eckart.analysis.tables.outliers import place_of, whole_row
+from eckart.arrays import Floats
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted, joined, shorten
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
     from eckart.text import Table
 
-    Matrix = NDArray[np.float64]
 
 _MOST_COMPONENTS = 30
 _MOST_COLUMNS = 40
@@ -38,13 +38,13 @@ _POINTS = 2.2
 def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
     """Plot the explained share of each component.
 
-    Bars have error bars for the certified bounds. At most 30 components are drawn.
+    Error bars show the certified bounds. At most 30 components are drawn.
 
     Parameters
     ----------
     {d, ax}
     thresholds : bool, default True
-        Draw the mean share (Kaiser) and the broken stick.
+        Draw the mean share (Kaiser's rule) and the broken-stick shares as lines.
 
     {Returns: matplotlib.axes.Axes; See Also: cumulative, eckart.choose_rank}
 
@@ -84,7 +84,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     ----------
     {d, ax}
     targets : sequence of float, default (0.8, 0.9, 0.95)
-        Shares for which the required number of components is marked.
+        Shares of the variance. The plot marks how many components are needed to reach each of them.
 
     {Returns: matplotlib.axes.Axes; See Also: scree}
 
@@ -115,7 +115,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     return ax
 
 
-def _write_shares(ax: Axes, shares: Matrix, tops: Matrix) -> None:
+def _write_shares(ax: Axes, shares: Floats, tops: Floats) -> None:
     """Write the percentages above the bars and markers."""
     for i, (share, top) in enumerate(zip(shares.tolist(), tops.tolist(), strict=True)):
         ax.annotate(f"{share:.1f}", (i + 1, top), (0, 6), textcoords="offset points", ha="center", fontsize=8)
@@ -145,14 +145,14 @@ def reconstruction(
     Parameters
     ----------
     d : Decomposition or fitted estimator
-        The decomposition; with left vectors for `row`.
+        The decomposition. To use `row`, it must contain the scores of its rows (``left=True``).
     {ax}
     row : int, str or None, default None
         Index of a row, counted from 0, or its name. None plots the error of all rows.
     values : array-like of shape (n_features,), default None
-        The row as it is in the data, drawn for comparison. Not needed if all components were kept.
+        The observed values of the row, drawn for comparison. Not needed if all components were kept.
     k : sequence of int or None, default None
-        Numbers of components for the reconstruction of the row. None uses 1, 2 and all.
+        Numbers of components from which to reconstruct the row. None uses 1, 2 and all components.
 
     {Returns: matplotlib.axes.Axes}
 
@@ -203,7 +203,7 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
     return ax
 
 
-def _largest(row: Matrix) -> NDArray[np.intp]:
+def _largest(row: Floats) -> NDArray[np.intp]:
     """The columns with the largest entries, in their order; all of them if they fit."""
     return np.sort(np.argsort(-np.abs(row))[:_MOST_COLUMNS])
 
@@ -225,7 +225,7 @@ def _numbers_of_components(d: Decomposition, ks: Sequence[int] | None) -> list[i
     return chosen
 
 
-def _draw_rebuilt(ax: Axes, rebuilt: dict[int, Matrix]) -> None:
+def _draw_rebuilt(ax: Axes, rebuilt: dict[int, Floats]) -> None:
     """Draw the row reconstructed from 1, 2, ... components, with one marker per number."""
     for (k, values), shape, color in zip(
         rebuilt.items(), "vsoDP", (ORANGE, VERMILLION, BLUE, GREY, "black"), strict=False
@@ -236,7 +236,7 @@ def _draw_rebuilt(ax: Axes, rebuilt: dict[int, Matrix]) -> None:
     ax.axhline(0, color=GREY, linewidth=0.6)
 
 
-def _columns(table: Table) -> list[Matrix]:
+def _columns(table: Table) -> list[Floats]:
     """The numbers of a table, one array for each column except the first."""
     count = len(table.columns) - 1
     cells = np.array([[np.nan if cell is None else cell for cell in row[1:]] for row in table.rows], dtype=float)

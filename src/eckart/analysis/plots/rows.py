@@ -28,6 +28,7 @@ from eckart.analysis.plots.drawing import (
     square,
 )
 from eckart.analysis.plots.groups import Around, groups
+from eckart.arrays import Floats
 from eckart.fitted import takes_fitted
 from eckart.formatting import shorten
 
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
     from eckart.result import Decomposition
     from eckart.text import Table
-
-    Matrix = NDArray[np.float64]
 
 
 @takes_fitted
@@ -60,14 +59,14 @@ def scores(
     ----------
     {d [with rows], components, ax}
     by : sequence or None, default None
-        Group of each row. Groups differ in colour and shape and have means and ellipses.
+        Group of each row. Groups differ in colour and shape, and each has a mean and an ellipse.
     around : {'rows', 'means', None}, default 'rows'
-        Ellipses that contain `share` of normally distributed rows, or the mean with that confidence. None draws no
-        ellipse.
+        'rows' draws ellipses that contain `share` of normally distributed rows. 'means' draws confidence ellipses of
+        the group means at level `share`. None draws no ellipse.
     share : float, default 0.95
-        Coverage of the ellipses.
+        Coverage of the ellipses, or their confidence level.
     supplementary : Table or None, default None
-        Result of `eckart.supplementary.rows`, drawn as crosses.
+        Result of `eckart.supplementary.rows`, whose rows are drawn as crosses.
 
     {Returns: matplotlib.axes.Axes; Raises: ParameterError [left vectors]; See Also: biplot, eckart.tables.scores}
 
@@ -115,8 +114,8 @@ def biplot(
     ----------
     {d}
     scaling : {'form', 'covariance'}, default 'form'
-        'form' preserves the distances between rows, 'covariance' the correlations of columns. The title states what can
-        be read off.
+        'form' preserves the distances between rows, and 'covariance' preserves the correlations of columns. The title
+        of the plot states how to read it.
     {components, ax}
 
     {Returns: matplotlib.axes.Axes; Raises: ParameterError [not orthogonal]}
@@ -158,13 +157,13 @@ def biplot(
 
 def _draw_groups(
     ax: Axes,
-    points: Matrix,
+    points: Floats,
     drawn: NDArray[np.intp],
     by: Sequence[object],
-    weights: Matrix,
+    weights: Floats,
     around: Around | None,
     share: float,
-) -> tuple[list[Matrix], Matrix]:
+) -> tuple[list[Floats], Floats]:
     """Draw points, means and outlines of the groups, and return outlines and means, so that labels avoid them."""
     visible = np.zeros(len(points), bool)
     visible[drawn] = True
@@ -205,7 +204,7 @@ def _paint(drawn: Sequence[object] | np.ndarray) -> float:
     return 0.8 if len(drawn) <= 300 else 0.4
 
 
-def _spots(ax: Axes) -> Matrix:
+def _spots(ax: Axes) -> Floats:
     """Offsets that cover the large marker of a mean."""
     low, high = ax.get_xlim()
     step = 0.008 * (high - low)

@@ -24,24 +24,21 @@ from eckart.analysis.measures import (
     row_weights,
 )
 from eckart.analysis.new_rows import inflation, new_row_limits
+from eckart.arrays import Floats
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from eckart.result import Decomposition
-
-    Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Distances:
     """T2 and Q of each fitted row, and their limits for fitted rows; NaN where not known."""
 
-    inside: Matrix
-    outside: Matrix
+    inside: Floats
+    outside: Floats
     inside_limit: float
     outside_limit: float
     rule: str
@@ -61,7 +58,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     Returns
     -------
     Table
-        T2, Q, both divided by their limits, and which limit is exceeded.
+        T2 and Q of each row, both divided by their limits, and the limit that the row exceeds.
 
     {Raises: ParameterError [left vectors], ParameterError [not orthogonal]}
 
@@ -69,8 +66,9 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
     Notes
     -----
-    T2 = sum_k t_ik^2 / lambda_k measures the distance within the components, and Q = ||x_i||^2 - sum_k t_ik^2 measures
-    the squared distance from them.
+    T2 = sum_k t_ik^2 / lambda_k is the squared distance of row i from the centre within the subspace of the components,
+    in units of the standard deviations of the scores. Q = ||x_i||^2 - sum_k t_ik^2 is its squared distance from that
+    subspace.
 
     References
     ----------
@@ -100,14 +98,15 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
     """Tabulate the limits of T2 and Q for fitted rows and for new rows.
 
-    A fitted row pulls the components towards itself, so its limits are smaller than those of a new row.
+    Fitted rows lie closer to the components than new rows do, so their limits are smaller.
 
     {Parameters: d [PCA or SVD], k [model], confidence}
 
     Returns
     -------
     Table
-        Limit and rule of each statistic. Without left vectors, only the limits for new rows are listed.
+        One row per statistic: its limit and how the limit is computed. If the decomposition does not contain the scores
+        of its rows, only the limits for new rows are listed.
 
     {Raises: ParameterError [not orthogonal]; See Also: outliers}
 
@@ -144,14 +143,14 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     row : int or str
         Index of the row, counted from 0, or its name.
     values : array-like of shape (n_features,), default None
-        The row as it is in the data. Needed for Q unless all components were kept; without it, T2 is split over the
-        columns of the reconstructed row.
+        The observed values of the row. They are needed for Q, unless all components were kept. Without them, T2 is
+        divided among the columns of the reconstructed row.
     {k [model]}
 
     Returns
     -------
     Table
-        Deviation, T2 part and Q part of each column, largest first. The parts sum to T2 and Q.
+        Deviation of each column from its mean, and its parts of T2 and Q, largest first. The parts sum to T2 and Q.
 
     Raises
     ------
@@ -162,8 +161,8 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
 
     Notes
     -----
-    For the centred and scaled row x, the T2 part of column j is x_j sum_a v_ja t_a / lambda_a and the Q part is (x_j -
-    xhat_j)^2.
+    Let x be the centred and scaled row, xhat its reconstruction, and t_a its score on component a with variance
+    lambda_a. The T2 part of column j is x_j sum_a v_ja t_a / lambda_a, and its Q part is (x_j - xhat_j)^2.
 
     {Examples: arrests}
     >>> ek.tables.outlier_columns(d, "Alaska", values=arrests.values[1]).rows[0][0]
@@ -229,7 +228,7 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     return inside * laws.t2_factor(len(known.kept), confidence), beside
 
 
-def _residuals(d: Decomposition, k: int) -> Matrix:
+def _residuals(d: Decomposition, k: int) -> Floats:
     """Q of each row: from the remaining components if all are known, otherwise from the length of the row."""
     scores = row_scores(d)
     if complete(d):
@@ -241,7 +240,7 @@ def _residuals(d: Decomposition, k: int) -> Matrix:
     return np.asarray(np.maximum(lengths - inside, 0.0) * (lengths + inside))
 
 
-def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float) -> tuple[float, str]:
+def _residual_limit(d: Decomposition, k: int, outside: Floats, confidence: float) -> tuple[float, str]:
     if np.isnan(outside).all():
         return math.nan, "unknown: the lengths of the rows were not stored"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
@@ -260,7 +259,7 @@ def _exact(d: Decomposition) -> bool:
     return complete(d) and d.which == "largest"
 
 
-def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
+def _spectrum(d: Decomposition, k: int, outside: Floats | None) -> Spectrum:
     """The variances of all components. Those not computed follow from the moments of Q, or as in white noise."""
     nonzero, variances, centred = nonzero_components(d), floats(d.explained_variance), d.mean is not None
     kept, following = variances[:k][nonzero[:k]], variances[k:][nonzero[k:]]
@@ -282,14 +281,14 @@ def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
     return spectrum(kept, modelled(total, squares, count, min(free) / max(free), ceiling), d.weight, centred=centred)
 
 
-def whole_row(d: Decomposition, values: object, scores: Matrix) -> Matrix | None:
+def whole_row(d: Decomposition, values: object, scores: Floats) -> Floats | None:
     """A row in the units of the fit: from its values, or from its scores if the components explain everything."""
     if values is not None:
         return standardized(d, values)
     return floats(d.right) @ scores if complete(d) else None
 
 
-def standardized(d: Decomposition, values: object) -> Matrix:
+def standardized(d: Decomposition, values: object) -> Floats:
     x = np.asarray(values, dtype=np.float64).ravel()
     if x.shape != (d.columns,):
         raise ParameterError(f"The row has {x.size} values, but the decomposition has {d.columns} columns.")

@@ -24,16 +24,14 @@ from eckart.analysis.measures import (
     ratio,
     row_weights,
 )
+from eckart.arrays import Floats
 from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.text import Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from eckart.result import Decomposition
 
-    Matrix = NDArray[np.float64]
 
 _SWEEPS = 500
 _STILL = 1e-13
@@ -43,14 +41,14 @@ _STILL = 1e-13
 @document
 @dataclass(frozen=True)
 class Rotation:
-    """Rotated loadings in decreasing order of the variance that they explain.
+    """Rotated loadings, in decreasing order of the variance that they explain.
 
     Attributes
     ----------
     matrix : array of shape (k, k)
         Rotation matrix R.
     loadings : array of shape (n_features, k)
-        Rotated loadings L R. The entry of largest absolute value in each column is positive.
+        Rotated loadings L R. In each column, the entry with the largest absolute value is positive.
 
     {See Also: eckart.tables.varimax}
 
@@ -62,19 +60,20 @@ class Rotation:
     (2, 2)
     """
 
-    matrix: Matrix
-    loadings: Matrix
+    matrix: Floats
+    loadings: Floats
 
 
 @takes_fitted
 def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Rotation:
-    """Rotate the first k components to simple structure.
+    """Rotate the first k components so that their loadings are easier to interpret.
 
     Parameters
     ----------
     {d [centred]}
     k : int or None, default None
-        Number of components to rotate. None rotates all. The result depends on this number.
+        Number of components to rotate. None rotates all. The result depends on this number, because all rotated
+        components change together.
     {normalize}
 
     Returns
@@ -86,8 +85,8 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
 
     Notes
     -----
-    The loadings are L = V diag(sqrt(lambda)). Rotated components explain the same variance together, but none of them
-    is optimal on its own.
+    Varimax rotates the scaled loadings L = V diag(sqrt(lambda)). Together, the rotated components explain the same
+    variance as before, but none of them is optimal on its own.
 
     References
     ----------
@@ -155,7 +154,7 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
     Returns
     -------
     Table
-        Variance, share and cumulative share.
+        Variance, explained share and cumulative share of each rotated component.
 
     {Raises: ParameterError [not centred]; See Also: eigenvalues}
 
@@ -184,7 +183,8 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
     Returns
     -------
     Table
-        Uncorrelated scores of variance 1: sqrt(w - 1) U R.
+        Scores sqrt(w - 1) U R, where w is the sum of the row weights, U contains the left vectors and R is the
+        rotation. They are uncorrelated and have variance 1.
 
     {Raises: ParameterError [left vectors]; See Also: scores}
 
@@ -200,7 +200,7 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
     return Table("Rotated scores", ("row", *_names(k)), rows, "Scores on the rotated components, with variance 1.")
 
 
-def _turn(loadings: Matrix) -> tuple[Matrix, Matrix]:
+def _turn(loadings: Floats) -> tuple[Floats, Floats]:
     """Rotate pairs of components by their best angle until none changes; each rotation can only raise the criterion."""
     turned, matrix = loadings.copy(), np.eye(loadings.shape[1])
     for _ in range(_SWEEPS):
@@ -216,7 +216,7 @@ def _turn(loadings: Matrix) -> tuple[Matrix, Matrix]:
     return turned, matrix
 
 
-def _best_angle(x: Matrix, y: Matrix) -> float:
+def _best_angle(x: Floats, y: Floats) -> float:
     """The angle that maximises the variance of the squares of x cos + y sin, y cos - x sin (Kaiser, 1958)."""
     u, v = x**2 - y**2, 2 * x * y
     count = max(len(x), 1)

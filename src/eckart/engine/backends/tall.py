@@ -11,13 +11,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import EPSILON, Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.written import put_product
 from eckart.engine.parallel import each, fold
 
 _PIECES = 8
 _SERIAL_WORK = 4_000_000
 _TERMS, _COPIED = 128, 2**16
+_ORTHONORMAL = 32.0 * EPSILON
+"""Inner products of columns that count as orthonormal."""
 
 
 def inner(first: Array, second: Array, place: Array | None = None) -> Array:
@@ -58,20 +60,33 @@ def gram(tall: Array) -> np.ndarray:
 
 
 def _pairwise_sum(tall: np.ndarray, products: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """The sum of `products` over groups of 128 rows; NumPy adds pairwise only along a contiguous axis."""
+    """The sum of `products` over groups of 128 rows, pairwise."""
     count, width = tall.shape
     whole = count - count % _TERMS
     sums = [products(tall[whole:][None])]
     for start in range(0, whole, _COPIED):
         rows = np.ascontiguousarray(tall[start : min(start + _COPIED, whole)])
-        parts = products(rows.reshape(-1, _TERMS, width))
-        sums.append(np.add.reduce(np.ascontiguousarray(np.moveaxis(parts, 0, -1)), axis=-1)[None])
-    return np.asarray(np.add.reduce(np.ascontiguousarray(np.moveaxis(np.concatenate(sums), 0, -1)), axis=-1))
+        sums.append(_added_pairwise(products(rows.reshape(-1, _TERMS, width))))
+    return np.asarray(_added_pairwise(np.concatenate(sums))[0])
+
+
+def _added_pairwise(parts: np.ndarray) -> np.ndarray:
+    """The sum along the first axis, which is kept, by halves: NumPy adds pairwise only along a contiguous axis."""
+    while len(parts) > 1:
+        half = len(parts) // 2
+        parts[:half] += parts[len(parts) - half :]
+        parts = parts[: len(parts) - half]
+    return parts
 
 
 def polished(vectors: Array) -> Array:
-    """V (I - F / 2), F = V^T V - I: orthonormal to F^2, because (I + F)^-1/2 = I - F / 2 + O(F^2)."""
+    """V (I - F / 2), F = V^T V - I: orthonormal to F^2, because (I + F)^-1/2 = I - F / 2 + O(F^2).
+
+    V itself if F is hardly larger than the rounding of that product.
+    """
     found = gram(vectors)
+    if float(np.abs(found - np.eye(len(found))).max(initial=0.0)) <= _ORTHONORMAL:
+        return vectors
     return times(vectors, from_numpy(1.5 * np.eye(len(found)) - 0.25 * (found + found.T), vectors))
 
 

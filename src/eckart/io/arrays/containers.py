@@ -23,6 +23,7 @@ from eckart.errors import FileError, require
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.hdf5_chunks import Chunks
 from eckart.io.arrays.zarr_shards import Shards
+from eckart.io.bytes import refuse_link
 from eckart.io.rows import FileState
 
 _MOST_LINKS = 16
@@ -141,10 +142,7 @@ class Zarr:
                 inner = file.relative_to(self.path)  # opening it would block
                 raise FileError(f"{self.name}: {inner} is a pipe or a device, not a file. Copy the store again.")
             if stat.S_ISLNK(kind):
-                raise FileError(
-                    f"{self.name}: {file.relative_to(self.path)} is a symbolic link, but Eckart reads only the store "
-                    "you name. Copy the store with its links resolved: cp -rL."
-                )
+                refuse_link(file, self.path, "store")
         self.root = zarr.open(zarr.storage.LocalStore(self.path, read_only=True), mode="r")
 
     def _files(self, folder: Path) -> Iterator[Path]:

@@ -171,11 +171,16 @@ def _short_header(layout: Layout) -> bool:
         return False
     starts = records.bounds[0]
     quotes = np.frombuffer(layout.data, np.uint8)[layout.body + starts] == ord('"')
-    words = not any(is_number(row[0], layout.decimal) or is_missing(row[0]) for row in layout.sample)
     firsts = [row[0] for row in layout.sample]
-    numbered = any(firsts == [str(start + place) for place in range(len(firsts))] for start in (0, 1))
-    counts = numbered and len(firsts) >= _COUNTED
-    return (words or counts or bool(quotes.all())) and len(set(firsts)) == len(firsts)
+    return len(set(firsts)) == len(firsts) and (bool(quotes.all()) or _are_names(firsts, layout.decimal))
+
+
+def _are_names(cells: list[str], decimal: str) -> bool:
+    """Whether the cells are words, or count the rows from 0 or 1."""
+    if not any(is_number(cell, decimal) or is_missing(cell) for cell in cells):
+        return True
+    numbered = any(cells == [str(start + place) for place in range(len(cells))] for start in (0, 1))
+    return numbered and len(cells) >= _COUNTED
 
 
 def _wide_parts(page: Page, options: TextOptions) -> Parts:

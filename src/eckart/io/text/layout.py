@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
 from eckart.formatting import counted
-from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word
+from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word, plain_signs
 from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
 from eckart.notes import Note
 from eckart.wording import DECIMAL_COMMA, HEADER, assigned
@@ -51,6 +51,10 @@ class TextOptions:
     @property
     def mark(self) -> str | None:
         return None if self.delimiter is None else _WORDS.get(self.delimiter, self.delimiter)
+
+    def with_tabs(self, head: bytes) -> TextOptions:
+        """The options for a .tsv file: separated by tabs, unless it has none or another delimiter was given."""
+        return replace(self, delimiter="tab") if self.delimiter is None and b"\t" in head[:65536] else self
 
 
 @dataclass(frozen=True)
@@ -330,8 +334,8 @@ def _numbers(row: list[str], decimal: str) -> list[float]:
     """The cells of a record as numbers; empty if one of them is not a number."""
     if not all(is_number(cell.strip(), decimal) for cell in row):
         return []
-    plain = [cell.replace(".", "") if decimal == ",." else cell for cell in row]
-    return [float(cell if decimal == "." else cell.replace(",", ".")) for cell in plain]
+    plain = [cell.strip().replace(".", "") if decimal == ",." else cell.strip() for cell in row]
+    return [float(plain_signs(cell if decimal == "." else cell.replace(",", "."))) for cell in plain]
 
 
 def _steps(row: list[float]) -> list[float]:

@@ -257,7 +257,11 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
     chosen = get_method(method)
     if chosen.plan is None:
         raise ParameterError(
-            f"plan() supports 'pca' and 'svd', not {method!r}. {either('See the plan of the result.', '')}".rstrip()
+            (
+                f"{either('plan() supports', 'eckart plan supports')} only the methods 'pca' and 'svd', not "
+                f"{method!r}. "
+                f"{either('Decompose the data and read the plan attribute of the result instead.', '')}"
+            ).rstrip()
         )
     data, options = opened_with(data, options)
     made: Plan = chosen.function("plan")(data, **options)

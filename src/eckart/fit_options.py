@@ -33,7 +33,8 @@ _NO_BAR = contextlib.nullcontext()
 def _moving_bar(method: Method, options: Keywords) -> Iterator[None]:
     if "callback" not in method.streams:
         raise ParameterError(
-            f"method={method.name!r} does not read the data in passes, so it cannot show progress. Leave out progress=."
+            f"method={method.name!r} does not read the data in passes, so it has no progress to show. "
+            "Leave out progress=."
         )
     with progress_bar(True, options.get("callback")) as callback:
         options["callback"] = callback
@@ -81,7 +82,7 @@ def _names_of(where: str) -> tuple[str, ...] | None:
 def decompose_on(device: str, data: object, method: Method, options: Keywords) -> Decomposition:
     """Copy host data to a device, decompose them there and return the result to the host."""
     if method.device == "none":
-        raise ParameterError(f"method={method.name!r} runs only on the host. Leave out device=.")
+        raise ParameterError(f"method={method.name!r} runs only on the CPU. Leave out device=.")
     from eckart.io.open_matrix import taken_to
 
     try:

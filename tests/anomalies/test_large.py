@@ -146,7 +146,7 @@ class TestFilesThatChange:
         def cut():
             os.truncate(table, 500_000)
 
-        with pytest.raises(FileError, match=r"table.npy shrank while it was being read \(rows [\d,]+ to [\d,]+"):
+        with pytest.raises(FileError, match=r"table.npy shrank while Eckart read rows [\d,]+ to [\d,]+"):
             ek.decompose(table, k=3, stream=True, callback=after(5, cut))
 
     def test_written_again(self, table):
@@ -156,7 +156,7 @@ class TestFilesThatChange:
                 file.write(b"12345678")
             os.utime(table, ns=(1, 1))
 
-        with pytest.raises(FileError, match=r"table.npy changed while it was being read"):
+        with pytest.raises(FileError, match=r"table.npy changed while Eckart read rows"):
             ek.decompose(table, k=3, stream=True, callback=after(5, rewrite))
 
     @pytest.mark.parametrize("kind", ["npy", "h5", "zarr", "arrow"])

@@ -175,7 +175,7 @@ def test_wrong_names_are_listed():
 @pytest.mark.parametrize("make", MAKERS)
 def test_wrong_width_on_the_way_back(make):
     model = make(2).fit(IRIS)
-    with pytest.raises(InputError, match=r"Scores of shape \(5, 3\) do not match 2 components"):
+    with pytest.raises(InputError, match=r"Scores must have the shape \(rows, 2\) for 2 components, .* \(5, 3\)"):
         model.inverse_transform(np.ones((5, 3)))
 
 

@@ -91,7 +91,7 @@ def test_frames_of_other_things():
     nullable.loc[1, "a"] = pd.NA
     with pytest.raises(InputError, match="NaN: 1 missing value, the first in row 2"):
         ek.PCA().fit(nullable)
-    for column, word in ((["x", "y", "x"], "not numeric"), (["1", "2", "1"], "numbers as text")):
+    for column, word in ((["x", "y", "x"], "not numeric"), (["1", "2", "1"], "numbers that are stored as text")):
         with pytest.raises(InputError, match=word):
             ek.PCA().fit(pd.DataFrame({"a": [1.0, 2, 4], "t": column}))
     with pytest.raises(InputError, match="not numeric: 't'"):

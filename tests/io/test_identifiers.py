@@ -127,7 +127,9 @@ def test_codes_are_labels_unless_they_are_named(tmp_path):
         ("zip", "label"), ("sales", "measure"), ("staff", "measure"),
     ]  # fmt: skip
     assert list(found.labels["zip"]) == zips
-    note = "Set aside, because its numbers are codes, not quantities: 'zip'. To analyse it, name it in columns=[...]."
+    note = (
+        "Not analysed, because its numbers are codes, not quantities: 'zip'. To analyse it, name it in columns=[...]."
+    )
     assert note in found.decomposition.notes
     assert ek.analyze(table, columns=["zip", "sales", "staff"]).decomposition.columns == 3
     assert any("'zip' seems to contain codes" in note for note in ek.open_data(table).metadata.notes)
@@ -144,6 +146,6 @@ def test_times_as_numbers_are_dates():
 
 def test_only_identifiers_are_refused(tmp_path):
     (tmp_path / "answers.csv").write_text("respondent,answer\n" + "\n".join(f"{i},agree" for i in range(1, 9)))
-    with pytest.raises(ek.errors.InputError, match=r"No column of numbers is left .*'respondent'"):
+    with pytest.raises(ek.errors.InputError, match=r"No numeric column is left .*'respondent'"):
         ek.analyze(tmp_path / "answers.csv")
     assert ek.analyze(tmp_path / "answers.csv", columns=["respondent"]).decomposition.columns == 1

@@ -28,7 +28,7 @@ from eckart.io.open_source import open_source
 
 @pytest.mark.parametrize(
     ("name", "remedy"),
-    [("a.csv.xz", "Unpack it first"), ("a.json", "read_json"), ("a.dta", "read_stata"), ("a.mat", "loadmat")],
+    [("a.csv.xz", "Unpack the file first"), ("a.json", "read_json"), ("a.dta", "read_stata"), ("a.mat", "loadmat")],
 )
 def test_other_formats_are_refused_with_a_way_to_read_them(tmp_path: Path, name: str, remedy: str) -> None:
     (tmp_path / name).write_bytes(b"content")

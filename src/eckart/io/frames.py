@@ -40,7 +40,9 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     columns, notes = unique_names([str(name) for name in _column_names(frame, native)])
     if 0 in native.shape:
         lacking = "rows" if native.shape[0] == 0 else "columns"
-        raise InputError(f"The data frame has no {lacking}: its shape is {native.shape}.")
+        raise InputError(
+            f"The data frame has no {lacking} (its shape is {native.shape}), so there is nothing to analyse."
+        )
     parts = _parts(native, columns, frame)
     parts.notes[:0] = notes
     check_row_names(row_names, [text.name for text in parts.texts], "The data frame")
@@ -126,7 +128,8 @@ def _pandas_sparse(frame: Frame) -> MemorySource | None:
     filled = [str(name) for name, kind in zip(frame.columns, kinds, strict=True) if kind.fill_value != 0]
     if filled:
         raise InputError(
-            f"The sparse columns {listed(filled)} have a fill value other than 0. Set their fill value to 0."
+            f"The sparse columns {listed(filled)} have a fill value other than 0, but Eckart treats "
+            "entries that are not stored as 0. Set the fill value of these columns to 0."
         )
     columns, notes = unique_names([str(name) for name in frame.columns])
     matrix = canonical(frame.sparse.to_coo())
@@ -143,8 +146,8 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
     names = _of_kind(kinds, "number", "truth", "object")
     if not names:
         raise InputError(
-            f"The data frame has no column of numbers; it has {listed(columns)}. Convert at least one column to "
-            "numbers."
+            f"The data frame has no numeric column. Its columns are {listed(columns)}. Convert at "
+            "least one column to numbers."
         )
     if names == columns and _one_block(frame):
         matrix = frame.to_numpy()
@@ -162,9 +165,13 @@ def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], ma
     left_out = [f"{name} ({series[name].dtype})" for name in _of_kind(kinds, "other")]
     large = [name for j, name in enumerate(names) if is_rounded(j, name)]
     findings = (
-        ("truth_values", "True and false are read as 1 and 0 in", truths),
-        ("rounded_integers", "Integers beyond 2**53 were rounded to the nearest float64 in", large),
-        ("not_numbers", "Left out, because such values are not numbers:", left_out),
+        ("truth_values", "True and false are read as 1 and 0 in the columns", truths),
+        (
+            "rounded_integers",
+            "Integers larger than 2**53 were rounded to the nearest float64 number in the columns",
+            large,
+        ),
+        ("not_numbers", "These columns were left out, because their values are not numbers:", left_out),
     )
     return [Note(code, f"{text} {listed(found)}.") for code, text, found in findings if found]
 
@@ -203,7 +210,7 @@ def _kind(name: str, series: Frame) -> str:
         return "other"
     if values.dtype.kind == "c":
         raise InputError(
-            f"The column {quoted(name)} contains complex numbers. Use the real or the imaginary part instead."
+            f"The column {quoted(name)} contains complex numbers. Use the real part or the imaginary part instead."
         )
     if values.dtype.kind == "f":
         return "number"
@@ -235,15 +242,17 @@ def _number(name: str, row: int, value: Any) -> float:
         return np.nan
     if isinstance(value, str | bytes):
         raise InputError(
-            f"The column {quoted(name)} mixes numbers and text: row {row + 1} contains {quoted(str(value))}. Correct "
-            "this value, or convert the column to numbers or to text."
+            f"The column {quoted(name)} mixes numbers and text: row {row + 1} contains "
+            f"{quoted(str(value))}. Correct this value, or convert the whole column to numbers or to "
+            "text."
         )
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError) as error:
         kind = type(value).__name__
         raise InputError(
-            f"The column {quoted(name)}, row {row + 1}: a value of type {kind} is not a number. Leave out this column."
+            f"The column {quoted(name)}, row {row + 1}: a value of type {kind} is not a number. Leave "
+            "out this column, or convert it to numbers."
         ) from error
 
 
@@ -260,8 +269,8 @@ def _checked(texts: list[Text], series: dict[str, Frame]) -> list[Text]:
         declared = kind.is_temporal() or repr(kind) != "String"
         if text is not naming and not declared and (example := _number_as_text(text.values)):
             raise InputError(
-                f"The column {quoted(text.name)} contains numbers as text (such as {quoted(example)}). Convert it "
-                "to numbers with astype(float), or leave it out."
+                f"The column {quoted(text.name)} contains numbers that are stored as text, such as "
+                f"{quoted(example)}. Convert it to numbers with astype(float), or leave it out."
             )
     return texts
 

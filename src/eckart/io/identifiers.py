@@ -180,8 +180,9 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
         return source
     if len(dropped) == len(names):
         raise InputError(
-            "No column of numbers is left to analyse. These columns identify rows or are times or codes: "
-            f"{listed(names)}. Write answers and categories as numbers, or name columns to analyse them anyway."
+            "No numeric column is left to analyse. These columns identify the rows, or contain times "
+            f"or codes: {listed(names)}. To analyse one of them anyway, use {COLUMNS}. To analyse "
+            "categories, encode them as numbers."
         )
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
     return replace(kept, metadata=_noted(kept.metadata, names, found))
@@ -242,8 +243,9 @@ def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -
 
 def _unknown(names: list[str]) -> Note:
     text = (
-        f"Analysed as measurements, although they may only identify the rows: {listed(names)}. Checking them "
-        "would take more memory than is allowed. Leave out columns that are not measurements."
+        "These columns may only identify the rows, but they are analysed as measurements: "
+        f"{listed(names)}. Checking them needs more memory than the limit allows. Leave out columns "
+        "that are not measurements."
     )
     return Note("numbering_column", text)
 
@@ -258,10 +260,10 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     )
     for places, one, several in reasons:
         aside = [names[j] for j in places]
-        fates |= dict.fromkeys(fates.keys() & set(aside), f"set aside: {one}")
+        fates |= dict.fromkeys(fates.keys() & set(aside), f"not analysed, because {one}")
         if aside:
             why, it = (one, "it") if len(aside) == 1 else (several, "them")
-            text = f"Set aside, because {why}: {listed(aside)}. To analyse {it}, name {it} in {COLUMNS}."
+            text = f"Not analysed, because {why}: {listed(aside)}. To analyse {it} anyway, use {COLUMNS}."
             notes.append(Note("numbering_column_set_aside", text))
     if found.unknown:
         notes.append(_unknown([names[j] for j in found.unknown]))

@@ -125,7 +125,7 @@ def test_chunks_that_are_lost_or_elsewhere(tmp_path: Path, name: str) -> None:
     FILES[name](tmp_path / name)
     chunk = chunks(tmp_path / name)[1]
     chunk.replace(tmp_path / "moved")
-    refused(tmp_path / name, "takes 3 chunks, but the array has only 2")
+    refused(tmp_path / name, "needs 3 chunks, but the file contains only 2")
     chunk.symlink_to(tmp_path / "moved")
     refused(tmp_path / name, "is a symbolic link")
 
@@ -149,7 +149,7 @@ def test_a_shape_that_exceeds_the_stored_chunks(tmp_path: Path) -> None:
     FILES["dense3.zarr"](tmp_path / "a.zarr")
     meta = tmp_path / "a.zarr" / "X" / "zarr.json"
     meta.write_text(meta.read_text().replace("40", "40000000000"))
-    refused(tmp_path / "a.zarr", "chunks, but the array has only 3")
+    refused(tmp_path / "a.zarr", "chunks, but the file contains only 3")
 
 
 def test_sound_files_are_read(tmp_path: Path) -> None:

@@ -133,7 +133,10 @@ class NpzRows(OfStored):
 def _check_parts(data: Header, indices: Header, indptr: np.ndarray, rows: int, name: str) -> None:
     """Check the rules of CSR that do not need the values and indices."""
     if len(data.shape) != 1 or data.shape != indices.shape or indices.dtype.kind not in "iu":
-        broken(name, f"it has values of shape {data.shape} and {indices.dtype} indices of shape {indices.shape}")
+        broken(
+            name,
+            f"its values have shape {data.shape}, but its indices have type {indices.dtype} and shape {indices.shape}",
+        )
     if len(indptr) != rows + 1:
         broken(name, f"'indptr' has {len(indptr)} entries instead of {rows + 1}")
     if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or int(indptr[-1]) != data.shape[0]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _TILE = 64
 """Number of columns written at a time."""
-TRUTHS = "true and false, used as 1 and 0"
+TRUTHS = "true and false values, analysed as 1 and 0"
 
 
 def kind_of(arrow_type: pa.DataType) -> str:
@@ -134,10 +134,16 @@ def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matri
         for j, (name, kind) in enumerate(zip(names, types, strict=True))
         if pa.types.is_integer(kind) and kind.bit_width == 64 and (np.abs(matrix[:, j]) >= EXACT).any()
     ]
-    notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
+    notes = (
+        [Note("truth_values", f"True and false are read as 1 and 0 in the columns {listed(truths)}.")] if truths else []
+    )
     if large:
         notes.append(
-            Note("rounded_integers", f"Integers beyond 2**53 were rounded to the nearest float64 in {listed(large)}.")
+            Note(
+                "rounded_integers",
+                "Integers larger than 2**53 were rounded to the nearest float64 number in the columns "
+                f"{listed(large)}.",
+            )
         )
     return notes
 

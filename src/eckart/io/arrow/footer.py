@@ -108,5 +108,5 @@ class _Table:
 
 def _integer(file: Bytes, place: int, form: str) -> int:
     if place < 0:
-        raise ValueError("an offset points before the file")
+        raise ValueError("an offset points before the beginning of the file")
     return int(struct.unpack(form, file[place : place + struct.calcsize(form)])[0])

@@ -151,7 +151,10 @@ class ParquetPieces:
         batch = next(self._batches, None)
         if batch is None:
             group, self._group = self._group, -1
-            raise FileError(f"row group {group + 1} ends after {self._place:,} rows. Export the file again.")
+            raise FileError(
+                f"row group {group + 1} ends after {self._place:,} rows, before its declared end. Export "
+                "the file again."
+            )
         return pa.Table.from_batches([batch])
 
 
@@ -181,7 +184,9 @@ def check_layout(file: pq.ParquetFile) -> None:
     groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
     for number, group in enumerate(groups):
         if group.num_columns != columns:
-            raise ValueError(f"row group {number + 1} has {group.num_columns} columns, but the schema has {columns}")
+            raise ValueError(
+                f"row group {number + 1} has {group.num_columns} columns, but the schema declares {columns}"
+            )
     counted = sum(group.num_rows for group in groups)
     if counted != meta.num_rows or any(group.num_rows < 0 for group in groups):
         raise ValueError(f"the row groups have {counted} rows, but the file declares {meta.num_rows}")

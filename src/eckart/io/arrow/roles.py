@@ -83,10 +83,13 @@ def source_of(
     notes = list(roles.notes) + (number_notes(labels, numbers, matrix) if len(matrix) else _truth_note(roles))
     if roles.left_out:
         notes.append(
-            Note("not_numbers", f"Left out, because such values are not numbers: {listed(list(roles.left_out))}.")
+            Note(
+                "not_numbers",
+                f"These columns were left out, because their values are not numbers: {listed(list(roles.left_out))}.",
+            )
         )
     column_roles = truth_roles(labels, [Typed(kind) for kind in roles.types])
-    column_roles |= dict.fromkeys(roles.left_out, "not numbers: left out")
+    column_roles |= dict.fromkeys(roles.left_out, "left out, because its values are not numbers")
     order = [*roles.names, *roles.left_out]
     return assemble(Parts(matrix, labels, found, notes, order=order, column_roles=column_roles), name, roles.row_names)
 

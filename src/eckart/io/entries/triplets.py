@@ -102,8 +102,8 @@ def table_entries(*paths: str | OpenedFile) -> tuple[tuple[int, int], Callable[[
         count += len(row)
     if rows > max(_MOST_ROWS, 100 * count):
         raise FileError(
-            f"{name}: the largest row number is {rows - 1:,}, but there are only {count:,} entries, so nearly all "
-            "rows would be empty. Number the rows without gaps, from 0."
+            f"{name}: the largest row number is {rows - 1:,}, but there are only {count:,} entries, "
+            "so nearly all rows would be empty. Renumber the rows from 0 without gaps."
         )
     if rows == 0:
         raise FileError(
@@ -145,14 +145,15 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
     for index in range(2):
         if batch.column(index).null_count:
             raise FileError(
-                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. Correct the file."
+                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. "
+                "Fill in or remove such entries."
             )
     row, column = (stored_numbers(batch.column(index)) for index in range(2))
     for part in (row, column):
         if int(part.min()) < 0 or int(part.max()) >= 2**62:
             raise FileError(
-                f"{name}: a row or column number is negative or beyond 2**62; row and column numbers are counted "
-                "from 0."
+                f"{name}: a row or column number is negative or larger than 2**62. Row and column "
+                "numbers must be counted from 0."
             )
     value = matrix_of([pa.chunked_array([batch.column(2)])], len(batch), name)[:, 0].astype(np.float64)
     infinite = np.flatnonzero(np.isinf(value))

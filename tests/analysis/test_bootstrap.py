@@ -108,7 +108,7 @@ def test_a_component_close_to_one_that_was_not_requested() -> None:
     one, two = (ek.bootstrap(data, k=k, count=50) for k in (1, 2))
     assert one.unseparated == (0,)
     assert {row[5] for row in one.loadings().rows} == {""}
-    assert "request more components" in one.loadings().caption
+    assert "Request more components" in one.loadings().caption
     assert two.groups == ((0, 1),)
     assert two.unseparated == ()
 

@@ -33,11 +33,11 @@ FATES = {
     "id": "not analysed, because it identifies or numbers the rows",
     "name": "used as row names",
     "when": "supplementary: compared with the components",
-    "group": "supplementary: compared with the components and used to colour the rows",
+    "group": "supplementary: compared with the components, and used to colour the rows",
     "height": "analysed; 1 of 6 values was missing and imputed from the components",
     "weight": "analysed; 1 of 6 values was missing and imputed from the components",
     "member": "true and false values, analysed as 1 and 0",
-    "constant": "analysed, but constant, so it affects no component",
+    "constant": "analysed, but it is constant, so it does not affect the components",
     "empty": "left out, because it contains no values",
     "note, extra": "text, used as a label (6 different values)",
 }

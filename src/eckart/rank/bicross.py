@@ -16,7 +16,9 @@ from eckart.rank.evidence import Evidence
 
 def by_bicross(e: Evidence) -> tuple[int | None, str]:
     if e.rows < 8 or e.columns < 4:
-        return None, f"This rule needs at least 8 rows and 4 columns; the table has {e.rows} x {e.columns}."
+        return None, (
+            f"This rule needs at least 8 rows and 4 columns, but the table has {e.rows} rows and {e.columns} columns."
+        )
     errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
     k = int(np.argmin(errors))
     if k == len(errors) - 1:
@@ -25,22 +27,25 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
         return (
             None,
             (
-                f"The values fall steeply after component {more}, but a quarter of the table can show at most "
-                f"{len(errors) - 2}."
+                f"The eigenvalues fall steeply after component {more}, but this rule predicts "
+                f"quarters of the table, which can show at most {len(errors) - 2} components."
             ),
         )
     beyond = f"; with {k + 1} it is {errors[k + 1]:.4f}" if k + 1 < len(errors) else ""
     best = counted(k, "component")
-    return k, f"Held-out quarters are predicted best with {best}: the relative error is {errors[k]:.4f}{beyond}."
+    return k, (
+        f"Predictions of held-out quarters of the table are most accurate with {best}: the relative error "
+        f"is {errors[k]:.4f}{beyond}."
+    )
 
 
 def _too_small(most: int) -> str:
     """Why a table in which a quarter shows at most this many components gives no answer."""
     if most < 1:
-        return "A quarter of the table is too small to show how many components there are."
+        return "This rule compares quarters of the table, and a quarter of this table is too small."
     return (
-        f"This rule compares quarters of the table, which can show at most {counted(most, 'component')}; there "
-        "may be more."
+        "This rule compares quarters of the table, which can show at most "
+        f"{counted(most, 'component')}. There may be more."
     )
 
 

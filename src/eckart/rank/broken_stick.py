@@ -27,7 +27,12 @@ def by_broken_stick(e: Evidence) -> tuple[int | None, str]:
     above = e.ratios > expected
     k = len(above) if above.all() else int(np.argmin(above))
     if k == len(e.ratios) < e.short:
-        return None, f"All {k} known components exceed the broken stick; there may be more."
+        return None, (
+            f"All {k} computed components explain more than expected under the broken-stick model. There may be more."
+        )
     if k == len(e.ratios):
-        return k, f"All {k} components exceed the broken stick."
-    return k, f"Component {k + 1} explains {percent(e.ratios[k])}; the broken stick expects {percent(expected[k])}."
+        return k, f"All {k} components explain more than expected under the broken-stick model."
+    return k, (
+        f"Component {k + 1} explains {percent(e.ratios[k])}, less than the {percent(expected[k])} "
+        "expected under the broken-stick model."
+    )

@@ -27,9 +27,12 @@ _PATIENCE = 12
 
 def by_cells(e: Evidence) -> tuple[int | None, str]:
     if e.sparse and e.rows * e.columns > _CELLS:
-        return None, "This rule hides single entries of a dense table. For large sparse data, see bi-cross-validation."
+        return None, (
+            "This rule hides single entries of a dense table, so it does not apply to large sparse data. "
+            "Use the rule 'bicross' instead."
+        )
     if not e.center:
-        return None, "This rule needs a centred table, because predictions of hidden entries start from the means."
+        return None, "This rule predicts hidden entries from the column means, so it needs a centred table."
     rng, table = e.rng(4), e.centred.astype(np.float64)
     sample = ""
     if table.size > _CELLS:
@@ -38,25 +41,29 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
         sample = f" (on {kept:,} rows drawn at random)"
     most = min(e.most, min(table.shape) - 2, _MOST)
     if most < 1:
-        return None, f"This rule needs at least 3 rows and 3 columns; the table has {e.rows} x {e.columns}."
+        return None, (
+            f"This rule needs at least 3 rows and 3 columns, but the table has {e.rows} rows and {e.columns} columns."
+        )
     errors = cell_errors(table, most, rng)
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
     if (more := e.falls_beyond(k)) is not None:
         return (
             None,
             (
-                f"Predictions do not improve beyond {counted(k, 'component')}, although the values drop sharply after "
-                f"component {more}."
+                f"Predictions of hidden entries do not improve beyond {counted(k, 'component')}, but "
+                f"the eigenvalues drop sharply only after component {more}."
             ),
         )
     if k == most:
-        return None, f"Predictions of hidden entries keep improving up to {counted(k, 'component')}; there may be more."
+        return None, (
+            f"Predictions of hidden entries keep improving up to {counted(k, 'component')}. There may be more."
+        )
     beyond = f"; with {k + 1} the error is {mean[k + 1]:.3f}" if k + 1 < len(mean) else ""
     return (
         k,
         (
-            f"With {counted(k, 'component')}, hidden entries are predicted to within {mean[k]:.3f} standard "
-            f"deviations{beyond}{sample}."
+            f"With {counted(k, 'component')}, the mean error in predicting hidden entries is "
+            f"{mean[k]:.3f} standard deviations{beyond}{sample}."
         ),
     )
 

@@ -47,4 +47,6 @@ def by_elbow(e: Evidence) -> tuple[int | None, str]:
     if place is None:
         return None, "The scree plot has no elbow."
     seen = "all" if e.whole and e.known is None else f"the {len(known)} largest"
-    return place, f"The scree plot of {seen} values bends most at component {place + 1}, where the flat part begins."
+    return place, (
+        f"The scree plot of {seen} eigenvalues has its elbow at component {place + 1}, where the flat part begins."
+    )

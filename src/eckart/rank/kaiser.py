@@ -12,11 +12,13 @@ def by_average(e: Evidence) -> tuple[int | None, str]:
     average = 1.0 / e.columns
     k = int((e.ratios > average * (1.0 + 1e-12)).sum())
     if k == len(e.ratios) < e.short:
-        return None, f"All {k} known components exceed the average share of {percent(average)}; there may be more."
+        return None, (
+            f"All {k} computed components explain more than the average share of {percent(average)}. There may be more."
+        )
     what = (
-        "an eigenvalue of the correlation matrix above 1"
+        "an eigenvalue above 1 (in the correlation matrix)"
         if e.scale
-        else f"more than the average share, {percent(average)}"
+        else f"an explained share above the average of {percent(average)}"
     )
     nearest = f"; the next explains {percent(e.ratios[k])}" if k < len(e.ratios) else ""
     return k, f"{counted(k, 'component has', 'components have')} {what}{nearest}."

@@ -45,22 +45,24 @@ def by_screenot(e: Evidence) -> tuple[int | None, str]:
     if not e.whole:
         return (
             None,
-            f"This rule needs all {e.short:,} singular values, but the decomposition has only {len(e.ratios):,}.",
+            f"This rule needs all {e.short:,} singular values, but only {len(e.ratios):,} are known.",
         )
     values = np.sqrt(e.ratios)
     most = min(e.most, e.short // 4)
     if e.short < _FEWEST or values[2 * most] <= 0.0:
-        return None, f"This rule needs at least {_FEWEST} singular values, some of them noise; there are {e.short}."
+        return None, (
+            f"This rule needs at least {_FEWEST} singular values, some of them noise, but there are only {e.short}."
+        )
     found = threshold(noise_values(values, most), e.short / max(e.free_rows, e.columns))
     k = int((values > found).sum())
     if k >= most or e.falls_beyond(k):
         return (
             None,
             (
-                f"This rule can detect at most {counted(most - 1, 'component')} among {e.short} singular values, but "
-                "there are more."
+                f"With {e.short} singular values, this rule can detect at most "
+                f"{counted(most - 1, 'component')}, but there are more."
             ),
         )
     beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
-    return k, f"{above} above {found * e.norm:.4g}{beyond} (at most {most} were treated as signal)."
+    return k, f"{above} above the threshold of {found * e.norm:.4g}{beyond} (at most {most} were treated as signal)."

@@ -21,9 +21,7 @@ def by_energy(e: Evidence) -> tuple[int | None, str]:
     k, reason = _fewest(e, "energy (squared singular values)")
     return (
         k,
-        f"{reason} This is the same as the share of variance, because the column means are subtracted."
-        if e.center
-        else reason,
+        f"{reason} This equals the share of variance, because the column means are subtracted." if e.center else reason,
     )
 
 
@@ -44,11 +42,14 @@ def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
     held = np.cumsum(e.ratios)
     explain = e.options.explain
     if not held.size or held[-1] <= 0.0:
-        return 0, "There is no variance."
+        return 0, "The data have no variance."
     if held[-1] < explain * (1.0 - 1e-12) and not e.whole:
         return (
             None,
-            f"More than the {len(held)} known components are needed: these explain {percent(held[-1])} of the {what}.",
+            (
+                f"The {len(held)} known components explain only {percent(held[-1])} of the {what}, so "
+                "more components are needed."
+            ),
         )
     k = count_for(held, explain)
     before = f", and {k - 1} explain{'s' * (k == 2)} {percent(held[k - 2])}" if k > 1 else ""

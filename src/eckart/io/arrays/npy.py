@@ -179,7 +179,8 @@ def refuse_shape(shape: tuple[int, ...], name: str) -> None:
         remedy = "If it is one column, save it with reshape(-1, 1); if it is one row, with reshape(1, -1)"
         remedy = remedy if len(shape) == 1 else "Save it as a matrix with reshape(rows, -1)"
         raise FileError(
-            f"{name} has {counted(len(shape), 'dimension')} (shape {shape}), but Eckart needs a matrix, which has two. {remedy}."
+            f"{name} has {counted(len(shape), 'dimension')} (shape {shape}), but Eckart needs a matrix, which has "
+            f"two. {remedy}."
         )
     if 0 in shape:
         raise FileError(

@@ -120,7 +120,8 @@ class Collector:
         except OSError as error:
             raise FileError(
                 f"{self.name}: there is not enough disk space for a temporary copy of the rows "
-                f"({error.strerror or error}). Set the environment variable {VARIABLE} to a folder with more free space."
+                f"({error.strerror or error}). Set the environment variable {VARIABLE} to a folder with more free "
+                f"space."
             ) from error
 
     def _stored(self, metadata: Metadata) -> CollectedRows:

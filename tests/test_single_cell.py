@@ -55,7 +55,7 @@ def test_layers_of_a_file_keep_their_names(file):
         ParameterError, match=r"no column 'variable' in var. The columns of var are .*'highly_variable'"
     ):
         ek.decompose(file, k=2, mask="variable")
-    with pytest.raises(ParameterError, match="has no (matrix|array or group) 'layers/raw'"):
+    with pytest.raises(ParameterError, match=r"has no (matrix|array or group) 'layers/raw'"):
         ek.decompose(file, k=2, layer="raw")
 
 

@@ -75,7 +75,9 @@ def test_shares_of_a_filled_table_are_not_given_for_those_of_the_data() -> None:
     table = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 9)) + 0.7 * rng.normal(size=(60, 9))
     found = ek.analyze(np.where(rng.random(table.shape) < 0.4, np.nan, table), missing="em")
     k, low = found.recommendation.k or 0, (found.recommendation.explained or (0.0, 0.0))[0]
-    said = re.search(r"of the table with imputed values. .* the share is about ([\d.]+) %", found.recommendation.sentence)
+    said = re.search(
+        r"of the table with imputed values. .* the share is about ([\d.]+) %", found.recommendation.sentence
+    )
     assert said is not None
     details = found.decomposition.details
     assert isinstance(details, SVDDetails)

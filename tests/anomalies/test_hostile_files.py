@@ -157,7 +157,7 @@ def test_no_rows(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n1,2\n3\n", ["line 3 has 1 cell where"]),
+        ("a,b\n1,2\n3\n", ["line 3 has 1 cell, but"]),
         ("a,b\n1,2\n3,4,5\n", ["line 3 has 3 cells"]),
         ("a,b\n1,2,3\n4,5,6\n", ["line 2 has 3 cells", "the header has 2"]),
         ("a,b\n1,2\n3,\0\n", ["line 3", "NUL"]),
@@ -395,7 +395,7 @@ REAL = "%%MatrixMarket matrix coordinate real general\n"
         ("junk\n2 2 1\n1 1 1\n", "line 1"),
         ("%%MatrixMarket tensor coordinate real general\n2 2 1\n1 1 1\n", "line 1"),
         ("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 0\n", "complex"),
-        ("%%MatrixMarket matrix coordinate real round\n2 2 1\n1 1 1\n", "not known"),
+        ("%%MatrixMarket matrix coordinate real round\n2 2 1\n1 1 1\n", "not a known kind"),
         (REAL, "size line"),
         (REAL + "% only comments\n", "size line"),
         (REAL + "2 2\n1 1 1\n", "line 2: the size line"),

@@ -186,7 +186,7 @@ class TestFilesThatChange:
             ek.decompose(path, k=3, solver="lanczos", stream=True, memory="2MB", callback=after(2, rewrite))
 
     def test_removed(self, table):
-        with pytest.raises(FileError, match=r"table.npy can no longer be read"):
+        with pytest.raises(FileError, match=r"table.npy became unreadable"):
             ek.decompose(table, k=3, stream=True, callback=after(5, table.unlink))
 
     def test_between_two_runs(self, table, tmp_path):

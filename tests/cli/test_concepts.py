@@ -118,7 +118,7 @@ class TestRecommend:
         done = run("recommend", "films.eckart", "Star Harbour=0")
         assert done.exit_code == 0
         assert done.stdout == ""
-        assert "nothing can be inferred" in done.stderr
+        assert "nothing to compare" in done.stderr
 
 
 class TestSimilar:

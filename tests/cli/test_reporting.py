@@ -104,8 +104,8 @@ class TestAwkwardFile:
         flat = re.sub(r"\s+", " ", done.stdout)
         for part in (
             "separated by ';'",
-            "contain dates or times, so they are used as labels",
-            "numbers the rows: 'id'",
+            "contains dates or times, so it is used as a label",
+            "'id' is not analysed, because it identifies or numbers the rows",
             "1 column is constant",
         ):
             assert part in flat
@@ -183,7 +183,7 @@ class TestTerminal:
 
     def test_units_that_differ_are_said_and_the_remedy_shown(self) -> None:
         text = run("report", ARRESTS).stdout
-        assert "the columns were not scaled" in text
+        assert "The columns were not scaled" in text
         assert "--scale -o scaled.html" in text.replace("\\\n      ", "")
 
 

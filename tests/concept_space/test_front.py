@@ -297,7 +297,7 @@ class TestAlike:
         found = space.similar_rows(0, 10, proof=True)
         assert found.proved == 10
         assert found.set_proved
-        assert "order is proved" in repr(found)
+        assert "order of the results is proved" in repr(found)
 
     def test_ties_are_settled_as_a_set(self) -> None:
         found = films().similar_rows("Ada", 3, proof=True)
@@ -346,7 +346,7 @@ class TestAlike:
         space = films()
         found = space.similar_rows([1, -1, 0, 0, 0])
         assert len(found) == 0
-        assert "orthogonal to all concepts" in found.notes[0]
+        assert "orthogonal to all" in found.notes[0]
         assert len(space.recommend([1, -1, 0, 0, 0])) == 0
         many = space.recommend_many([[1, -1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]], n=2)
         assert many.cold.tolist() == [0, 2]
@@ -575,7 +575,7 @@ class TestInput:
         import pandas as pd
 
         frame = pd.DataFrame(RATINGS.values, RATINGS.row_names, RATINGS.column_names)
-        with pytest.raises(InputError, match=r"column 0 is 'Two Summers', but the model has 'Star Harbour'"):
+        with pytest.raises(InputError, match=r"column 0 is 'Two Summers', but in the model it is 'Star Harbour'"):
             ek.concepts(ek.decompose(frame, "svd", k=2), rows=frame[frame.columns[::-1]])
 
     def test_what_is_not_said_counts_as_the_mean_where_means_were_subtracted(self) -> None:
@@ -624,7 +624,7 @@ class TestInput:
         ("row", "error", "word"),
         [
             ([1, 2], InputError, "5 columns"),
-            (RATINGS.values, InputError, "one is expected"),
+            (RATINGS.values, InputError, "Expected one row"),
             ([1, 2, np.nan, 0, 0], MissingValuesError, "Robot Winter"),
             ({"Robot Winter": np.inf}, NotFiniteError, "Robot Winter"),
             ({"Robot Winter": "good"}, InputError, "'good'"),
@@ -657,9 +657,9 @@ class TestInput:
             query = space.query(row)
             assert query.cold
             assert np.array_equal(query.coordinates, [0, 0])
-            assert "nothing can be inferred" in query.notes[0]
+            assert "nothing to compare" in query.notes[0]
             assert len(space.recommend(row)) == 0
-            assert "nothing can be inferred" in space.recommend(row).notes[0]
+            assert "nothing to compare" in space.recommend(row).notes[0]
             assert len(space.similar_rows(row)) == 0
 
     def test_estimators_and_frames(self) -> None:
@@ -719,7 +719,7 @@ class TestInput:
         assert repr(space) == "<Concepts: 2 concepts of 5 columns (svd), 7 rows stored>"
         assert (
             repr(space.query([4, 0, 0, 0, 0]))
-            == "<Query the given row: [2.309, 0.000], 66.7 % of it outside the concepts>"
+            == "<Query the given row: [2.309, 0.000], 66.7 % outside the concept space>"
         )
         assert repr(space.similar_columns("Two Summers", 1)) == (
             "<Columns similar to Two Summers\n  A Letter from Rome  1.000>"

@@ -556,7 +556,7 @@ def test_wrong_share(name, share):
 
 
 def test_one_target_only():
-    with pytest.raises(ParameterError, match="one of k, explain and error"):
+    with pytest.raises(ParameterError, match="k, explain and error each determine"):
         ek.decompose(TABLE, "pca", k=2, explain=0.9)
     with pytest.raises(ParameterError, match="smallest"):
         ek.decompose(TABLE, "pca", explain=0.9, which="smallest")

@@ -189,7 +189,7 @@ def test_sparse_gaps_take_the_mean_of_all_present_values():
     assert filled.values == pytest.approx([4.0 / 5])
     d = ek.decompose(matrix, "svd", k=2, missing="mean")
     assert any("1 of 18 values" in note for note in d.notes)
-    with pytest.raises(InputError, match="needs a dense table"):
+    with pytest.raises(InputError, match="works only with dense tables"):
         ek.fill_missing(matrix, "em")
 
 

@@ -66,9 +66,9 @@ def _obstacle(path: Path, shown: str, *, force: bool) -> str | None:
             "use '-' to print to standard output."
         )
     if os.path.lexists(path) and not force:
-        return f"{shown} already exists, so Eckart did not write it. To overwrite it, add --force."
+        return f"{shown} already exists, so nothing was written. To overwrite it, add --force."
     if conflict := _conflict(path):
-        return f"{shown} {conflict}, so Eckart did not write it. Give another file name with -o."
+        return f"{shown} {conflict}, so nothing was written. Give another file name with -o."
     return (
         None
         if path.parent.is_dir()

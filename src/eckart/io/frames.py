@@ -15,7 +15,20 @@ import numpy as np
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
-from eckart.io.roles import EXACT, Parts, Text, assemble, check_row_names, listed, quoted, unique_names
+from eckart.io.roles import (
+    EXACT,
+    NOT_NUMBERS,
+    ROUNDED_INTEGERS,
+    TRUTH_VALUES,
+    Parts,
+    Text,
+    about_columns,
+    assemble,
+    check_row_names,
+    listed,
+    quoted,
+    unique_names,
+)
 from eckart.io.text.cells import is_missing, is_number
 from eckart.notes import Note
 
@@ -165,15 +178,11 @@ def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], ma
     left_out = [f"{name} ({series[name].dtype})" for name in _of_kind(kinds, "other")]
     large = [name for j, name in enumerate(names) if is_rounded(j, name)]
     findings = (
-        ("truth_values", "True and false are read as 1 and 0 in the columns", truths),
-        (
-            "rounded_integers",
-            "Integers larger than 2**53 were rounded to the nearest float64 number in the columns",
-            large,
-        ),
-        ("not_numbers", "These columns were left out, because their values are not numbers:", left_out),
+        ("truth_values", TRUTH_VALUES, truths),
+        ("rounded_integers", ROUNDED_INTEGERS, large),
+        ("not_numbers", NOT_NUMBERS, left_out),
     )
-    return [Note(code, f"{text} {listed(found)}.") for code, text, found in findings if found]
+    return [Note(code, about_columns(found, *text)) for code, text, found in findings if found]
 
 
 def _one_block(frame: Frame) -> bool:

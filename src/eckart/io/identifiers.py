@@ -24,7 +24,7 @@ from eckart.engine.blocks.source import DataSource, Metadata, RowSource
 from eckart.environment import SMALL, free_memory
 from eckart.errors import InputError
 from eckart.io.columns import keep
-from eckart.io.roles import listed
+from eckart.io.roles import about_columns, listed
 from eckart.notes import Note
 from eckart.wording import COLUMNS
 
@@ -242,10 +242,12 @@ def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -
 
 
 def _unknown(names: list[str]) -> Note:
-    text = (
-        "These columns may only identify the rows, but they are analysed as measurements: "
-        f"{listed(names)}. Checking them needs more memory than the limit allows. Leave out columns "
-        "that are not measurements."
+    text = about_columns(
+        names,
+        "may only identify the rows, but it is analysed as a measurement. Checking it needs more memory than the limit "
+        "allows. If it is not a measurement, leave it out.",
+        "may only identify the rows, but they are analysed as measurements. Checking them needs more memory than the "
+        "limit allows. Leave out columns that are not measurements.",
     )
     return Note("numbering_column", text)
 
@@ -262,8 +264,11 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
         aside = [names[j] for j in places]
         fates |= dict.fromkeys(fates.keys() & set(aside), f"not analysed, because {one}")
         if aside:
-            why, it = (one, "it") if len(aside) == 1 else (several, "them")
-            text = f"Not analysed, because {why}: {listed(aside)}. To analyse {it} anyway, use {COLUMNS}."
+            text = about_columns(
+                aside,
+                f"is not analysed, because {one}. To analyse it anyway, use {COLUMNS}.",
+                f"are not analysed, because {several}. To analyse them anyway, use {COLUMNS}.",
+            )
             notes.append(Note("numbering_column_set_aside", text))
     if found.unknown:
         notes.append(_unknown([names[j] for j in found.unknown]))

@@ -142,6 +142,30 @@ def listed(names: Sequence[str]) -> str:
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
+TRUTH_VALUES = (
+    "contains true and false, which are read as 1 and 0.",
+    "contain true and false, which are read as 1 and 0.",
+)
+ROUNDED_INTEGERS = (
+    "contains integers larger than 2**53, which were rounded to the nearest float64 number.",
+    "contain integers larger than 2**53, which were rounded to the nearest float64 number.",
+)
+NOT_NUMBERS = (
+    "was left out, because its values are not numbers.",
+    "were left out, because their values are not numbers.",
+)
+"""Ends of sentences about one column and about several."""
+
+
+def about_columns(names: Sequence[str], one: str, many: str) -> str:
+    """A sentence about one column or several, in the singular or the plural.
+
+    >>> about_columns(["x"], "is empty.", "are empty.")
+    "The column 'x' is empty."
+    """
+    return f"The column {listed(names)} {one}" if len(names) == 1 else f"The columns {listed(names)} {many}"
+
+
 def _label_notes(labels: list[Text]) -> list[Note]:
     texts = [label.name for label in labels if label.kind == "text"]
     dates = [label.name for label in labels if label.kind == "date"]
@@ -151,21 +175,33 @@ def _label_notes(labels: list[Text]) -> list[Note]:
         notes.append(
             Note(
                 "amounts_set_aside",
-                "These columns contain numbers with different symbols or units, so they are used as "
-                f"labels: {listed(amounts)}. To analyse them, use the same symbol in all cells, or "
-                "none.",
+                about_columns(
+                    amounts,
+                    "contains numbers with different symbols or units, so it is used as a label. To analyse it, use "
+                    "the "
+                    "same symbol in all cells, or none.",
+                    "contain numbers with different symbols or units, so they are used as labels. To analyse them, use "
+                    "the same symbol in all cells of a column, or none.",
+                ),
             )
         )
     if texts:
+        one = "contains text, so it is used as a label and not analysed."
         notes.append(
-            Note("labels", f"These columns contain text, so they are used as labels and not analysed: {listed(texts)}.")
+            Note("labels", about_columns(texts, one, "contain text, so they are used as labels and not analysed."))
         )
     if dates:
         notes.append(
             Note(
                 "dates_set_aside",
-                "These columns contain dates or times, so they are used as labels and not analysed: "
-                f"{listed(dates)}. To analyse them, convert them to numbers.",
+                about_columns(
+                    dates,
+                    "contains dates or times, so it is used as a label and not analysed. To analyse it, convert it to "
+                    "numbers.",
+                    "contain dates or times, so they are used as labels and not analysed. To analyse them, convert "
+                    "them "
+                    "to numbers.",
+                ),
             )
         )
     return notes
@@ -179,12 +215,10 @@ def _id_notes(parts: Parts) -> list[Note]:
     notes = []
     for places, content in ((found, "to number the rows"), (codes, "to contain codes, not quantities")):
         names = [parts.column_names[j] for j in places]
-        if len(names) == 1:
-            doubt = f"seems {content}, but it is analysed. If it is not a measurement, leave it out."
-            notes.append(Note("numbering_column", f"The column {quoted(names[0])} {doubt}"))
-        elif names:
-            doubt = f"seem {content}, but they are analysed. If they are not measurements, leave them out."
-            notes.append(Note("numbering_column", f"The columns {listed(names)} {doubt}"))
+        if names:
+            one = f"seems {content}, but it is analysed. If it is not a measurement, leave it out."
+            many = f"seem {content}, but they are analysed. If they are not measurements, leave them out."
+            notes.append(Note("numbering_column", about_columns(names, one, many)))
     return notes
 
 

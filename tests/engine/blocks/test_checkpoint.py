@@ -105,7 +105,7 @@ def test_finished_passes_are_not_repeated(tmp_path):
 def test_other_settings_are_refused(tmp_path, change):
     data = table()
     interrupt(data, tmp_path / "c", 1, 3)
-    with pytest.raises(CheckpointError, match=r"another run.*remove this folder"):
+    with pytest.raises(CheckpointError, match=r"another run.*delete this folder"):
         resume(data, tmp_path / "c", **change)
 
 

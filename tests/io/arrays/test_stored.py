@@ -42,7 +42,7 @@ def test_names_that_occur_twice_are_numbered(tmp_path: Path) -> None:
         file["var/_index"] = np.array(["gene", "gene", "other"], dtype=h5py.string_dtype())
     opened = ek.open_data(tmp_path / "x.h5ad")
     assert opened.metadata.column_names == ("gene", "gene.2", "other")
-    assert any("'gene' became 'gene.2'" in note for note in opened.metadata.notes)
+    assert any("'gene' is now 'gene.2'" in note for note in opened.metadata.notes)
 
 
 def test_an_array_stored_by_columns_is_read_a_few_columns_at_a_time(tmp_path, monkeypatch):

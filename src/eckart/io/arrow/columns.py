@@ -9,7 +9,7 @@ import numpy as np
 
 from eckart.environment import check_fits
 from eckart.errors import NotFiniteError
-from eckart.io.roles import EXACT, Text, listed, quoted
+from eckart.io.roles import EXACT, ROUNDED_INTEGERS, TRUTH_VALUES, Text, about_columns, quoted
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -134,17 +134,9 @@ def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matri
         for j, (name, kind) in enumerate(zip(names, types, strict=True))
         if pa.types.is_integer(kind) and kind.bit_width == 64 and (np.abs(matrix[:, j]) >= EXACT).any()
     ]
-    notes = (
-        [Note("truth_values", f"True and false are read as 1 and 0 in the columns {listed(truths)}.")] if truths else []
-    )
+    notes = [Note("truth_values", about_columns(truths, *TRUTH_VALUES))] if truths else []
     if large:
-        notes.append(
-            Note(
-                "rounded_integers",
-                "Integers larger than 2**53 were rounded to the nearest float64 number in the columns "
-                f"{listed(large)}.",
-            )
-        )
+        notes.append(Note("rounded_integers", about_columns(large, *ROUNDED_INTEGERS)))
     return notes
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.io.arrow.columns import kind_of, number_notes, stored_type, text_of, truth_roles
-from eckart.io.roles import Parts, Text, assemble, check_row_names, listed, unique_names
+from eckart.io.roles import NOT_NUMBERS, Parts, Text, about_columns, assemble, check_row_names, unique_names
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -82,12 +82,7 @@ def source_of(
         found.append(text_of(roles.names[j], column, kind if kind in ("text", "date") else "text"))
     notes = list(roles.notes) + (number_notes(labels, numbers, matrix) if len(matrix) else _truth_note(roles))
     if roles.left_out:
-        notes.append(
-            Note(
-                "not_numbers",
-                f"These columns were left out, because their values are not numbers: {listed(list(roles.left_out))}.",
-            )
-        )
+        notes.append(Note("not_numbers", about_columns(list(roles.left_out), *NOT_NUMBERS)))
     column_roles = truth_roles(labels, [Typed(kind) for kind in roles.types])
     column_roles |= dict.fromkeys(roles.left_out, "left out, because its values are not numbers")
     order = [*roles.names, *roles.left_out]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eckart.io.roles import listed, quoted
+from eckart.io.roles import about_columns, quoted
 from eckart.io.text.cells import looks_numeric, to_numbers
 from eckart.notes import Note
 
@@ -83,14 +83,14 @@ def sign_notes(signs: dict[str, str]) -> list[Note]:
     """Notes on the columns that were read without their sign, and on negative numbers in parentheses."""
     shown = [f"{quoted(name)} ({sign})" for name, sign in signs.items() if sign != PARENTHESES]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
-    notes = [
-        Note(
-            "signs_removed", f"These columns were read as numbers, without their symbol: {', '.join(shown[:8])}{more}."
-        )
-    ]
+    notes = [Note("signs_removed", f"Read as numbers, without the symbol: {', '.join(shown[:8])}{more}.")]
     enclosed = [name for name, sign in signs.items() if sign == PARENTHESES]
     accounting = Note(
         "accounting_negatives",
-        f"Numbers in parentheses were read as negative numbers in these columns: {listed(enclosed)}.",
+        about_columns(
+            enclosed,
+            "contains numbers in parentheses, which were read as negative numbers.",
+            "contain numbers in parentheses, which were read as negative numbers.",
+        ),
     )
     return (notes if shown else []) + ([accounting] if enclosed else [])

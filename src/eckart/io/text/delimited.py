@@ -16,7 +16,7 @@ from eckart.errors import FileError
 from eckart.formatting import counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
-from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
+from eckart.io.roles import Parts, about_columns, assemble, check_row_names, quoted, refuse_empty, unique_names
 from eckart.io.text.amounts import amounts, sign_notes, sign_of, signed_role
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import (
@@ -207,7 +207,14 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     column_roles |= {name: signed_role(sign) for name, sign in page.signs.items()}
     notes += sign_notes(page.signs)
     if empty:
-        notes.append(Note("empty_columns", f"These columns contain no values, so they were left out: {listed(empty)}."))
+        notes.append(
+            Note(
+                "empty_columns",
+                about_columns(
+                    empty, "contains no values, so it was left out.", "contain no values, so they were left out."
+                ),
+            )
+        )
     texts.sort(key=lambda text: text.name not in naming)
     return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
 

@@ -26,7 +26,7 @@ from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
-from eckart.io.roles import quoted, refuse_empty
+from eckart.io.roles import about_columns, quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows, PiecedRows
 from eckart.io.text.amounts import amounts, signs_in
 from eckart.io.text.arrow_csv import read_csv
@@ -223,12 +223,10 @@ def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
 def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
     """A note on the columns that are not numbers, if there are any."""
     kept = set(numbers)
-    others = list(dict.fromkeys(repr(name) for name in columns if name not in kept))
-    text = (
-        "These columns are not numeric, so they were left out. (The file is read in blocks, which keep "
-        f"no labels.) Columns: {', '.join(others[:5])}."
-    )
-    return [Note("text_left_out", text)] if others else []
+    others = list(dict.fromkeys(name for name in columns if name not in kept))
+    one = "is not numeric, so it was left out: a file that is read in blocks has no labels."
+    many = "are not numeric, so they were left out: a file that is read in blocks has no labels."
+    return [Note("text_left_out", about_columns(others, one, many))] if others else []
 
 
 def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:

@@ -196,7 +196,9 @@ def test_summary_says_all_that_matters() -> None:
     for part in (
         "50 rows x 4 columns", "Solver 'gram', 1 pass over the data. The columns are few", "95.66 %", "62.006 %",
         "PC1: Assault +0.58, Rape +0.54, Murder +0.54", "was not reached",
-        "PC2 to PC3 are determined only as a subspace", "Assault has the largest unit.", "no single component can explain more", "probability of failure at most 1e-06",
+        "PC2 to PC3 are determined only as a subspace",
+        "Assault has the largest unit.", "no single component can explain more",
+        "probability of failure at most 1e-06",
     ):  # fmt: skip
         assert part in flat
 

@@ -223,7 +223,8 @@ class TestNumbers:
     @pytest.mark.parametrize(
         ("share", "word"),
         [("95", "Did you mean 95%"), ("1", "keep all components"), ("100%", "keep all components"),
-         ("150%", "not a share"), ("-0.5", "not a share"), ("0", "not a share"), ("nan", "not a share"), ("half", "not a share")],
+         ("150%", "not a share"), ("-0.5", "not a share"), ("0", "not a share"), ("nan", "not a share"),
+         ("half", "not a share")],
     )  # fmt: skip
     def test_share_refused(self, share: str, word: str) -> None:
         assert word in refused("plan", ARRESTS, "--explain", share)

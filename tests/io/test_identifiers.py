@@ -127,8 +127,10 @@ def test_codes_are_labels_unless_they_are_named(tmp_path):
         ("zip", "label"), ("sales", "measure"), ("staff", "measure"),
     ]  # fmt: skip
     assert list(found.labels["zip"]) == zips
-    note = "The column 'zip' is not analysed, because its numbers are codes, not quantities. "
+    note = (
+        "The column 'zip' is not analysed, because its numbers are codes, not quantities. "
         "To analyse it anyway, use columns=[...]."
+    )
     assert note in found.decomposition.notes
     assert ek.analyze(table, columns=["zip", "sales", "staff"]).decomposition.columns == 3
     assert any("'zip' seems to contain codes" in note for note in ek.open_data(table).metadata.notes)

@@ -131,7 +131,7 @@ class TestAwkwardFile:
         run("fit", write("with.csv", f"id,a,b\n{rows}\n"), "-k", "1", "-o", "m.eckart")
         some = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in (2, 5, 9))
         done = run("transform", "m.eckart", write("some.csv", f"id,a,b\n{some}\n"))
-        assert "Ignored these columns, which the model does not have: 'id'" in done.stderr
+        assert "Ignored columns that the model does not have: 'id'" in done.stderr
         assert len(done.stdout.splitlines()) == 4
 
 

@@ -81,7 +81,7 @@ def transform(
 @click.option(
     "--from-data",
     metavar="DATA",
-    help="Reconstruct the rows of DATA, without a file of scores: compute the scores first.",
+    help="Compute the scores from DATA, instead of reading them from SCORES.",
 )
 @_written("Undo the scaling of scores that 'eckart transform --whiten' computed.")
 def reconstruct(
@@ -153,8 +153,9 @@ def _score_table(
     source, notes = matched(source, component_labels(d), "the scores of the model")
     if source.shape[1] != d.k:
         raise Refused(
-            f"{source.metadata.name} has {counted(source.shape[1], 'column')} of scores, but the model has "
-            f"{counted(d.k, 'component')}."
+            f"{source.metadata.name} has {counted(source.shape[1], 'column')} of scores, but the "
+            f"model has {counted(d.k, 'component')}. Use scores that 'eckart transform' computed with "
+            "this model."
         )
     return source, [*source.metadata.notes, *notes]
 

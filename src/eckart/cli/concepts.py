@@ -45,13 +45,12 @@ class Asked:
 def asked(f: Command) -> Command:
     """The options of commands about a single row."""
     option = click.option
-    data = "Table whose rows are compared. It must have the same columns as the model."
+    data = "Table that contains the rows. It must have the same columns as the model."
     return gathered("asked", Asked, [
         click.argument("entries", nargs=-1),
-        option("--row", metavar="NAME", help="Use the row with this name. The row is in --data, or in a model "
-        "fitted with --keep-rows."),
-        option("--text", metavar="TEXT", help="Use the row that this text describes. Each word adds 1 to the column "
-        "with that name."),
+        option("--row", metavar="NAME", help="Name of the row in --data, or in a model fitted with --keep-rows."),
+        option("--text", metavar="TEXT", help="Text that describes the row. Each word adds 1 to the column with "
+        "that name."),
         option("--data", metavar="DATA", help=data),
         option("--ignore-unknown", is_flag=True, help="Ignore entries whose column is not in the model, instead of "
         "reporting an error."),
@@ -89,7 +88,10 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
     unseen = (
         ""
         if found.to_dict()["unseen"] is None
-        else (f"{percent(found.unseen)} of the row lies outside the concept space, so the coordinates do not show it.")
+        else (
+            f"{percent(found.unseen)} of the row lies outside the concept space, so the coordinates do "
+            "not describe this part."
+        )
     )
     table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "top columns"), lines, unseen,
                   ("text", "number", "text"))  # fmt: skip
@@ -102,15 +104,13 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 @asked
 @_COUNT
 @click.option("--include-known", is_flag=True, help="Also recommend columns in which the row already has an entry.")
-@click.option(
-    "--why", metavar="COLUMN", help="Explain how the predicted value of COLUMN arises, instead of recommending columns."
-)
+@click.option("--why", metavar="COLUMN", help="Explain the predicted value of COLUMN, instead of recommending columns.")
 @click.option(
     "--all", "everyone", is_flag=True, help="Write recommendations for every row of --data as CSV to standard output."
 )
 @click.option("--evaluate", "held_out", type=numbers.share, is_flag=False, flag_value="20%", metavar="[SHARE]",
-              help=("For a table of ratings: hold out this share of the ratings and measure how well "
-              "Eckart predicts them.  [default SHARE: 20%]"))  # fmt: skip
+              help=("For a table of ratings: hold out this share of the ratings and report the prediction "
+              "error.  [default SHARE: 20%]"))  # fmt: skip
 @click.option(
     "-k", "k", type=numbers.components, metavar="N", help="For a table of ratings: number of concepts.  [default: 5]"
 )
@@ -176,7 +176,7 @@ def recommend(
 @click.option(
     "--proof",
     is_flag=True,
-    help="Also prove which results would stay in place if the full rows were compared.",
+    help="Also prove which part of the ranking holds for the full rows, not only for their concepts.",
 )
 @reading
 @with_console

@@ -162,9 +162,9 @@ def reading(f: Command) -> Command:
         option("--drop", metavar="A,B,...", multiple=True, help="Ignore these columns."),
         option("--labels", metavar="A,B,...", multiple=True, help="Use these columns as row labels in tables and "
         "plots, not as data."),
-        option("--key", metavar="NAME", help=("What to read from a file that contains several tables: an array of "
-        "an .npz, HDF5 or Zarr "
-        "file, or a table or SQL query of a database.")),
+        option("--key", metavar="NAME", help=("Name of the array in an .npz, HDF5 or Zarr file. For a database, the "
+        "name of a table or an "
+        "SQL query.")),
         option("--layer", metavar="NAME", help="AnnData files: read this layer instead of the matrix X."),
     ])(f)  # fmt: skip
 
@@ -178,9 +178,8 @@ def wanted(f: Command) -> Command:
     return gathered("wanted", FitOptions, [
         option("--method", type=methods, default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.components, metavar="N", help="Number of components."),
-        option("--explain", type=numbers.share, metavar="SHARE", help=("Keep the fewest components that explain "
-        "this share of the variance (svd: of the sum of "
-        "squares), such as 0.9 or 90%.")),
+        option("--explain", type=numbers.share, metavar="SHARE", help="Keep the fewest components that explain "
+        "this share, such as 0.9 or 90%. The share refers to the variance (svd: the sum of squares)."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),
         option("--scale/--no-scale", default=False, help="Divide each column by its standard deviation.  [default: "
                                                          "no]"),

@@ -38,8 +38,7 @@ _rank_options = gathered("asked", RankOptions, [
     click.option("--scale/--no-scale", default=False,
                  help="Divide each column by its standard deviation.  [default: no]"),
     click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
-                 help=("Share of the variance or energy that the rules of those names must reach, such as "
-                 "0.9 or 90%.")),
+                 help=("Share to explain, such as 0.9 or 90%, for the rules 'variance' and 'energy'.")),
     click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise in the data, if known."),
     click.option("--most", type=numbers.components, metavar="N",
                  help="Largest number of components to consider.  [default: 40]"),

@@ -71,7 +71,7 @@ _evaluation_options = gathered("evaluation", EvaluationOptions, [
 ])  # fmt: skip
 
 
-@click.command(short_help="Search documents by concept.")
+@click.command(short_help="Search documents by meaning (latent semantic analysis).")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
 @click.option(
@@ -84,7 +84,7 @@ _evaluation_options = gathered("evaluation", EvaluationOptions, [
     "--add",
     "added",
     metavar="DOCUMENTS",
-    help="Add these documents to the collection. The concepts stay as they are.",
+    help="Add these documents to the collection. The concepts are not fitted again.",
 )
 @_evaluation_options
 @output("Save the collection to this file, such as docs.eckart, for faster searches later.")

@@ -31,7 +31,7 @@ _FILE = "Write the selected columns to this file (.csv, .tsv, .npy or .parquet).
 _COUNT = "Number of columns to keep.  [default: half of the columns; for backward and random, the best number found]"
 _KIND = "Treat the target as class labels or as numbers.  [default: detected]"
 _NESTED = "backward, random: also estimate the score on new rows by nested cross-validation."
-_JUDGE = "backward, random: model that scores the subsets: a linear model or a random forest."
+_JUDGE = "backward, random: model that scores the subsets (a linear model or a random forest)."
 
 
 def _size(given: object) -> int:
@@ -53,13 +53,13 @@ def _size(given: object) -> int:
     "--threshold", type=float, metavar="SCORE", help="correlation: keep all columns whose score is at least this high."
 )
 @click.option("--score", type=click.Choice(["pearson", "spearman", "mutual_info"]), default="pearson",
-              show_default=True, help=("correlation: score of a column: Pearson or Spearman correlation, or mutual "
+              show_default=True, help=("correlation: score columns by Pearson or Spearman correlation, or by mutual "
               "information."))  # fmt: skip
 @click.option("--judge", type=click.Choice(["linear", "forest"]), default="linear", show_default=True, help=_JUDGE)
 @click.option("--classes/--numbers", default=None, help=_KIND)
-@click.option("--scoring", metavar="NAME", help=("backward, random: score of the predictions, a scorer of "
-"scikit-learn such as roc_auc.  [default: "
-"accuracy for classes, r2 for numbers]"))  # fmt: skip
+@click.option("--scoring", metavar="NAME", help=("backward, random: scikit-learn scorer for the predictions, such "
+"as roc_auc.  [default: accuracy for "
+"classes, r2 for numbers]"))  # fmt: skip
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
               help="Number of cross-validation folds.")  # fmt: skip
 @click.option("--nested/--no-nested", default=True, show_default=True, help=_NESTED)

@@ -184,7 +184,7 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
     if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
         return source, [_in_order(source, len(wanted), what)]
     extra = _identifiers_beyond(source, names, wanted, what)
-    left = [f"Ignored these columns, which {what} does not have: {listed(extra)}."] if extra else []
+    left = [f"Ignored columns that {what} does not have: {listed(extra)}."] if extra else []
     where = {name: j for j, name in enumerate(names)}
     order = [where[name] for name in wanted]
     if order == sorted(order):

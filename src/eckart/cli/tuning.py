@@ -123,9 +123,9 @@ def tuning(f: Command) -> Command:
         option("--solver", metavar="NAME", help="Numerical solver, such as direct, gram or lanczos.  [default: "
         "chosen automatically]"),
         option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel function.  [default: rbf]"),
-        option("--gamma", type=_width, metavar="GAMMA", help=("kernel-pca: kernel coefficient gamma: a number, "
-        "'auto' (from the groups of rows), or "
-        "'local' or 'median' (from the distances between rows).  [default: auto]")),
+        option("--gamma", type=_width, metavar="GAMMA", help=("kernel-pca: kernel coefficient. A number, 'auto' "
+        "(from the groups of rows), or 'local' or "
+        "'median' (from the distances between rows).  [default: auto]")),
         option("--degree", type=float, metavar="N", help="kernel-pca: degree of the poly kernel.  [default: 3]"),
         option("--scan", is_flag=True, default=None, help="kernel-pca: try several kernels and values of gamma, and "
         "use the best combination."),
@@ -143,10 +143,10 @@ def tuning(f: Command) -> Command:
         option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: weight of the penalty on the "
         "squared entries of the factors.  [default: 0]"),
         option("--select", type=choice(["pivot", "norm", "leverage", "volume"]), help=("cur: choose columns and "
-        "rows by QR pivots (pivot), or sample them by squared norm, by "
-        "leverage score or adaptively (volume).  [default: pivot]")),
-        option("--core", type=choice(["best", "intersection"]), help=("cur: middle matrix U: with the smallest "
-        "error (best), or from the entries where the chosen "
+        "rows by QR pivots (pivot), or at random by norm, leverage score or "
+        "volume.  [default: pivot]")),
+        option("--core", type=choice(["best", "intersection"]), help=("cur: compute the middle matrix for the "
+        "smallest error (best), or from the entries where "
         "rows and columns meet (intersection).  [default: best]")),
         option("--columns-count", type=numbers.count, metavar="N", help="cur: number of columns to choose.  "
         "[default: the value of -k]"),

@@ -29,7 +29,7 @@ form = click.option(
 lang = click.option(
     "--lang",
     type=click.Choice(["en", "it", "es", "ru"]),
-    help="Output language.  [default: language of the locale, or en]",
+    help="Output language.  [default: the language of your system, or en]",
 )
 detail: Decorator = click.option(
     "--detail", type=click.Choice(["brief", "normal", "full"]), default="normal", show_default=True,

@@ -31,13 +31,15 @@ def _choice(name: str, choices: str, help: str) -> Decorator:
 
 
 _k = click.option("-k", "k", type=int, metavar="N", help="Number of components to keep.")
-_seed = _option("--seed", "Seed for random starting values.  [default: 0]", type=click.IntRange(min=0), metavar="N")
+_seed = _option(
+    "--seed", "Random seed. The same seed gives the same result.  [default: 0]", type=click.IntRange(min=0), metavar="N"
+)
 _table = (
     click.option("--center/--no-center", default=None, help="Subtract the column means.  [default: yes]"),
     click.option(
         "--scale/--no-scale", default=None, help="Divide each column by its standard deviation.  [default: no]"
     ),
-    _choice("--divide", "n-1 n 1", "Divide the cross-products by this number."),
+    _choice("--divide", "n-1 n 1", "Divide the cross-products by this number. n is the number of rows."),
 )
 _share = _option(
     "--share", "Share of the variance to explain, such as 0.8.  [default: 0.9]", type=float, metavar="SHARE"
@@ -64,9 +66,10 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "uses hotelling for symmetric matrices."),),
     "diagonalize": (_option("--power", "Power of the matrix to compute.  [default: 3]", type=int, metavar="N"),),
     "cur": (
-        click.option("-r", "r", type=int, metavar="N", help="Number of rows and columns to draw.  [default: 2]"),
-        _option("--rows", "Numbers of the rows to draw, counted from 1.", type=Numbers(), metavar="I,J,..."),
-        _option("--columns", "Numbers of the columns to draw, counted from 1.", type=Numbers(), metavar="I,J,..."),
+        click.option("-r", "r", type=int, metavar="N", help="Number of rows, and of columns, to draw.  [default: 2]"),
+        _option("--rows", "Draw these rows, counted from 1, not random ones.", type=Numbers(), metavar="I,J,..."),
+        _option("--columns", "Draw these columns (counted from 1) instead of random "
+        "ones.", type=Numbers(), metavar="I,J,..."),
         _seed, _choice("--core", "intersection best", "How to compute U: from the entries where the rows and "
         "columns meet (intersection), or with "
         "the smallest error (best)."),

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 
 import eckart as ek
 from eckart import api
+from eckart.api import option_names
 from eckart.engine.blocks.reading import ProgressCallback
 from eckart.errors import ParameterError
-from eckart.fit_options import option_names
 from eckart.io.read_options import ReadKeywords
 from eckart.registry import Method, all_methods, get_method, register, unregister
 

@@ -15,7 +15,7 @@ BLUE, ORANGE = "#1f5a8a", "#c8561b"
 
 
 def circles() -> None:
-    """Two rings: no line separates them in the plane, the first kernel component does."""
+    """Two rings, which a straight line separates only in the coordinates of kernel PCA."""
     points, ring = make_circles(400, factor=0.3, noise=0.05, random_state=0)
     color = np.where(ring == 1, ORANGE, BLUE)
     panels = {

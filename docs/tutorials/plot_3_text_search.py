@@ -3,15 +3,15 @@ Search documents by concept
 ===========================
 
 A keyword search misses documents that use other words for the same topic. In this tutorial you search by concept
-instead, with latent semantic analysis. It weights the words of a collection, finds concepts by a singular value
-decomposition, and compares documents by concept.
+instead. The method is latent semantic analysis: it weights the words of a collection, finds concepts by a singular
+value decomposition, and compares documents by their concepts.
 """
 
 # %%
-# A collection
-# ------------
+# A collection of documents
+# -------------------------
 # ``TextConcepts`` accepts a list of texts, a mapping of names to texts, a folder of text files, a CSV file, JSON lines
-# or a SMART collection. ``stop_words`` leaves out words such as "the" and "and".
+# or a SMART collection. ``stop_words="english"`` leaves out words such as "the" and "and".
 import eckart as ek
 
 documents = {
@@ -54,15 +54,15 @@ model.add({"shares": "shares and stock rose"})
 print(model.search("investors", n=4))
 
 # %%
-# Measure the search
-# ------------------
-# If you know which documents are relevant to some queries, compute the mean average precision.
+# Measure the quality of the search
+# ---------------------------------
+# If you know which documents are relevant to some queries, ``evaluate`` computes the mean average precision.
 relevant = {"animals": ["cats", "kitten", "pets"], "finance": ["markets", "bonds", "yields", "shares"]}
 print(model.evaluate({"animals": "kitten", "finance": "stock"}, relevant))
 
 # %%
 # Save the collection
 # -------------------
-# ``model.save("collection.eckart")`` writes the concepts and the coordinates of all documents. On the command line,
-# ``eckart search texts/ "query" -o collection.eckart`` does the same, and ``eckart search collection.eckart "query"``
-# searches it.
+# ``model.save("collection.eckart")`` writes the concepts and the coordinates of all documents to a file. On the command
+# line, ``eckart search texts/ "query" -o collection.eckart`` searches a folder and saves the collection, and
+# ``eckart search collection.eckart "query"`` searches the saved collection.

@@ -2,9 +2,9 @@
 Components of single-cell counts
 ================================
 
-Most genes are not detected in most cells, so single-cell counts are sparse matrices. In this tutorial you compute their
-principal components without making them dense. The counts are simulated. To use a file, pass its name:
-``ek.decompose("cells.h5ad")``.
+Most genes are not detected in most cells, so single-cell counts are stored as sparse matrices. In this tutorial you
+compute their principal components without making them dense. The counts are simulated. To analyse your own file, pass
+its name: ``ek.decompose("cells.h5ad")``.
 """
 
 # %%
@@ -25,7 +25,8 @@ print(f"{counts.nnz / np.prod(counts.shape):.0%} of the entries are not zero")
 # %%
 # Normalise and decompose
 # -----------------------
-# As is common, divide by the total count of each cell and take logarithms. Then compute ten components.
+# As is common for such data, we divide by the total count of each cell and take logarithms. Then we compute ten
+# components.
 per_cell = np.asarray(counts.sum(axis=1)).ravel()
 normalised = counts.multiply(1e4 / np.maximum(per_cell, 1)[:, None]).tocsr()
 normalised.data = np.log1p(normalised.data)

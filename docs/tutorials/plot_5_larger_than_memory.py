@@ -7,9 +7,9 @@ decomposition with a checkpoint, and write the scores without loading the whole 
 """
 
 # %%
-# A file
-# ------
-# This table of 40,000 rows stands in for a table that is larger than memory.
+# Create a file
+# -------------
+# This table has 40,000 rows. It stands in for a table that is larger than memory.
 import tempfile
 from pathlib import Path
 
@@ -22,16 +22,16 @@ rng = np.random.default_rng(0)
 np.save(folder / "table.npy", rng.normal(size=(40_000, 60)) * np.linspace(4, 1, 60))
 
 # %%
-# Plan
-# ----
-# ``plan`` predicts the solver, the number of passes and the memory. It reads only the shape of the table.
+# Predict the cost
+# ----------------
+# ``plan`` predicts the solver, the number of passes over the data and the memory. It reads only the shape of the table.
 print(ek.plan(folder / "table.npy", "pca", k=4, memory="6MB"))
 
 # %%
-# Run
-# ---
-# ``checkpoint`` names a folder for intermediate results. If the run is interrupted, the same call resumes it and gives
-# bit-identical results.
+# Run the decomposition
+# ---------------------
+# ``checkpoint`` names a folder for intermediate results. If the run is interrupted, repeat the same call to resume it.
+# The result is bit-identical to that of an uninterrupted run.
 d = ek.decompose(folder / "table.npy", "pca", k=4, memory="6MB", checkpoint=folder / "run")
 print(d.certificate.explained)
 

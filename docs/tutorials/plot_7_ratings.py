@@ -2,7 +2,7 @@
 Recommend from ratings
 ======================
 
-A table of ratings usually has more unknown entries than known ones. ``Ratings`` fits only the known entries and
+A table of ratings usually has more unknown entries than known ones. ``Ratings`` fits a model to the known entries and
 predicts the others. In this tutorial you measure the error of the predictions and recommend films.
 """
 
@@ -25,23 +25,24 @@ print(f"{known.mean():.0%} of the entries are known")
 # %%
 # Measure the error
 # -----------------
-# ``evaluate`` hides a fifth of the known ratings, fits the rest, and predicts the hidden ratings. The output also gives
-# the error of a model with biases only, which ignores individual tastes. The error is smallest with two concepts.
+# ``evaluate`` hides a fifth of the known ratings, fits the model to the others, and predicts the hidden ones. For
+# comparison, the output also gives the error of two simpler models: one that uses only the mean ratings of users and
+# films (biases), and one that uses only the overall mean. The error is smallest with two concepts.
 for k in (1, 2, 5):
     print(k, ek.Ratings(n_components=k, rng=0).evaluate(table))
 
 # %%
-# Recommend
-# ---------
-# ``recommend`` ranks only films that the user has not rated. ``predict`` returns a single rating.
+# Recommend films
+# ---------------
+# ``recommend`` ranks the films that the user has not rated yet. ``predict`` predicts a single rating.
 model = ek.Ratings(n_components=2, rng=0).fit(table)
 print(model.recommend(0, 3))
 print(f"predicted {model.predict(0, 5):.2f}, true {truth[0, 5]:.2f}")
 
 # %%
-# Rows without ratings
-# --------------------
-# For a user without ratings, ``Ratings`` predicts the mean rating of each film. A note reports this.
+# Users without ratings
+# ---------------------
+# For a user without ratings, ``Ratings`` predicts the mean rating of each film, and a note reports this.
 table[3] = np.nan
 fallback = ek.Ratings(n_components=2, rng=0).fit(table).recommend(3, 2)
 print(fallback.notes)

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import logging
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from eckart.aliases import Keywords
 from eckart.engine.svd_options import SVDOptions
-from eckart.errors import ParameterError
-from eckart.fit_options import callback_with_bar, check_options, decompose_on, one_line, opened_with
+from eckart.errors import MemoryBudgetError, ParameterError
+from eckart.formatting import counted
+from eckart.io.open_data import open_with
+from eckart.io.read_options import split_options
 from eckart.log import logger
-from eckart.registry import Method, get_method
+from eckart.options import check_names, memory_bytes
+from eckart.progress import progress_bar
+from eckart.registry import Method, get_method, resolve
 from eckart.result import Decomposition, Plan
 from eckart.wording import either
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Unpack
 
     from eckart.cur.details import CURDetails
@@ -46,6 +54,9 @@ if TYPE_CHECKING:
 
     class _Isomap(IsomapKeywords, ReadKeywords, total=False):
         """Runs on the host, on data in memory."""
+
+
+_NO_BAR = contextlib.nullcontext()
 
 
 @overload
@@ -191,17 +202,17 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     0.966667 0.966667
     """
     chosen = method if isinstance(method, Method) else get_method(method)
-    data, options = opened_with(data, options)
+    data, options = _opened_with(data, options)
     started = time.monotonic()
-    with callback_with_bar(chosen, options):
-        check_options(chosen, options)
+    with _callback_with_bar(chosen, options):
+        _check_options(chosen, options)
         device = options.pop("device", None) if chosen.device != "own" else None
         if device is not None:
-            result = decompose_on(device, data, chosen, options)
+            result = _decompose_on(device, data, chosen, options)
         else:
             result = chosen.function("fit")(data, **options)
     if logger.isEnabledFor(logging.INFO):
-        logger.info("%s", one_line(result, time.monotonic() - started))
+        logger.info("%s", _one_line(result, time.monotonic() - started))
     return result
 
 
@@ -263,6 +274,81 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
                 f"{either('Decompose the data and read the plan attribute of the result instead.', '')}"
             ).rstrip()
         )
-    data, options = opened_with(data, options)
+    data, options = _opened_with(data, options)
     made: Plan = chosen.function("plan")(data, **options)
     return made
+
+
+# The options that all methods share: reading, progress, device
+
+
+def _callback_with_bar(method: Method, options: Keywords) -> contextlib.AbstractContextManager[None]:
+    """Replace the option `progress` by a callback that moves a bar."""
+    return _moving_bar(method, options) if options.pop("progress", False) else _NO_BAR
+
+
+@contextlib.contextmanager
+def _moving_bar(method: Method, options: Keywords) -> Iterator[None]:
+    if "callback" not in method.streams:
+        raise ParameterError(
+            f"method={method.name!r} does not read the data in passes, so it has no progress to show. "
+            "Leave out progress=."
+        )
+    with progress_bar(True, options.get("callback")) as callback:
+        options["callback"] = callback
+        yield
+
+
+def _one_line(d: Decomposition, seconds: float) -> str:
+    """A log message about the computation."""
+    solver = "" if d.plan is None else f", solver {d.plan.solver!r}"
+    passes = "" if d.info is None else f", {counted(d.info.passes, 'pass', 'passes')} over the data"
+    share = "" if d.certificate is None else f", {100 * d.certificate.explained[0]:.2f} % explained"
+    components = counted(d.k, "component")
+    return f"{d.method} of {d.rows:,} x {d.columns:,}: {components}{solver}{passes}, {seconds:.2f} s{share}."
+
+
+def _opened_with(data: object, options: Keywords) -> tuple[Any, Keywords]:
+    """The data opened with the reading options, if any, and the other options."""
+    reading, others = split_options(options)
+    if reading is not None:
+        data = open_with(data, reading, memory=memory_bytes(others.get("memory")), stream=others.get("stream"))
+    return data, others
+
+
+def _check_options(method: Method, options: Keywords) -> None:
+    """Refuse options that the method does not know, unless its function accepts any."""
+    names = option_names(method)
+    if names is not None:
+        check_names("decompose", options, (*names, "device"))
+
+
+def option_names(method: Method) -> tuple[str, ...] | None:
+    """Names of the options of a method's `fit`; None if it accepts any."""
+    return _names_of(method.options or method.fit)
+
+
+@lru_cache(maxsize=64)
+def _names_of(where: str) -> tuple[str, ...] | None:
+    """Names of the options of a function or a dataclass. Cached, because reading a signature is slow."""
+    parameters = inspect.signature(resolve(where)).parameters
+    if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
+        return None
+    return tuple(name for name in parameters if name not in ("data", "method"))
+
+
+def _decompose_on(device: str, data: object, method: Method, options: Keywords) -> Decomposition:
+    """Copy host data to a device, decompose them there and return the result to the host."""
+    if method.device == "none":
+        raise ParameterError(f"method={method.name!r} runs only on the CPU. Leave out device=.")
+    from eckart.io.open_matrix import taken_to
+
+    try:
+        moved, metadata = taken_to(data, device)
+    except MemoryBudgetError:
+        if method.device != "blocks":
+            raise
+        in_blocks: Decomposition = method.function("fit")(data, device=device, **options)
+        return in_blocks
+    found: Decomposition = method.function("fit")(moved, **options)
+    return found.on_host().named(metadata.row_names, metadata.column_names)

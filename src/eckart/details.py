@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from eckart.arrays import Matrix
 from eckart.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class WordModel:
     snippets: tuple[str, ...]
     added: np.ndarray
     """Coordinates of documents that were added after the fit."""
+    terms: Matrix | None = None
+    """Weighted word counts of all documents, as a sparse array."""
 
 
 @dataclass(frozen=True)

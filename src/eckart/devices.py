@@ -1,4 +1,4 @@
-"""Library and device of an array, in words, and copies of sparse matrices to the host.
+"""Library and device of an array, in words, and copies to the host.
 
 Data are never copied to the device of a model automatically: the copy would cost more than the computation.
 """
@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from eckart.arrays import Matrix, is_array, is_numpy, is_sparse, to_numpy
+from eckart.arrays import Matrix, from_numpy, is_array, is_numpy, is_sparse, namespace, to_numpy
 from eckart.errors import InputError
 
 
@@ -85,3 +85,21 @@ def to_host(data: Matrix) -> Matrix:
         parts = (to_numpy(part) for part in (data.values(), data.col_indices(), data.crow_indices()))
         return sparse.csr_array(tuple(parts), shape=tuple(data.shape))
     return to_numpy(data)
+
+
+def sparse_to_host(data: object) -> Matrix:
+    """Copy sparse matrices from a GPU to the host; leave everything else unchanged."""
+    sparse = is_off_host(data) and (hasattr(data, "toarray") or "sparse" in str(getattr(data, "layout", "")))
+    return to_host(data) if sparse else data
+
+
+def part_on_host(data: Matrix, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+    """data[rows][:, columns], dense and in float64; the other rows stay on their device."""
+    if is_off_host(data):
+        xp = namespace(data)
+        part = xp.take(data, from_numpy(np.asarray(rows), data), axis=0)
+        part = to_numpy(part if columns is None else xp.take(part, from_numpy(np.asarray(columns), data), axis=1))
+    else:
+        part = data[rows] if columns is None else data[rows][:, columns]
+    part = part.toarray() if hasattr(part, "toarray") else part
+    return np.asarray(part, dtype=np.float64)

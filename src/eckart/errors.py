@@ -25,7 +25,7 @@ from types import ModuleType
 
 from eckart.documentation import document
 from eckart.warning_classes import AccuracyWarning, DataWarning, EckartWarning
-from eckart.wording import Door, worded
+from eckart.wording import Worded, worded
 
 __all__ = [
     "AccuracyWarning",
@@ -48,7 +48,7 @@ __all__ = [
 
 
 @document
-class EckartError(Exception):
+class EckartError(Worded, Exception):
     """Base class of all errors that Eckart raises on purpose.
 
     Parameters
@@ -83,21 +83,6 @@ class EckartError(Exception):
         self.value: object = value
         self.remedy: str | None = None if remedy is None else worded(remedy, "python")
         self._template = template
-
-    def worded(self, door: Door) -> str:
-        """Format the message for Python or for the command line.
-
-        Parameters
-        ----------
-        door : {'python', 'cli'}
-            Where the message is shown: with keywords or with command-line options.
-
-        Returns
-        -------
-        str
-            The message.
-        """
-        return worded(self._template, door)
 
 
 @document

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Certificate", "Decomposition", "Details", "Imputation", "K", "Plan", "SVDDetails", "SolveInfo", "UnknownDetails",
-    "Which", "WordModel", "details_of", "when_read",
+    "Which", "WordModel", "details_of",
 ]  # fmt: skip
 
 Which = Literal["largest", "smallest"]
@@ -130,28 +130,22 @@ class Certificate:
         return facts | ({"determined only as a subspace": f"components {groups}"} if groups else {})
 
 
-class _Unread(Certificate):
-    """A certificate that has not been read; the first access to any attribute computes all of them."""
+class _ComputedOnce:
+    """The field `certificate` of a Decomposition: a certificate, or a function that computes it on first access.
 
-    def __getattribute__(self, name: str) -> Any:
-        kept: Keywords = object.__getattribute__(self, "__dict__")
-        make = kept.get("make")
-        if make is not None:
-            found = make()
-            kept.update(found.__dict__)
-            kept.pop("make", None)
-            object.__setattr__(self, "__class__", Certificate)
-        return object.__getattribute__(self, name)
-
-
-def when_read(make: Callable[[], Certificate]) -> Certificate:
-    """The certificate that `make` returns, computed on the first access: a small fit takes less time than its bounds.
-
-    `make` must not refer to the data.
+    A small fit takes less time than its bounds. The function must not refer to the data.
     """
-    unread = object.__new__(_Unread)
-    object.__getattribute__(unread, "__dict__")["make"] = make
-    return unread
+
+    def __get__(self, result: Decomposition | None, owner: type) -> Certificate | None:
+        if result is None:
+            return None  # the default value of the field
+        found: Certificate | Callable[[], Certificate] | None = result.__dict__["certificate"]
+        if callable(found):
+            found = result.__dict__["certificate"] = found()
+        return found
+
+    def __set__(self, result: Decomposition, value: Certificate | Callable[[], Certificate] | None) -> None:
+        result.__dict__["certificate"] = value
 
 
 @dataclass(frozen=True)
@@ -232,7 +226,7 @@ class Decomposition(Generic[D]):
     row_names: tuple[str, ...] | None = None
     column_names: tuple[str, ...] | None = None
     rank: int | None = None
-    certificate: Certificate | None = None
+    certificate: Certificate | None = _ComputedOnce()  # type: ignore[assignment]  # None if not given
     plan: Plan | None = None
     info: SolveInfo | None = None
     notes: tuple[Note, ...] = ()
@@ -335,8 +329,9 @@ class Decomposition(Generic[D]):
         return replace(self, row_names=row_names, column_names=column_names)
 
     def __getstate__(self) -> Keywords:
-        """The state without cached values, which can be computed again."""
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+        """The state without cached values, which can be computed again, and with the certificate computed."""
+        kept = {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+        return kept | {"certificate": self.certificate}
 
     def __str__(self) -> str:
         lines = [f"{name:>10}  {value:>12}  {share:>8}  {total:>8}" for name, value, share, total in self._lines()]

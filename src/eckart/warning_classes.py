@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from eckart.documentation import document
-from eckart.wording import Door, worded
+from eckart.wording import Worded, worded
 
 
 @document
-class EckartWarning(UserWarning):
+class EckartWarning(Worded, UserWarning):
     """Base class of all warnings that Eckart issues on purpose.
 
     Parameters
@@ -30,21 +30,6 @@ class EckartWarning(UserWarning):
     def __init__(self, message: object = "") -> None:
         super().__init__(worded(str(message), "python"))
         self._template = str(message)
-
-    def worded(self, door: Door) -> str:
-        """Format the message for Python or for the command line.
-
-        Parameters
-        ----------
-        door : {'python', 'cli'}
-            Where the message is shown: with keywords or with command-line options.
-
-        Returns
-        -------
-        str
-            The message.
-        """
-        return worded(self._template, door)
 
 
 @document

@@ -29,6 +29,27 @@ def worded(message: str, door: Door) -> str:
     return _EITHER.sub(r"\1" if door == "python" else r"\2", message) if _START in message else message
 
 
+class Worded:
+    """A message that is worded for Python or for the command line."""
+
+    _template: str
+
+    def worded(self, door: Door) -> str:
+        """Format the message for Python or for the command line.
+
+        Parameters
+        ----------
+        door : {'python', 'cli'}
+            Where the message is shown: with keywords or with command-line options.
+
+        Returns
+        -------
+        str
+            The message.
+        """
+        return worded(self._template, door)
+
+
 _SAME = (
     "rules", "which", "missing", "method", "solver", "select", "core", "kernel", "explain", "error", "memory", "format",
     "decimal", "delimiter", "noise",

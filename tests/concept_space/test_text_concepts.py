@@ -174,3 +174,38 @@ def test_a_few_documents_are_told_apart():
     found = ek.TextConcepts().fit(texts).search("interest of banks", 4)
     assert [int(name) for name in found.names[:2]] == [4, 3]
     assert max(found.scores[2:]) < 0.1 < found.scores[1] < found.scores[0]
+
+
+RARE = [*(["red green blue red"] * 6), *(["one two three two"] * 5), "zebra quagga"]
+
+
+def test_words_outside_the_concepts_are_matched_in_the_documents(tmp_path: Path) -> None:
+    model = ek.TextConcepts(2).fit(RARE)
+    model.save(tmp_path / "rare.eckart")
+    for one in (model, ek.TextConcepts.load(tmp_path / "rare.eckart")):
+        found = one.search("zebra xylophone")
+        assert found.names == ("12",)
+        assert found.scores[0] == pytest.approx(1 / math.sqrt(2))
+        assert [note.partition(".")[0] for note in found.notes] == [
+            "Ignored, because not found in the data: 'xylophone'",
+            "The 2 concepts contain no word of the query, so documents are ranked by the words that they share with it",
+        ]
+        assert "n_components=4" in found.notes[1]
+    assert model.search("red").notes == ()
+    assert model.add(["zebra zebra"], names=["new"]).search("zebra").names == ("new", "12")
+
+
+def test_documents_with_the_words_are_named_if_none_is_listed() -> None:
+    model = ek.TextConcepts(2).fit([*RARE, "zebra red"])
+    found = model.search("zebra", n=3)
+    assert "zebra" not in " ".join(map(model.snippet, found.names))
+    assert found.notes[0].startswith("No listed document contains a word of the query. These do: '13', '12'.")
+
+
+def test_the_command_matches_words_too(tmp_path: Path) -> None:
+    for i, text in enumerate(RARE):
+        (tmp_path / f"{i:02}.txt").write_text(text)
+    result = CliRunner().invoke(main, ["search", str(tmp_path), "zebra", "-k", "2"])
+    assert result.exit_code == 0
+    assert "11.txt" in result.stdout
+    assert "use more concepts: -k 4." in result.stderr

@@ -8,18 +8,14 @@ from scipy import sparse
 from scipy.special import gammaln
 from sklearn.decomposition._pca import _infer_dimension
 
-from eckart.rank.bicross import bicross_errors
-from eckart.rank.broken_stick import pieces
-from eckart.rank.destroy import flipped as flip
-from eckart.rank.destroy import permuted
-from eckart.rank.edge import upper_edge
-from eckart.rank.elbow import kneedle
-from eckart.rank.gavish_donoho import coefficient, marchenko_pastur_median
+from eckart.rank.cross_validation import bicross_errors
+from eckart.rank.descriptive import count_for, kneedle, pieces
+from eckart.rank.edge import tracy_widom, upper_edge
 from eckart.rank.minka import log_evidence, minka_rank
-from eckart.rank.screenot import noise_values, threshold
+from eckart.rank.resampling import flipped as flip
+from eckart.rank.resampling import permuted
 from eckart.rank.stability import lost_directions
-from eckart.rank.tracy_widom import tracy_widom
-from eckart.rank.variance import count_for
+from eckart.rank.thresholds import coefficient, marchenko_pastur_median, noise_values, threshold
 
 RNG = np.random.default_rng(0)
 

@@ -1,6 +1,7 @@
 """NMF against exact answers, scikit-learn's steps, brute force and the cases that hurt people."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,9 +9,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
+from sklearn.datasets import load_iris
 from sklearn.decomposition import NMF as Theirs
 from sklearn.decomposition._nmf import _beta_divergence
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 
 import eckart as ek
 from eckart.arrays import to_numpy
@@ -508,3 +513,24 @@ def test_the_run_that_compiles_has_the_bits_of_all_later_ones(tmp_path):
     said = [subprocess.run(call, env=environment, capture_output=True, check=True).stdout for _ in range(2)]
     assert said[0] == said[1]
     assert len(said[0].split()) == 2
+
+
+@pytest.mark.parametrize("init", [None, "random", "nndsvd", "nndsvda", "nndsvdar"])
+def test_a_classifier_of_the_coordinates_scores_as_with_scikit_learn(init):
+    X, y = load_iris(return_X_y=True)
+    scores = [
+        cross_val_score(make_pipeline(cls(2, init=init, random_state=0), LogisticRegression(max_iter=1000)), X, y, cv=3)
+        for cls in (ek.NMF, partial(Theirs, max_iter=1000))
+    ]
+    assert scores[0].mean() >= scores[1].mean() - 0.02
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+def test_factors_keep_the_ratio_of_lengths_of_the_start(loss):
+    X = load_iris().data
+    W, H = np.full((150, 2), 3.0), np.full((2, 4), 0.5)
+    W[:75, 0], H[1, :2] = 1.0, 0.1
+    nmf = ek.NMF(2, init="custom", beta_loss=loss)
+    rows = nmf.fit_transform(X, W=W, H=H)
+    ratio = np.linalg.norm(rows, axis=0) / np.linalg.norm(nmf.components_, axis=1)
+    np.testing.assert_allclose(ratio, np.linalg.norm(W, axis=0) / np.linalg.norm(H, axis=1), rtol=1e-9)

@@ -86,7 +86,8 @@ def test_correlated_noise_is_seen():
     assert choice.k == choice["gap"].k == 3
     assert choice["permutation"].k > 3
     assert choice.neighbours == pytest.approx(0.6, abs=0.051)
-    assert choice.summary.startswith("Parallel analysis (sign flips), with the correlation of neighbouring columns")
+    assert choice.summary.startswith("Parallel analysis (decorrelated) finds 3 components")
+    assert f"{choice.neighbours:.2f}" in choice["decorrelated"].reason
 
 
 def test_any_level_is_taken_as_it_is():

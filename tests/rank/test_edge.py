@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
-from eckart.rank.edge import upper_edge
-from eckart.rank.tracy_widom import MEAN
+from eckart.rank.edge import MEAN, upper_edge
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(200, 40), (40, 120), (150, 150)])

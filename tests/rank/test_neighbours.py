@@ -29,7 +29,7 @@ def test_components_in_correlated_noise(columns, correlation):
             assert choice.correlated
             assert choice.neighbours == pytest.approx(correlation, abs=0.25)
             assert choice.decided_by == "decorrelated"
-            assert f"{choice.neighbours:.2f}" in choice.summary
+            assert f"{choice.neighbours:.2f}" in choice["decorrelated"].reason
             assert choice.to_dict()["decorrelated"] == choice.k
     assert right >= 3
 

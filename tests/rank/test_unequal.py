@@ -51,7 +51,7 @@ def test_columns_without_the_factor_are_not_components(rows):
         found.append(choice.k)
         if choice.equalised is not None:
             assert choice.decided_by == "equalised"
-            assert "scaled to equal variance" in choice.summary
+            assert choice["equalised"].title in choice.summary
             assert choice.to_dict()["equalised"] == choice.equalised
     assert found.count(1) >= 5
 

@@ -2,7 +2,8 @@
 Dask
 ====
 
-The workers of a Dask cluster decompose Dask arrays. The result does not depend on the number of workers.
+Pass a Dask array, and the workers of a Dask cluster compute its decomposition. The result does not depend on the number
+of workers, and it agrees with that of a NumPy array.
 """
 
 import dask.array as da

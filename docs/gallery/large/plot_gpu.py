@@ -2,8 +2,8 @@
 GPU
 ===
 
-``device="cuda"`` copies host data to the GPU and returns host arrays. PyTorch and CuPy arrays stay on their device.
-Without a GPU, this example runs on the processor.
+With ``device="cuda"``, Eckart copies data from the host to the GPU, decomposes them there, and returns host arrays.
+PyTorch and CuPy arrays stay on their device. Without a GPU, this example runs on the processor.
 """
 
 import importlib.util

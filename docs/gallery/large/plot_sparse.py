@@ -2,7 +2,8 @@
 Sparse matrices stay sparse
 ===========================
 
-Eckart centres a sparse matrix implicitly, inside the products, so the matrix never becomes dense.
+PCA subtracts the column means, which would make a sparse matrix dense. Eckart therefore leaves the matrix as it is and
+accounts for the means when it multiplies with it.
 """
 
 import matplotlib.pyplot as plt

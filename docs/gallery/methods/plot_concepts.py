@@ -2,8 +2,8 @@
 Concepts in ratings
 ===================
 
-The SVD of a table of ratings finds concepts such as science fiction and romance. They are used to recommend films to a
-new user.
+The SVD of a table of ratings finds concepts such as science fiction and romance. These concepts can recommend films to
+a new user. Here the user has rated only ``Star Harbour``.
 """
 
 import eckart as ek

@@ -2,8 +2,8 @@
 CUR: real columns instead of components
 =======================================
 
-CUR approximates a table by some of its own columns and rows. The plot compares its error with the best possible error
-of the same rank.
+CUR approximates a table by some of its own columns and rows. The plot compares the error of CUR with the smallest
+possible error of the same rank, which is that of the SVD.
 """
 
 import matplotlib.pyplot as plt

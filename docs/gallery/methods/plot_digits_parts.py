@@ -2,7 +2,8 @@
 Parts of digits by NMF
 ======================
 
-NMF describes images as sums of non-negative parts, such as strokes. The components of PCA also have negative entries.
+NMF describes images as sums of non-negative parts, such as strokes. The components of PCA also have negative entries,
+which are red in the plot, so they are harder to interpret as parts.
 """
 
 import matplotlib.pyplot as plt

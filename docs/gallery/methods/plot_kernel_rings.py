@@ -2,7 +2,8 @@
 Kernel PCA separates rings
 ==========================
 
-No straight line separates two nested rings. The first components of kernel PCA with an rbf kernel separate them.
+No straight line separates two nested rings. Kernel PCA with an rbf kernel maps the points to new coordinates, in which
+a straight line does separate the rings.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Minor components find linear relations
 ======================================
 
-The component with the least variance is a combination of columns that is nearly constant. Here it finds that the half
-perimeter is the sum of length and width.
+The component with the least variance is a combination of columns that is nearly constant, so it reveals a linear
+relation between the columns. Here it reveals that the half perimeter is the sum of length and width.
 """
 
 import matplotlib.pyplot as plt

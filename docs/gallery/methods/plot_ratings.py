@@ -2,8 +2,8 @@
 Predict ratings
 ===============
 
-``Ratings`` fits the known entries of a table and predicts the others. Here each user has rated about a third of the
-films. The error on held-out ratings shows how many concepts to use.
+``Ratings`` fits a model to the known entries of a table and predicts the others. Here each user has rated about a third
+of the films. To choose the number of concepts, we compare the errors on held-out ratings.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 Isomap unrolls the Swiss roll
 =============================
 
-Isomap measures distances along the surface and flattens the roll. PCA projects its layers on top of each other.
+The points of the Swiss roll lie on a rolled-up surface. PCA projects the layers of the roll on top of each other.
+Isomap measures distances along the surface and unrolls it.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ Search texts by concept
 =======================
 
 A search by concept finds documents about the topic of a query, even if they use other words. The plot shows how similar
-the documents are. Each block of dark cells is one topic.
+the documents are to each other. Each block of dark cells is one topic.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Topics in documents
 ===================
 
-NMF of word counts with the Kullback-Leibler loss finds topics. The plot shows the words with the largest weights in
-each topic.
+NMF with the Kullback-Leibler loss finds topics in a table of word counts. The plot shows the words with the largest
+weights in each topic.
 """
 
 import matplotlib.pyplot as plt

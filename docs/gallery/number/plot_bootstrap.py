@@ -2,8 +2,8 @@
 How certain are the loadings?
 =============================
 
-The bootstrap resamples the rows and gives an interval for each loading. The plot shows the loadings of the first
-component.
+The bootstrap draws samples of the rows with replacement and gives an interval for each loading. The plot shows the
+loadings of the first component with their intervals.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Cumulative variance
 ===================
 
-The plot shows how many components explain 80, 90 or 95 % of the variance.
+The plot shows the cumulative share of the variance that the components explain. The lines mark 80, 90 and 95 %.
 """
 
 import eckart as ek

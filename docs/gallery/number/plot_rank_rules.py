@@ -2,8 +2,8 @@
 Rules for the number of components
 ==================================
 
-``choose_rank`` applies many rules, which make different assumptions. The table lists each answer with its reason,
-followed by a verdict with known error rates.
+``choose_rank`` applies many rules, which make different assumptions, and recommends a number. The table lists the
+answer of each rule with its reason. The plot compares the answers with the true number.
 """
 
 import matplotlib.pyplot as plt

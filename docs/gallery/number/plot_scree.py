@@ -2,8 +2,8 @@
 Scree plot
 ==========
 
-The scree plot shows the share of the variance that each component explains. Components below the broken-stick line
-explain no more than chance would.
+The scree plot shows the share of the variance that each component explains. The broken-stick line shows the shares that
+you would expect by chance, so components below the line are not worth keeping.
 """
 
 import eckart as ek

@@ -2,7 +2,8 @@
 Feature selection
 =================
 
-Backward elimination removes columns one at a time. The plot shows how the accuracy changes.
+Backward elimination removes columns one at a time, each time the one that the model needs least. The plot shows how the
+cross-validated accuracy changes.
 """
 
 import matplotlib.pyplot as plt

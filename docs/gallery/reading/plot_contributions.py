@@ -2,8 +2,8 @@
 Contributions of columns
 ========================
 
-The plot shows how much each column contributes to the first component. The line marks the value if all columns
-contributed equally.
+The plot shows how much each column contributes to the first component. The line marks the contribution that each column
+would have if all contributed equally.
 """
 
 import eckart as ek

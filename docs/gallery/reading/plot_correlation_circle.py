@@ -3,7 +3,7 @@ Correlation circle
 ==================
 
 Each arrow shows the correlations of a column with the first two components. If an arrow reaches the circle, the two
-components represent the column fully.
+components represent the column completely.
 """
 
 import eckart as ek

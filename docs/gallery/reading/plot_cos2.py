@@ -2,8 +2,8 @@
 Quality of representation (cos2)
 ================================
 
-The squared cosine (cos2) measures how well the first two components represent a row. Do not interpret the position of a
-row with a low value.
+The squared cosine (cos2) measures how well the first two components represent a row. If it is low, the position of the
+row in the plot is misleading. The plot shows the ten rows with the lowest values.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 Covariance biplot
 =================
 
-In the covariance biplot, angles between arrows show correlations between columns.
+A biplot shows rows as points and columns as arrows. In the covariance biplot, the angles between arrows show the
+correlations between columns.
 """
 
 import eckart as ek

@@ -2,7 +2,7 @@
 Loadings
 ========
 
-The heat map shows the weights of all columns in all components.
+The heat map shows the loadings, which are the weights of all columns in all components.
 """
 
 import eckart as ek

@@ -2,7 +2,7 @@
 Outlier map
 ===========
 
-T2 measures the distance of a row from the centre within the plane of the components. Q measures its distance from that
+T2 measures how far a row is from the centre within the plane of the components, and Q measures how far it is from that
 plane. Rows beyond a limit are unusual.
 """
 

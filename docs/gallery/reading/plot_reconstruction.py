@@ -2,7 +2,8 @@
 Reconstruction from few components
 ==================================
 
-The left plot shows the error that remains with 1, 2, ... components. The right plot shows how one row is reconstructed.
+The left plot shows the error of the reconstruction from 1, 2, ... components. The right plot compares one row with its
+reconstructions.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 Supplementary categories
 ========================
 
-Supplementary categories are not used in the fit. Each is placed at the mean of the scores of its rows.
+Supplementary categories are not used to compute the components. The table gives the mean scores of each category, and
+the plot draws an ellipse around each mean.
 """
 
 from sklearn.datasets import load_wine

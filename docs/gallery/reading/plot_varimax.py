@@ -2,7 +2,8 @@
 Varimax rotation
 ================
 
-A varimax rotation makes each loading either large or close to 0, so that each component depends on few columns.
+A varimax rotation makes loadings either large or close to 0, so each rotated component depends on fewer columns and is
+easier to interpret.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Certificates for flat and decaying spectra
 ==========================================
 
-Eckart proves an interval for each singular value. The intervals are narrow for a decaying and for a flat spectrum, and
-contain the true values.
+Eckart proves an interval for each singular value. Here the true values are known, and the intervals contain them. The
+intervals are narrow both for singular values that decay quickly and for nearly equal ones (a flat spectrum).
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Missing values
 ==============
 
-``fill_missing`` imputes missing values with a factor model and gives a standard error for each value. The plot compares
-imputed and true values.
+``fill_missing`` imputes missing values with a factor model and estimates a standard error for each of them. The plot
+compares the imputed values with the true ones.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 A large offset
 ==============
 
-Adding a large number to every value must not change the components. Formulas that subtract large squares lose all
-digits, but Eckart does not use them.
+Adding a large number to every value must not change the components. Formulas that subtract sums of squares lose all
+digits in this case. Eckart does not use such formulas, so its error stays small.
 """
 
 import matplotlib.pyplot as plt

@@ -16,12 +16,12 @@ from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
 from eckart.analysis.recommendation import has_one_direction, recommend
-from eckart.analysis.report.given_rows import at_edge
 from eckart.analysis.square_tables import SquareTable, inner_products, recognise
 from eckart.analysis.unusual import dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
 from eckart.arrays import Array, Matrix, is_array, is_sparse, to_numpy
+from eckart.devices import sparse_to_host
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
 from eckart.errors import EckartError, InputError, ParameterError
@@ -143,7 +143,7 @@ def _of_model(
             model = with_rows(model, found)
     d = model.on_host()  # copy data from a device to the host once, not for every table
     d, choice = _asked(d, found, ranks, {})
-    return _gathered(d, choice, metadata, at_edge(matrix), labels | dict(metadata.labels), {}, requested=False)
+    return _gathered(d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), {}, requested=False)
 
 
 def _of_table(
@@ -179,7 +179,7 @@ def _of_table(
         d = replace(d, notes=(*_long_form(rating_lines(matrix, metadata), metadata), *d.notes))
     kept = {**options, "method": chosen.name}
     return _gathered(
-        d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
+        d.on_host(), choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
 
 

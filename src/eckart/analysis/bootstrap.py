@@ -22,7 +22,7 @@ import numpy as np
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
 from eckart.api import decompose
-from eckart.arrays import Array, is_array, is_sparse
+from eckart.arrays import Array, Floats, is_array, is_sparse
 from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import EckartWarning, InputError, ParameterError
@@ -34,8 +34,6 @@ from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
 
 
 _MOST_COPIES = 10_000_000
@@ -91,9 +89,9 @@ class Bootstrap:
     """
 
     decomposition: Decomposition
-    right: Matrix
-    explained_variance_ratio: Matrix
-    cosines: Matrix
+    right: Floats
+    explained_variance_ratio: Floats
+    cosines: Floats
     indices: NDArray[np.intp]
     confidence: float
     groups: tuple[tuple[int, ...], ...] = ()
@@ -171,7 +169,7 @@ class Bootstrap:
             text += f" {listed} cannot be separated from the next component. Request more components."
         return text
 
-    def _ends(self, drawn: Matrix, confidence: float | None = None) -> tuple[Matrix, Matrix]:
+    def _ends(self, drawn: Floats, confidence: float | None = None) -> tuple[Floats, Floats]:
         """Percentiles with the tails of Student's t, because resamples vary less than samples (Hesterberg, 2015)."""
         from scipy.special import ndtr, stdtrit
 
@@ -325,7 +323,7 @@ def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(group) for group in groups if len(group) > 1)
 
 
-def rotated_groups(wanted: Matrix, found: Matrix, groups: tuple[tuple[int, ...], ...]) -> Matrix:
+def rotated_groups(wanted: Floats, found: Floats, groups: tuple[tuple[int, ...], ...]) -> Floats:
     """`found` with each group's columns rotated onto the wanted ones: min ||wanted - found R||, R orthogonal."""
     result = found.copy()
     for group in groups:
@@ -344,7 +342,7 @@ def _draw(
     weights: NDArray[np.float64] | None,
     random: np.random.Generator,
     options: dict[str, object],
-) -> tuple[Matrix, Matrix, Matrix, NDArray[np.intp]]:
+) -> tuple[Floats, Floats, Floats, NDArray[np.intp]]:
     """One repetition, its components paired with those of the first fit."""
     given = np.ones(matrix.shape[0]) if weights is None else weights
     times = np.zeros(len(given))
@@ -370,7 +368,7 @@ def _draw(
     return paired, shares[: first.k], cosines, indices
 
 
-def _drawn_times(weights: Matrix, random: np.random.Generator) -> Matrix:
+def _drawn_times(weights: Floats, random: np.random.Generator) -> Floats:
     """How often each row is drawn, as a share of the sum of the weights."""
     total, counted = float(weights.sum()), np.flatnonzero(weights)
     times = np.zeros(len(weights))
@@ -385,7 +383,7 @@ def _drawn_times(weights: Matrix, random: np.random.Generator) -> Matrix:
     return times
 
 
-def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:
+def pair(wanted: Floats, found: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
     """For each wanted component, the match that maximises the sum of squared cosines, with its sign and size."""
     from scipy.optimize import linear_sum_assignment
 

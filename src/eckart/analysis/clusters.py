@@ -27,7 +27,8 @@ import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, row_labels
 from eckart.analysis.measures import floats, row_scores
-from eckart.analysis.report.given_rows import some
+from eckart.arrays import Floats, Matrix
+from eckart.devices import part_on_host
 from eckart.formatting import counted, joined
 from eckart.registry import method_of
 from eckart.short_names import short_names
@@ -36,10 +37,8 @@ from eckart.text import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from eckart.arrays import Matrix as Numbers
     from eckart.result import Decomposition
 
-    Matrix = NDArray[np.float64]
     Codes = NDArray[np.intp]
     Partitions = dict[int, tuple[float, Codes]]
 
@@ -81,7 +80,7 @@ class Clusters:
         return tuple(f"cluster {code + 1}" for code in self.codes.tolist()) if self.count > 1 else ()
 
 
-def clusters(d: Decomposition, k: int, matrix: Numbers | None = None) -> Clusters | None:
+def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters | None:
     """Clusters of the rows on the first k components; None without coordinates of rows or with fewer than 12 rows.
 
     `matrix` has the rows that were decomposed, if they are in memory.
@@ -130,7 +129,7 @@ def _has_coordinates(d: Decomposition) -> bool:
     return d.left is not None and d.rows >= _FEWEST_ROWS and leading and d.norm != 0
 
 
-def _partitions(points: Matrix) -> Partitions:
+def _partitions(points: Floats) -> Partitions:
     """The mean silhouette width of Ward's partition into 2, 3, ... clusters, and the partition."""
     from scipy.cluster.hierarchy import fcluster, ward
     from scipy.spatial.distance import pdist, squareform
@@ -145,12 +144,12 @@ def _partitions(points: Matrix) -> Partitions:
     return found
 
 
-def _spread(d: Decomposition, matrix: Numbers, rows: Codes, k: int, rng: np.random.Generator) -> Matrix:
+def _spread(d: Decomposition, matrix: Matrix, rows: Codes, k: int, rng: np.random.Generator) -> Floats:
     """How far the scores of some rows move when repeated values are spread over their intervals."""
     right = floats(d.right)[:, :k]
     columns = np.argsort(-(right**2).sum(axis=1), kind="stable")[: max(1, _MOST_VALUES // len(rows))]
     moved = np.zeros((len(rows), len(columns)))
-    for j, values in enumerate(some(matrix, rows, columns).T):
+    for j, values in enumerate(part_on_host(matrix, rows, columns).T):
         known, place, times = np.unique(values, return_inverse=True, return_counts=True)
         if not 1 < len(known) < len(values) or not np.isfinite(known).all():
             continue
@@ -171,7 +170,7 @@ class _Choice:
     """Why the partition does not count, or ""."""
 
 
-def _compared(points: Matrix, found: Partitions, references: list[Partitions]) -> _Choice:
+def _compared(points: Floats, found: Partitions, references: list[Partitions]) -> _Choice:
     """The separated partition that stands out most from normal samples; otherwise the best of all."""
     counts = list(found)
     widths = np.array([[sample.get(count, (0.0,))[0] for count in counts] for sample in (found, *references)])
@@ -190,7 +189,7 @@ def _compared(points: Matrix, found: Partitions, references: list[Partitions]) -
     return _Choice(counts[best], float(widths[1:, best].max()), objection)
 
 
-def _is_separated(points: Matrix, codes: Codes) -> bool:
+def _is_separated(points: Floats, codes: Codes) -> bool:
     """Whether fewer rows lie between each cluster and its nearest one than around both means: see above."""
     from scipy.spatial.distance import cdist
 
@@ -203,7 +202,7 @@ def _is_separated(points: Matrix, codes: Codes) -> bool:
     )
 
 
-def _has_valley(places: Matrix) -> bool:
+def _has_valley(places: Floats) -> bool:
     """Whether significantly fewer places are in the middle third than around 0 and around 1."""
     from scipy.stats import binom
 
@@ -211,7 +210,7 @@ def _has_valley(places: Matrix) -> bool:
     return bool(binom.cdf(between, between + min(around), 0.5) <= _LEVEL)
 
 
-def _silhouette(distances: Matrix, codes: Codes) -> float:
+def _silhouette(distances: Floats, codes: Codes) -> float:
     """Mean of (b - a) / max(a, b), where a is the mean distance to the own cluster and b to the nearest other one."""
     counts = np.bincount(codes)
     sums = distances @ np.eye(len(counts))[codes]
@@ -225,7 +224,7 @@ def _silhouette(distances: Matrix, codes: Codes) -> float:
     return float(np.where(counts[codes] > 1, widths, 0.0).mean())
 
 
-def _consolidated(points: Matrix, means: Matrix) -> Codes:
+def _consolidated(points: Floats, means: Floats) -> Codes:
     """Lloyd's algorithm from the given means."""
     codes = np.full(len(points), -1, np.intp)
     for _ in range(_MOST_STEPS):
@@ -240,7 +239,7 @@ def _consolidated(points: Matrix, means: Matrix) -> Codes:
     return np.unique(codes, return_inverse=True)[1].astype(np.intp)
 
 
-def _described(d: Decomposition, codes: Codes, count: int, scores: Matrix) -> Table:
+def _described(d: Decomposition, codes: Codes, count: int, scores: Floats) -> Table:
     """Size, the row nearest to the mean, and the columns in which each cluster differs from all rows."""
     names, columns = row_labels(d), column_labels(d)
     right, values = floats(d.right)[:, : scores.shape[1]], scores
@@ -258,7 +257,7 @@ def _described(d: Decomposition, codes: Codes, count: int, scores: Matrix) -> Ta
     return Table("Clusters", ("cluster", "rows", "typical row", "compared with all rows"), tuple(rows), caption, kinds)
 
 
-def _marks(middle: Matrix, right: Matrix, columns: tuple[str, ...], scores: Matrix, size: int) -> str:
+def _marks(middle: Floats, right: Floats, columns: tuple[str, ...], scores: Floats, size: int) -> str:
     """Columns whose mean in the cluster, as reconstructed by the components, is far from that of all rows."""
     shift = right @ middle
     spread = np.sqrt(

@@ -24,14 +24,12 @@ import numpy as np
 
 from eckart.analysis.limits import most_typical
 from eckart.analysis.measures import floats, nonzero_components, row_weights
+from eckart.arrays import Floats
 from eckart.missing.fill import imputation_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from eckart.result import Decomposition
 
-    Matrix = NDArray[np.float64]
 
 _MOST = 2000
 """Rows whose gaps are considered; of more rows, evenly chosen ones."""
@@ -44,12 +42,12 @@ _ROUNDING = 1e-12
 class Mixture:
     """Rows with the laws g chi2(h), and how often each counts."""
 
-    scales: Matrix
-    shapes: Matrix
-    weights: Matrix
+    scales: Floats
+    shapes: Floats
+    weights: Floats
 
     @classmethod
-    def of(cls, first: Matrix, second: Matrix, weights: Matrix) -> Mixture:
+    def of(cls, first: Floats, second: Floats, weights: Floats) -> Mixture:
         """From the traces of R and of R^2."""
         return cls(second / first, first**2 / second, weights / weights.sum())
 
@@ -131,7 +129,7 @@ def residual_noise(d: Decomposition, k: int) -> float:
     return max(complete / left, 1.0) if left > _ROUNDING else 1.0
 
 
-def _complete_rows(d: Decomposition, right: Matrix, kept: Matrix, gone: float) -> tuple[Matrix, float]:
+def _complete_rows(d: Decomposition, right: Floats, kept: Floats, gone: float) -> tuple[Floats, float]:
     """L and s, from the variances of a table with the share `gone` of means."""
     total = d.norm**2 / max(d.weight - 1.0, 1.0)
     observed = max(1.0 - gone, 0.05) ** 2
@@ -144,7 +142,7 @@ def _complete_rows(d: Decomposition, right: Matrix, kept: Matrix, gone: float) -
     return np.maximum(signal - noise, 0.0), noise
 
 
-def _traces(seen: Matrix, signal: Matrix, noise: float, kept: Matrix) -> tuple[float, ...]:
+def _traces(seen: Floats, signal: Floats, noise: float, kept: Floats) -> tuple[float, ...]:
     """tr C and tr C^2 of T2, tr R and tr R^2 of Q, and the part of tr R that is signal.
 
     Of a row, from the loadings of its observed columns.

@@ -6,19 +6,14 @@ of the variances left out. If the Q of the fitted rows determines their sum of s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
+from eckart.arrays import Floats
 
 _STEEPEST = 40.0
 
 
-def noise_quantiles(count: int, ratio: float) -> Matrix:
+def noise_quantiles(count: int, ratio: float) -> Floats:
     """`count` quantiles of the Marchenko-Pastur law of ratio b <= 1, falling.
 
     Examples
@@ -37,7 +32,7 @@ def noise_quantiles(count: int, ratio: float) -> Matrix:
     return np.asarray(np.interp(indices * mass[-1], mass, x)[::-1])
 
 
-def modelled(total: float, squares: float | None, count: int, ratio: float, ceiling: float) -> Matrix:
+def modelled(total: float, squares: float | None, count: int, ratio: float, ceiling: float) -> Floats:
     """`count` decreasing variances with this sum (and sum of squares, if given), none above the ceiling."""
     from scipy.optimize import brentq
 

@@ -16,14 +16,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
+from eckart.arrays import Floats
 
 _BEYOND_DOUBT = 0.9999
 _WIDEST = 1e6
@@ -36,10 +32,10 @@ _SINGLE = 20
 class Spectrum:
     """Variances of the kept components and of those left out, and the number n of rows."""
 
-    kept: Matrix
-    left_out: Matrix
+    kept: Floats
+    left_out: Floats
     """In decreasing order; averaged within groups if there are many."""
-    counts: Matrix
+    counts: Floats
     """How many components each entry of `left_out` stands for."""
     rows: float
     centred: bool = True
@@ -60,7 +56,7 @@ class Spectrum:
         return (self.rows - 1) / self.rows if self.centred else 1.0
 
 
-def spectrum(kept: Matrix, left_out: Matrix, rows: float, *, centred: bool) -> Spectrum:
+def spectrum(kept: Floats, left_out: Floats, rows: float, *, centred: bool) -> Spectrum:
     """The spectrum with a long tail averaged in groups, and directions without variance dropped."""
     left_out = left_out[left_out > 0]
     single, others = left_out[:_SINGLE], left_out[_SINGLE:]
@@ -110,7 +106,7 @@ def q_fitted(known: Spectrum, confidence: float) -> float:
     return float((known.rows - 1) * known.scale * largest * quantile)
 
 
-def positive_probability(weights: Matrix, counts: Matrix) -> float:
+def positive_probability(weights: Floats, counts: Floats) -> float:
     """P(sum_j w_j chi2(c_j) > 0) = 1/2 + 1/pi int sin(theta(u)) / (u rho(u)) du (Imhof, 1961).
 
     theta(u) = 1/2 sum c_j arctan(w_j u), rho(u) = prod (1 + w_j^2 u^2)^(c_j / 4).
@@ -126,13 +122,13 @@ def positive_probability(weights: Matrix, counts: Matrix) -> float:
 
 
 @cache
-def _nodes() -> tuple[Matrix, Matrix]:
+def _nodes() -> tuple[Floats, Floats]:
     """Gauss-Legendre on (0, 1)."""
     nodes, quadrature = np.polynomial.legendre.leggauss(200)
     return (nodes + 1) / 2, quadrature / 2
 
 
-def typical_moments(residuals: Matrix, weights: Matrix) -> tuple[float, float]:
+def typical_moments(residuals: Floats, weights: Floats) -> tuple[float, float]:
     """Mean and mean square of the Q of the fitted rows, without clear outliers."""
     kept = residuals <= most_typical(*(quantile(residuals, weights, share) for share in (0.25, 0.5, 0.75)))
     q, w = residuals[kept], weights[kept]
@@ -155,7 +151,7 @@ def most_typical(low: float, middle: float, high: float) -> float:
     return float(middle / gammaincinv(shape, 0.5) * gammaincinv(shape, _BEYOND_DOUBT))
 
 
-def quantile(values: Matrix, weights: Matrix, share: float) -> float:
+def quantile(values: Floats, weights: Floats, share: float) -> float:
     """A weighted quantile, interpolated between two values if the share falls between them."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])

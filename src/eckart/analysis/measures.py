@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, method_name, row_labels
-from eckart.arrays import to_numpy
+from eckart.arrays import Floats, to_numpy
 from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
     from eckart.text import Table
 
-    Matrix = NDArray[np.float64]
 
 _COMPLETE = 1e-9
 """Residuals below this share of ||A||^2 count as zero."""
@@ -34,7 +33,7 @@ _NOTHING = 1e-12
 
 
 @document
-def floats(array: object) -> Matrix:
+def floats(array: object) -> Floats:
     """Convert an array to float64 in host memory.
 
     Parameters
@@ -59,7 +58,7 @@ def floats(array: object) -> Matrix:
 
 
 @takes_fitted
-def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Matrix:
+def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Floats:
     """Compute the scores of the fitted rows as an array.
 
     Parameters
@@ -82,13 +81,13 @@ def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | 
     array([[ 0.976, -1.122],
            [ 1.931, -1.062]])
     """
-    scores: Matrix = (
+    scores: Floats = (
         left_vectors(d, rows, components) * floats(d.values)[components] / np.sqrt(row_weights(d)[rows])[:, None]
     )
     return scores
 
 
-def left_vectors(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Matrix:
+def left_vectors(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Floats:
     """U in float64, rows x k."""
     if d.left is None:
         _refuse_without_left()
@@ -100,13 +99,13 @@ def svd_details(d: Decomposition) -> SVDDetails:
     return d.details if isinstance(d.details, SVDDetails) else SVDDetails()
 
 
-def row_weights(d: Decomposition) -> Matrix:
+def row_weights(d: Decomposition) -> Floats:
     """Weight of each row: ones unless weights were given."""
     given = svd_details(d).row_weights
     return np.ones(d.rows) if given is None else floats(given)
 
 
-def row_distances(d: Decomposition) -> Matrix | None:
+def row_distances(d: Decomposition) -> Floats | None:
     """Distance of each row from the centre over all directions; None if only the kept components are known."""
     given = svd_details(d).row_norms
     if given is not None:
@@ -114,7 +113,7 @@ def row_distances(d: Decomposition) -> Matrix | None:
     return np.sqrt((row_scores(d) ** 2).sum(axis=1)) if complete(d) else None
 
 
-def column_spread(d: Decomposition) -> Matrix:
+def column_spread(d: Decomposition) -> Floats:
     """Standard deviation of each decomposed column; raises if it is not known."""
     given = svd_details(d).column_norms
     if given is not None:
@@ -197,22 +196,22 @@ def check_k(d: Decomposition, k: int | None) -> int:
     return int(k)
 
 
-def parts_of_hundred(vectors: Matrix) -> Matrix:
+def parts_of_hundred(vectors: Floats) -> Floats:
     """100 x^2 / sum x^2 down each column, zero for a zero column."""
     squares = (vectors / np.maximum(np.abs(vectors).max(axis=0, initial=0), np.finfo(float).tiny)) ** 2
     total = squares.sum(axis=0)
-    parts: Matrix = np.divide(100 * squares, total, out=np.zeros_like(squares), where=total > 0)
+    parts: Floats = np.divide(100 * squares, total, out=np.zeros_like(squares), where=total > 0)
     return parts
 
 
-def ratio(parts: Matrix, whole: Matrix) -> Matrix:
+def ratio(parts: Floats, whole: Floats) -> Floats:
     """parts / whole; 0 where the whole is 0, NaN where it is not known."""
     whole = np.broadcast_to(whole, parts.shape)
-    quotient: Matrix = np.divide(parts, whole, out=np.zeros_like(parts), where=(whole > 0) | np.isnan(whole))
+    quotient: Floats = np.divide(parts, whole, out=np.zeros_like(parts), where=(whole > 0) | np.isnan(whole))
     return quotient
 
 
-def of_columns(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Table:
+def of_columns(d: Decomposition, title: str, numbers: Floats, caption: str) -> Table:
     """One row for each column of the data, one number for each component."""
     from eckart.text import Table
 
@@ -221,7 +220,7 @@ def of_columns(d: Decomposition, title: str, numbers: Matrix, caption: str) -> T
     return Table(title, ("column", *component_labels(d)), rows, caption)
 
 
-def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Table:
+def of_rows(d: Decomposition, title: str, numbers: Floats, caption: str) -> Table:
     """One row for each row of the data, one number for each component."""
     from eckart.text import Table
 

@@ -15,16 +15,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.analysis.limits import Spectrum, q_fitted, t2_hotelling
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
+from eckart.arrays import Floats
 
 _DRAWS = 2000
 _TOGETHER = 2_000_000
@@ -56,7 +51,7 @@ def inflation(known: Spectrum, k: float) -> float:
     return (1 + mean) * (1 + k / known.rows) / (1 - k / known.freedom)
 
 
-def _left_out_rows(known: Spectrum) -> list[Matrix]:
+def _left_out_rows(known: Spectrum) -> list[Floats]:
     """T2 and Q / residual variance of left-out rows; for the same rows, T2 with fixed components and Q as fitted."""
     k, size = len(known.kept), len(known.kept) + len(known.left_out)
     rng = np.random.Generator(np.random.Philox(key=[_DRAWS, 17]))
@@ -65,7 +60,7 @@ def _left_out_rows(known: Spectrum) -> list[Matrix]:
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
 
-def _left_out(known: Spectrum, rng: np.random.Generator, draws: int) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+def _left_out(known: Spectrum, rng: np.random.Generator, draws: int) -> tuple[Floats, Floats, Floats, Floats]:
     k, n = len(known.kept), known.rows
     counts = np.concatenate([np.ones(k), known.counts])
     scatter = np.concatenate([known.kept, known.left_out]) * (n - 1)
@@ -87,7 +82,7 @@ def _left_out(known: Spectrum, rng: np.random.Generator, draws: int) -> tuple[Ma
     return t2, q / np.maximum(left, 1e-300), fixed, b[:, k:].sum(axis=1)
 
 
-def _downdated(b: Matrix, scatter: Matrix, k: int, factor: float) -> Matrix:
+def _downdated(b: Floats, scatter: Floats, k: int, factor: float) -> Floats:
     """The k largest roots m of 1 = factor sum_j b_j / (scatter_j - m), draws x k: one below each pole, by bisection."""
     below = np.append(scatter[1:], 0.0)[:k]
     low, high = (np.repeat(ends[None, :], len(b), axis=0) for ends in (below, scatter[:k]))

@@ -13,7 +13,7 @@ from eckart.engine.leading import leading
 from eckart.formatting import counted, interval, percent
 from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
 from eckart.notes import code_of
-from eckart.rank.verdict import ANY_NOISE, DECORRELATED, DROP, EQUALISED, RELATED, SPECTRAL_TESTS, TESTS
+from eckart.rank.verdict import ANY_NOISE, SPECTRAL_TESTS, TESTS
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -111,14 +111,8 @@ def _of_filled(d: Decomposition, k: int, bounds: tuple[float, float]) -> str:
 def _reason(choice: RankChoice, rule: str) -> str:
     if rule == "vote":
         return choice.summary
-    if rule == "decorrelated":
-        return f"The deciding rule was {DECORRELATED} ({choice.neighbours:.2f}).{_range(choice)}"
-    changed = {"equalised": EQUALISED, "horn": RELATED, "drop": DROP}
-    if rule in changed:
-        return f"The deciding rule was {changed[rule]}.{_range(choice)}"
-    title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
     because = ", because neighbouring columns are correlated" if choice.correlated and rule in ANY_NOISE else ""
-    return f"The deciding rule was {title}{because}.{_range(choice)}"
+    return f"The deciding rule was {choice[rule].title}{because}.{_range(choice)}"
 
 
 def _range(choice: RankChoice) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 from eckart.aliases import JsonObject
 from eckart.analysis.labels import component_labels, row_labels
 from eckart.analysis.measures import complete, floats
-from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.tables.outliers import Distances, distances, outlier_columns
 from eckart.arrays import Matrix
+from eckart.devices import part_on_host
 from eckart.errors import ParameterError
 from eckart.formatting import clean, counted, joined, percent
 from eckart.notes import Note
@@ -119,7 +119,7 @@ def _makers(d: Decomposition, row: int, data: Matrix, k: int) -> str:
     """The columns that contribute most to the distance of a row."""
     values = None
     if data is not None and tuple(data.shape) == (d.rows, d.columns):
-        values = some(data, np.array([row]))[0]
+        values = part_on_host(data, np.array([row]))[0]
         values = values if np.isfinite(values).all() else None
     made = outlier_columns(d, row, values=values, k=k)
     short = short_names((str(line[0]) for line in made.rows), 24)

@@ -176,7 +176,7 @@ def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:
         return
     console.say_all(
         ranking.notes
-        or (() if len(ranking) else ("No document has a concept in common with the query. Try other words.",))
+        or (() if len(ranking) else ("No document has a concept or a word in common with the query. Try other words.",))
     )
     if len(ranking):
         lines = tuple((hit.name, hit.score, text) for hit, text in zip(ranking, snippets, strict=True))

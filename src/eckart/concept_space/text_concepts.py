@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.analysis.measures import svd_details
@@ -19,6 +20,7 @@ from eckart.concept_space.names import Names
 from eckart.concept_space.results import Ranking
 from eckart.concept_space.space import Concepts
 from eckart.concept_space.stored_rows import Rows, StoredRowSet
+from eckart.concept_space.term_matching import with_terms
 from eckart.concept_space.word_weights import WordWeights, weigh
 from eckart.documentation import document
 from eckart.errors import InputError, ModelFileError
@@ -41,6 +43,7 @@ class FittedTextConcepts:
     space_: Concepts
     names_: tuple[str, ...]
     snippets_: tuple[str, ...]
+    _terms: csr_array | None
 
 
 @dataclass(eq=False, repr=False)
@@ -139,6 +142,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         self._take(d.named(given.names, counter.vocabulary), counter)
         self.names_ = given.names
         self.snippets_ = tuple(map(beginning, given.texts))
+        self._terms = matrix.astype(np.float32)
         return self
 
     @document
@@ -154,10 +158,16 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Returns
         -------
         Ranking
-            Names of the documents and the cosines of their concepts with the query, best first.
+            Names of the documents and the cosines of their concepts with the query, best first. If the concepts
+            contain no word of the query, the documents are ranked by the words that they share with it, and a note
+            says so.
         """
         check_is_fitted(self)
-        return replace(self.space_.similar_rows(self.space_.query(query), n), title="Documents for the query")
+        row = self.space_.query(query)
+        found = replace(self.space_.similar_rows(row, n), title="Documents for the query")
+        return (
+            found if self._terms is None else with_terms(found, row, self._terms, self.names_, n, self.decomposition_.k)
+        )
 
     @document
     def similar(self, document: int | str, n: int = 10) -> Ranking:
@@ -253,12 +263,15 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
             )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            folded = self.space_.fold_in(self.counter_.transform(given.texts), row_names=given.names)
+            terms = self.counter_.transform(given.texts)
+            folded = self.space_.fold_in(terms, row_names=given.names)
         for warning in caught:
             warnings.warn(warning.message, stacklevel=2)
         self.space_ = folded.space
         self.names_ = (*self.names_, *given.names)
         self.snippets_ = (*self.snippets_, *map(beginning, given.texts))
+        if self._terms is not None:
+            self._terms = csr_array(vstack([self._terms, terms.astype(np.float32)], format="csr"))
         return self
 
     def evaluate(
@@ -314,7 +327,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         return self.snippets_[place]
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Save the concepts, the words and the coordinates of all documents to one file, without the texts.
+        """Save the concepts, the words, and the coordinates and word counts of all documents to one file.
 
         Parameters
         ----------
@@ -329,7 +342,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         empty = np.zeros((0, self.decomposition_.k))
         kept = WordModel(
             self.counter_.kind, self.counter_.weights, self.counter_.mean_length, tuple(self.names_),
-            tuple(self.snippets_), np.vstack([empty, *added]),
+            tuple(self.snippets_), np.vstack([empty, *added]), self._terms,
         )  # fmt: skip
         d = self.decomposition_
         replace(d, details=replace(svd_details(d), words=kept)).save(path, overwrite=overwrite)
@@ -373,7 +386,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         model = cls(n_components=d.k, weights=counter.kind)
         bare = replace(d, details=replace(details, words=None))
         model._take(bare, counter)
-        model.names_, model.snippets_ = tuple(kept.names), tuple(kept.snippets)
+        model.names_, model.snippets_, model._terms = tuple(kept.names), tuple(kept.snippets), kept.terms
         added = np.asarray(kept.added, np.float64)
         rows = model.space_.rows
         if len(added) and rows is not None:

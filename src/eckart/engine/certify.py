@@ -23,7 +23,7 @@ from eckart.engine.vectors import Errors, both_sides
 from eckart.errors import NotFiniteError
 from eckart.formatting import certified_share, counted
 from eckart.notes import Note
-from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails, when_read
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 from eckart.wording import SCALE
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -74,7 +74,7 @@ def assemble(
         row_names=opened.metadata.row_names,
         column_names=opened.metadata.column_names,
         rank=numerical_rank(solution, sum(problem.shape), len(moments.constant)),
-        certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors),
+        certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors),  # type: ignore[arg-type]
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.metadata.notes, *notes_on(problem, settings, opened)),
@@ -132,8 +132,8 @@ def _certificate(
     unit: Callable[[np.ndarray], np.ndarray],
     dtype: object,
     errors: Errors,
-) -> Certificate:
-    """The certificate; computed when it is read if the solution has nothing of the size of the data."""
+) -> Certificate | Callable[[], Certificate]:
+    """The certificate, or a function that computes it if the solution has nothing of the size of the data."""
     measured = _Measured(
         problem.total, problem.total_error(), problem.shape, problem.precision, problem.transposed, problem.passes
     )
@@ -142,7 +142,7 @@ def _certificate(
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             return certify(solution, measured, settings, unit, dtype, errors)
 
-    return make() if solution.long_vectors is not None or measured.transposed else when_read(make)
+    return make() if solution.long_vectors is not None or measured.transposed else make
 
 
 def certify(

@@ -65,8 +65,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """A scikit-learn transformer around one decomposition, for arrays on every device."""
 
     decomposition_: Decomposition
-    certificate_: Certificate | None
-    plan_: Plan | None
     n_components_: int
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -145,8 +143,17 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _publish(self, d: Decomposition[Any]) -> None:
         """Set the attributes that every estimator has."""
         self.decomposition_ = d
-        self.certificate_, self.plan_ = d.certificate, d.plan
         self.n_components_ = d.k
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """Certificate with the proved bounds."""
+        return self.decomposition_.certificate
+
+    @property
+    def plan_(self) -> Plan | None:
+        """Plan that was carried out, with the reason for the solver."""
+        return self.decomposition_.plan
 
     def _check_fitted(self) -> None:
         if "decomposition_" not in self.__dict__:  # scikit-learn's own test takes as long as a small transform

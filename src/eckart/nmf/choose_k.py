@@ -13,7 +13,7 @@ from eckart.formatting import counted
 from eckart.nmf.loss import squared_error
 from eckart.nmf.options import NMFOptions
 from eckart.nmf.result import coordinates, factorise
-from eckart.rank.standard_error import fewest_not_worse
+from eckart.rank.cross_validation import fewest_not_worse
 
 _MOST = 12
 _WORSE = 3

@@ -145,6 +145,9 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         loss(X, W H) + alpha_W n_features (l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|^2)
                      + alpha_H n_samples (l1_ratio |H|_1 + (1 - l1_ratio)/2 |H|^2)
 
+    Without penalties, W H does not determine the sizes of W and H. The solver 'auto' gives each column of W and its row
+    of H the ratio of lengths that they have at the start, which is about 1 for singular vectors.
+
     Rows are observations. In texts that put observations in columns, the roles of W and H are swapped.
 
     References

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, astype, is_host, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.errors import InputError
 from eckart.nmf.candidates import best_start
 from eckart.nmf.compare import paired_cosines
@@ -22,7 +22,7 @@ from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem
 from eckart.nmf.singular import SingularVectors, singular_vectors
 from eckart.nmf.squares import Squares
-from eckart.nmf.start import FILLED, from_singular_vectors, random_start
+from eckart.nmf.start import FILLED, column_lengths, from_singular_vectors, random_start
 from eckart.nmf.table import NonnegativeTable
 
 _LANES = 16
@@ -84,16 +84,33 @@ def fit(
     runs: list[tuple[Outcome, int, tuple[float, float]]] = []
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
-        start = _start(table, chosen, svd, rng, W, H)
-        start = best_start(table, chosen, penalties, problem, svd, start, rng) if run == 0 else start
+        first = _start(table, chosen, svd, rng, W, H)
+        start = best_start(table, chosen, penalties, problem, svd, first, rng) if run == 0 else first
         left, right = (row_by_row(factor) for factor in start)
         outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, callback)
+        if settings.accelerated and penalties == Penalties():
+            outcome = _scaled_as(first, outcome)
         outcome = _as_returned(table, outcome)
         runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
     best = min(range(len(runs)), key=lambda i: runs[i][2][0])
     agreement = np.array([paired_cosines(runs[best][0].right, run[0].right) for run in runs])
     losses = tuple(run[2][0] for run in runs)
     return Fitted(runs[best][0], *runs[best][2], svd, runs[best][1], losses, agreement)
+
+
+def _scaled_as(start: tuple[Array, Array], outcome: Outcome) -> Outcome:
+    """The same product W H, with the ratio of the lengths of W's columns and H's rows that the start had.
+
+    Without penalties the loss does not depend on this ratio, and extrapolation lets it drift far from that of plain
+    coordinate descent. What is fitted to W next (a classifier with a penalty, a distance) does depend on it.
+    """
+    factors = outcome.left, outcome.right
+    sizes = np.stack([column_lengths(factor) for factor in (*start, *factors)])
+    used = (np.isfinite(sizes) & (sizes > 0.0)).all(axis=0)
+    wide, long, widths, lengths = np.log(np.where(used, sizes, 1.0))
+    root = np.exp((wide - long - widths + lengths) / 2.0)
+    left, right = (f * astype(from_numpy(r, f), f.dtype) for f, r in zip(factors, (root, 1.0 / root), strict=True))
+    return replace(outcome, left=left, right=right)
 
 
 def _as_returned(table: NonnegativeTable, outcome: Outcome) -> Outcome:
@@ -204,7 +221,7 @@ def _descend(
     table: NonnegativeTable, settings: Settings, penalties: Penalties, problem: Problem, svd: SingularVectors | None,
     left: Array, right: Array, callback: IterationCallback | None,
 ) -> tuple[Outcome, int]:  # fmt: skip
-    if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
+    if not settings.accelerated:
         by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
         most, tol = settings.max_iter, settings.tol
         return alternate(problem, left, right, max_iter=most, tol=tol, by_loss=by_loss, callback=callback), 0

@@ -122,6 +122,11 @@ class Settings(CoordinateOptions):
     def squares(self) -> bool:
         return self.beta == 2.0
 
+    @property
+    def accelerated(self) -> bool:
+        """Whether the iteration extrapolates, unlike the solvers that follow scikit-learn's."""
+        return self.solver == "auto" and self.beta in (1.0, 2.0)
+
 
 def _power_of_two(exponent: float) -> float:
     """2^exponent as a finite factor of penalties: infinity times a penalty of 0 would be NaN."""

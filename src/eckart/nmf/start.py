@@ -25,7 +25,7 @@ def from_singular_vectors(
     left, right = (xp.concat([xp.abs(f[:, :1]), f[:, 1:]], axis=1) for f in (left, right))  # of one sign, but for noise
     positive = [xp.where(factor > 0.0, factor, 0.0) for factor in (left, right)]
     negative = [part - factor for part, factor in zip(positive, (left, right), strict=True)]
-    lengths = [[_lengths(part) for part in parts] for parts in (positive, negative)]
+    lengths = [[column_lengths(part) for part in parts] for parts in (positive, negative)]
     sizes = [rows * columns for rows, columns in lengths]
     chosen = sizes[0] >= sizes[1]
     # u / |u| times sqrt(s |u| |v|), and the same for v.
@@ -39,7 +39,7 @@ def from_singular_vectors(
     return made[0], made[1]
 
 
-def _lengths(factor: Array) -> np.ndarray:
+def column_lengths(factor: Array) -> np.ndarray:
     """Lengths of the columns, in float64 on the host."""
     xp = namespace(factor)
     return np.asarray(np.sqrt(to_numpy(xp.sum(factor * factor, axis=0, dtype=xp.float64))))

@@ -27,7 +27,7 @@ from eckart.pca.projection import Projection, components_as_rows, explained_rati
 from eckart.pca.running import Running
 from eckart.pca.scatter import Scatter, fits, merge, scatter_from, scatter_of, weighted_scatter
 from eckart.progress import progress_bar
-from eckart.result import Certificate, Decomposition, Plan
+from eckart.result import Decomposition
 
 if TYPE_CHECKING:
     from sklearn import decomposition
@@ -251,16 +251,6 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         """Complete result as one Decomposition."""
         d = self._running.decomposition
         return d if self.device is None else d.on_host()
-
-    @property
-    def certificate_(self) -> Certificate | None:  # type: ignore[override]
-        """Certificate with the proved bounds."""
-        return self.decomposition_.certificate
-
-    @property
-    def plan_(self) -> Plan | None:  # type: ignore[override]
-        """Plan that was carried out, with the reason for the solver."""
-        return self.decomposition_.plan
 
     @property
     def components_(self) -> Array:

@@ -20,23 +20,19 @@ from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.rank.answer import Verdict
 from eckart.rank.assumptions import SMALL, with_assumptions
-from eckart.rank.bicross import by_bicross
-from eckart.rank.broken_stick import by_broken_stick
-from eckart.rank.cells import by_cells
 from eckart.rank.certainty import certainty
+from eckart.rank.cross_validation import by_bicross, by_cells
+from eckart.rank.derived import with_derived
+from eckart.rank.descriptive import by_average, by_broken_stick, by_elbow, by_energy, by_linear_energy, by_variance
 from eckart.rank.deterministic import by_edge
 from eckart.rank.drop import largest_drop, with_later_falls
 from eckart.rank.edge_gap import by_gap
-from eckart.rank.elbow import by_elbow
 from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, of_kernel
-from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
-from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
 from eckart.rank.parallel import by_permutation, by_sign_flips
 from eckart.rank.redundant import without_redundant
-from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
-from eckart.rank.variance import by_energy, by_linear_energy, by_variance
+from eckart.rank.thresholds import by_known_noise, by_screenot, by_unknown_noise
 from eckart.rank.verdict import RankChoice
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
@@ -360,12 +356,12 @@ def _answers(
     if evidence.has_table:
         choice, evidence = with_assumptions(choice, evidence)
     if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
-        return choice  # descriptive rules alone say nothing about noise
+        return with_derived(choice)  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
     given = tested or described
     choice = with_later_falls(choice, given)
-    return replace(choice, drop=largest_drop(choice, given))
+    return with_derived(replace(choice, drop=largest_drop(choice, given)))
 
 
 def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:

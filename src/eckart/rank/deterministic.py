@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.rank.edge import row_profile, upper_edge
+from eckart.rank.edge import row_profile, tracy_widom, upper_edge
 from eckart.rank.evidence import Evidence
-from eckart.rank.tracy_widom import tracy_widom
 from eckart.rank.verdict import percent
 
 _FEWEST = 8

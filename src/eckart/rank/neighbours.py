@@ -21,9 +21,9 @@ import numpy as np
 
 from eckart.engine.backends.symmetric import leading_values
 from eckart.rank.criterion import white_criteria
-from eckart.rank.destroy import flipped
 from eckart.rank.evidence import Evidence
 from eckart.rank.remainder import cross_products
+from eckart.rank.resampling import flipped
 from eckart.rank.sequential import sequential
 from eckart.rank.transformed import transformed
 from eckart.rank.unequal import best_factors

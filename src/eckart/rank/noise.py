@@ -11,9 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from eckart.engine.backends.symmetric import leading_values
-from eckart.rank.destroy import flipped, permuted
-from eckart.rank.draws import Clear, excess_is_clear, rank_is_clear, until_clear
 from eckart.rank.remainder import Remainder, cross_products
+from eckart.rank.resampling import Clear, excess_is_clear, flipped, permuted, rank_is_clear, until_clear
 
 _FAR, _WIDE = 3.2, 2.0
 """Number of standard deviations beyond which the spread of the eigenvalues indicates correlated noise, or may."""

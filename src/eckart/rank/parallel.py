@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.rank.destroy import flipped, permuted
-from eckart.rank.draws import rank_is_clear, until_clear
+from eckart.arrays import Matrix, is_sparse
+from eckart.components.find import find_components
+from eckart.engine.backends.symmetric import leading_values
+from eckart.rank.edge import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.evidence import LARGEST_DENSE, Evidence
-from eckart.rank.leading import leading_squares
+from eckart.rank.resampling import flipped, permuted, rank_is_clear, until_clear
 from eckart.rank.sequential import sequential
-from eckart.rank.tracy_widom import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.verdict import percent
 
+_GRAM = 1500
 _HORN, _USUAL = 99, 0.95
 """Minimum number of shuffled tables in Horn's analysis, and its level."""
 
@@ -83,3 +85,14 @@ def _without_deflation(e: Evidence) -> tuple[int | None, str]:
         f"{percent(limits[k])}. The table is too large to remove the components found so far, so "
         "weaker components may be hidden."
     )
+
+
+def leading_squares(table: Matrix, count: int, *, center: bool, seed: int = 0) -> np.ndarray:
+    """The `count` largest squared singular values, to three digits or better."""
+    rows, columns = table.shape
+    if not is_sparse(table) and min(rows, columns) <= _GRAM:
+        matrix = table - table.mean(axis=0) if center else table
+        gram = matrix.T @ matrix if rows >= columns else matrix @ matrix.T
+        return np.asarray(np.maximum(leading_values(gram.astype(np.float64, copy=False), count), 0.0))
+    d = find_components(table, "pca" if center else "svd", k=min(count, rows, columns), tol=1e-3, rng=seed)
+    return np.asarray(d.values, dtype=np.float64) ** 2

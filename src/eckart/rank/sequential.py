@@ -27,10 +27,10 @@ import numpy as np
 
 from eckart.engine.backends.symmetric import leading_values
 from eckart.formatting import counted
+from eckart.rank.edge import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.evidence import Evidence
 from eckart.rank.noise import is_white
 from eckart.rank.remainder import Remainder, cross_products
-from eckart.rank.tracy_widom import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.verdict import percent
 
 _FIRST = 8

@@ -12,9 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from eckart.rank.edge import upper_edge
+from eckart.rank.edge import tracy_widom, upper_edge
 from eckart.rank.evidence import Evidence
-from eckart.rank.tracy_widom import tracy_widom
 
 CORRELATION = 0.5
 _DRAWS = 399

@@ -38,14 +38,6 @@ SPECTRAL_TESTS = ("deterministic",)
 """The test that replaces them if only the singular values are known."""
 ANY_NOISE = ("gap",)
 """The rule for noise of any covariance."""
-DECORRELATED = "Parallel analysis (sign flips), with the correlation of neighbouring columns removed"
-"""The rule that decides if that correlation was removed."""
-RELATED = "Parallel analysis (Horn)"
-"""The rule that decides if columns are related in more ways than components and independent noise describe."""
-EQUALISED = "Parallel analysis (sign flips), with the noise scaled to equal variance"
-"""The rule that decides if the noise has unequal variances."""
-DROP = "Largest eigenvalue drop within the uncertain range"
-"""The rule that decides if a small table leaves a range of numbers, and one of them has a clearly larger drop."""
 ENOUGH = 12
 """Number of remaining directions that is enough to show the covariance of the noise."""
 FEW = 8
@@ -253,20 +245,10 @@ class RankChoice:
         agreement = self._agreement(k, f"find{{s}} {components}" if by == "vote" else "agree{s}", only=by != "vote")
         if by != "vote":
             because = ", because neighbouring columns are correlated" if by in ANY_NOISE and self.correlated else ""
-            agreement = f"{self._title(by)} finds {components}{because}. {agreement}"
+            agreement = f"{self[by].title} finds {components}{because}. {agreement}"
         if not self.reason:
             return agreement
         return f"{agreement} {self.uncertainty} {self.reason}"
-
-    def _title(self, by: str) -> str:
-        """The test that decided, as the subject of a sentence."""
-        after_changes = {
-            "decorrelated": f"{DECORRELATED} ({self.neighbours:.2f}),",
-            "equalised": f"{EQUALISED},",
-            "horn": RELATED,
-            "drop": DROP,
-        }
-        return after_changes.get(by) or self[by].title
 
     @property
     def uncertainty(self) -> str:

@@ -22,18 +22,18 @@ LESSONS = (
         mark("Rank, basis, coordinates"),
         (
             mark(
-                "Rows are linearly dependent if one of them is a combination of the others. The rank is the largest "
-                "number of independent rows, and also of independent columns. Row reduction finds it: subtract "
-                "multiples of a pivot row from the rows below until each non-zero row starts further to the right "
-                "than the one above. Row operations do not change the span of the rows, so the number of non-zero "
-                "rows at the end is the rank."
+                "Rows are linearly dependent if one of them is a linear combination of the others. The rank of a "
+                "matrix is the largest number of independent rows, which is also the largest number of independent "
+                "columns. To find the rank by row reduction, subtract multiples of a pivot row from the rows below it,"
+                " until each non-zero row starts further to the right than the row above. Row operations do not change"
+                " the span of the rows, so the number of non-zero rows that remain is the rank."
             ),
             mark(
-                "A basis of the row space is a smallest set of rows from which all others follow. The "
-                "coordinates of a row are the coefficients of that combination: $A = C B$ with the basis rows in"
-                " $B$ and the coordinates in $C$. A table of rank $r$ needs only $r$ coordinates per row. Data "
-                'are rarely of low rank exactly, but often nearly so; the rest of this course makes "nearly" '
-                "precise."
+                "A basis of the row space is a set of independent rows from which all rows can be combined. The "
+                "coefficients of such a combination are the coordinates of the row. If the basis rows are the rows of "
+                "$B$ and the coordinates are the rows of $C$, then $A = C B$. A table of rank $r$ therefore needs only"
+                " $r$ coordinates per row. Real data rarely have a low rank exactly, but they often have one "
+                "approximately. The later lessons make this precise."
             ),
         ),
     ),
@@ -41,16 +41,17 @@ LESSONS = (
         mark("Determinants"),
         (
             mark(
-                "The determinant is the signed volume of the box that the columns of a square matrix span. It is 0 "
-                "exactly when the columns are dependent, so it tells whether $A x = b$ has exactly one solution for "
-                "every $b$. For two rows it is $a d - b c$; for three, the rule of Sarrus; in general, expansion by "
-                "cofactors along a row."
+                "The determinant of a square matrix is the signed volume of the box that its columns span. It is 0 "
+                "exactly when the columns are dependent. The equation $A x = b$ has exactly one solution for every $b$"
+                " if the determinant is not 0. A determinant of order 2 is $a d - b c$. For order 3 there is the rule "
+                "of Sarrus, and for any order there is the expansion by cofactors along a row."
             ),
             mark(
-                "Expansion costs $n!$ products. Chio's condensation replaces a determinant of order $n$ by one of "
-                "order $n - 1$: $det(A) = det(B) / a_11^{n-2}$ with $b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} "
-                "a_{i+1,1}$. Only the pivot $a_11$ must be non-zero. If it is zero, swap two rows, which changes "
-                "the sign. If the first column is zero, so is the determinant."
+                "Expansion by cofactors takes about $n!$ products. Chio's condensation is faster: it replaces a "
+                "determinant of order $n$ by one of order $n - 1$. The formula is $det(A) = det(B) / a_11^{n-2}$ with "
+                "$b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} a_{i+1,1}$. The pivot $a_11$ must not be zero. If it is zero, "
+                "swap two rows, which changes the sign of the determinant. If the whole first column is zero, the "
+                "determinant is zero."
             ),
         ),
     ),
@@ -58,16 +59,17 @@ LESSONS = (
         mark("Eigenvalues and eigenvectors"),
         (
             mark(
-                "A vector $e ≠ 0$ with $M e = λ e$ keeps its direction under $M$. This means that $(M - λ I) e = 0$ "
-                "has a solution other than 0, which is the case exactly if $det(M - λ I) = 0$. This characteristic "
-                "polynomial has degree $n$; its roots are the eigenvalues. For each root, row reduction of $M - λ "
-                "I$ gives the eigenvectors; divide by the length to get unit vectors, which are then determined up "
-                "to sign."
+                "A vector $e ≠ 0$ with $M e = λ e$ is called an eigenvector of $M$, and the factor is its eigenvalue. "
+                "Multiplying by the matrix does not change the direction of the vector. The equation $(M - λ I) e = 0$"
+                " has a solution other than 0 exactly if $det(M - λ I) = 0$. This determinant is the characteristic "
+                "polynomial. Its degree is $n$, and its roots are the eigenvalues. For each root, row reduction of $M "
+                "- λ I$ gives the eigenvectors. Divide them by their length to get unit vectors, whose sign is "
+                "arbitrary."
             ),
             mark(
-                "The sum of the eigenvalues is the trace, and their product is the determinant. Always check both. "
-                "A symmetric matrix has real eigenvalues and orthogonal eigenvectors. Other matrices may have "
-                "complex eigenvalues, or too few eigenvectors."
+                "The sum of the eigenvalues is the trace of the matrix, and their product is its determinant. Use both"
+                " to check your result. A symmetric matrix has real eigenvalues and orthogonal eigenvectors. Other "
+                "matrices may have complex eigenvalues, or too few independent eigenvectors."
             ),
         ),
     ),
@@ -75,20 +77,21 @@ LESSONS = (
         mark("Power iteration and deflation"),
         (
             mark(
-                "For large matrices, expanding determinants takes too long. Power iteration repeatedly multiplies a "
-                "start vector by $M$ and divides it by its length. Each part of the vector grows with its own "
-                "eigenvalue, so the part along the dominant eigenvector prevails. The error is multiplied by $|λ_2 "
-                "/ λ_1|$ at each step. The Rayleigh quotient $x^T M x$ estimates the eigenvalue."
+                "For large matrices, it takes too long to expand determinants. Power iteration instead multiplies a "
+                "start vector by $M$ and divides it by its length, again and again. The part of the vector along each "
+                "eigenvector is multiplied by its eigenvalue, so the part along the dominant eigenvector soon exceeds "
+                "all others. In each step the error is multiplied by about $|λ_2 / λ_1|$. The Rayleigh quotient $x^T M"
+                " x$ estimates the eigenvalue."
             ),
             mark(
-                "Power iteration fails if two different eigenvalues share the largest modulus, or if the start has "
-                "no part along the dominant eigenvector. If the dominant eigenvalue is negative, the sign "
-                "alternates, so the stopping rule must ignore the sign."
+                "Power iteration fails if two different eigenvalues have the same largest absolute value, or if the "
+                "start vector has no part along the dominant eigenvector. If the dominant eigenvalue is negative, the "
+                "sign of the vector alternates, so the stopping rule must ignore the sign."
             ),
             mark(
-                "Deflation removes an eigenpair that has been found: $B = M - λ v v^T$ for symmetric $M$ "
-                "(Hotelling), $B = M - λ v x^T$ with $x · v = 1$ otherwise (Wielandt). Power iteration then finds "
-                "the next pair."
+                "Deflation removes an eigenpair that has been found, so that power iteration finds the next one. For "
+                "symmetric $M$, use $B = M - λ v v^T$ (Hotelling). For other matrices, use $B = M - λ v x^T$ with $x ·"
+                " v = 1$ (Wielandt)."
             ),
         ),
     ),
@@ -96,15 +99,16 @@ LESSONS = (
         mark("Diagonalisation and orthogonal bases"),
         (
             mark(
-                "With $n$ independent eigenvectors in the columns of $V$, $A = V D V^{-1}$: in the basis of its "
-                "eigenvectors a matrix only stretches. Powers follow directly, $A^m = V D^m V^{-1}$, and a zero in "
-                "$D$ shows that $A$ is not invertible. For symmetric $A$ the vectors can be chosen orthonormal, and "
+                "If a matrix has $n$ independent eigenvectors, as many as rows, write them as the columns of $V$. Then"
+                " $A = V D V^{-1}$ with the eigenvalues on the diagonal of $D$. In the basis of its eigenvectors, the "
+                "matrix only stretches. Powers are easy to compute: $A^m = V D^m V^{-1}$. If an eigenvalue is zero, "
+                "$A$ is not invertible. For symmetric $A$, the eigenvectors can be chosen orthonormal, and then "
                 "$V^{-1} = V^T$."
             ),
             mark(
-                "Any basis can be made orthonormal by Gram-Schmidt: take the columns one by one, subtract the "
-                "projections on the vectors already found, and divide by the length. The coefficients form an upper "
-                "triangular $R$, and $A = Q R$."
+                "The Gram-Schmidt process makes any basis orthonormal. Take the columns one by one, subtract the "
+                "projections onto the vectors already found, and divide by the length. The coefficients form an upper "
+                "triangular matrix $R$, and $A = Q R$."
             ),
         ),
     ),
@@ -112,17 +116,17 @@ LESSONS = (
         mark("The singular value decomposition"),
         (
             mark(
-                "Every matrix, square or not, is $A = U Σ V^T$: rotate ($V^T$), stretch ($Σ$), rotate ($U$). The "
-                "unit circle becomes an ellipse with half-axes $σ_i u_i$. The right vectors $v_i$ are eigenvectors "
-                "of $A^T A$, and the singular values $σ_i = sqrt(λ_i)$ are the square roots of its eigenvalues. The "
-                "left vectors are $u_i = A v_i / σ_i$. The rank is the number of singular values that are not zero. "
-                "The decomposition is unique up to the signs of the vectors and rotations among vectors with equal "
-                "singular values."
+                "Every matrix, square or not, can be written as $A = U Σ V^T$: a rotation ($V^T$), a stretch ($Σ$) and"
+                " another rotation ($U$). It maps the unit circle to an ellipse with half-axes $σ_i u_i$. The right "
+                "singular vectors $v_i$ are the eigenvectors of $A^T A$, and the singular values $σ_i = sqrt(λ_i)$ are"
+                " the square roots of its eigenvalues. The left singular vectors are $u_i = A v_i / σ_i$. The rank is "
+                "the number of singular values that are not zero. The decomposition is unique up to the signs of the "
+                "vectors and rotations among vectors with equal singular values."
             ),
             mark(
-                "Singular values are not eigenvalues: they agree only for symmetric positive semi-definite "
-                "matrices. The pseudo-inverse $A^+ = V Σ^+ U^T$ takes reciprocals of the non-zero singular "
-                "values and leaves zeros zero."
+                "Singular values are not eigenvalues. The two agree only for symmetric positive semi-definite "
+                "matrices. The pseudo-inverse $A^+ = V Σ^+ U^T$ replaces each non-zero singular value by its "
+                "reciprocal and leaves zeros unchanged."
             ),
         ),
     ),
@@ -130,18 +134,19 @@ LESSONS = (
         mark("The best approximation"),
         (
             mark(
-                "Keep the $k$ largest terms of $A = ∑ σ_i u_i v_i^T$ and drop the rest. Eckart and Young proved "
-                "that no matrix of rank $k$ is closer. The errors are $‖A - A_k‖_F^2 = σ_{k+1}^2 + … + σ_r^2$ and "
-                "$‖A - A_k‖_2 = σ_{k+1}$."
+                "To approximate $A = ∑ σ_i u_i v_i^T$ by a matrix of lower rank, keep only the $k$ terms with the "
+                "largest singular values. Eckart and Young proved that no other matrix of rank $k$ is closer. The "
+                "errors of this approximation are $‖A - A_k‖_F^2 = σ_{k+1}^2 + … + σ_r^2$ and $‖A - A_k‖_2 = σ_{k+1}$."
             ),
             mark(
-                "The proof uses Weyl's inequality. For any $B$ of rank $k$, it gives $σ_{i+k}(A) ≤ σ_i(A - B)$. "
-                "Square both sides and add. (Some notes argue that $U^T B V$ may be replaced by its diagonal; the "
-                "diagonal can have a larger rank than $B$, so that step fails.)"
+                "The proof uses Weyl's inequality. For any $B$ of rank $k$, it states that $σ_{i+k}(A) ≤ σ_i(A - B)$. "
+                "Square both sides and add over all indices. (Some notes replace $U^T B V$ by its diagonal instead. "
+                "That step fails, because the diagonal can have a larger rank than $B$.)"
             ),
             mark(
-                "The energy $‖A‖_F^2 = ∑ σ_i^2$ guides the choice of $k$: take the smallest $k$ that captures 80 or "
-                "90 % of it. The root mean square error is $‖A - A_k‖_F / sqrt(m n)$."
+                "The energy of a matrix is $‖A‖_F^2 = ∑ σ_i^2$. It helps you choose $k$: take the smallest $k$ for "
+                "which the approximation has 80 or 90 % of the energy. The root mean square error is $‖A - A_k‖_F / "
+                "sqrt(m n)$."
             ),
         ),
     ),
@@ -149,15 +154,16 @@ LESSONS = (
         mark("Concepts and queries"),
         (
             mark(
-                "In a table of users by films, $V$ connects films with concepts (tastes), $U$ connects users with "
-                "concepts, and $Σ$ contains the strengths of the concepts. A new user $q$ is mapped to $q V$ and "
-                "back to $q V V^T$: the projection on the row space. Entries that were 0 and become positive are "
-                "suggestions."
+                "Consider a table with one row per user and one column per film. $V$ connects films with concepts "
+                "(tastes), $U$ connects users with concepts, and $Σ$ contains the strengths of the concepts. The "
+                "ratings $q$ of a new user have the coordinates $q V$ in concept space. Mapped back to the films they "
+                "are $q V V^T$, the projection onto the row space. Recommend the films that have no rating yet but a "
+                "positive entry in this projection."
             ),
             mark(
-                "Two users are similar if the cosine of their vectors in concept space is near 1, even if they "
-                "rated different films. Projection changes $q$ only if there are fewer concepts than columns: with "
-                "all of them, $V V^T = I$ and the row does not change."
+                "Two users are similar if the cosine of their vectors in concept space is close to 1, even if they "
+                "rated different films. There must be fewer concepts than columns. With as many concepts as columns, "
+                "$V V^T = I$, so the projection does not change $q$ and recommends nothing."
             ),
         ),
     ),
@@ -165,17 +171,18 @@ LESSONS = (
         mark("Principal components"),
         (
             mark(
-                "Centre the columns. The first principal component is the unit vector $w$ along which the rows vary "
-                "most: it maximises $w^T S w$ with $S = X^T X$, so $S w = λ w$ with the largest $λ$. The next one "
-                "does the same among the vectors orthogonal to it. By Pythagoras' theorem, the same vectors "
-                "minimise the error when rows are replaced by their projections. They are also the right singular "
-                "vectors of $X$."
+                "Centre the columns of the table $X$. The first principal component is the unit vector $w$ along which"
+                " the rows vary most. It maximises $w^T S w$ with $S = X^T X$, so it satisfies $S w = λ w$ with the "
+                "largest eigenvalue $λ$. Each further component maximises the variance among the vectors orthogonal to"
+                " the earlier components. By Pythagoras' theorem, the same vectors minimise the error of replacing the"
+                " rows by their projections. They are also the right singular vectors of the centred table."
             ),
             mark(
-                "Scores $T = X V$ are the coordinates of the rows. They are uncorrelated, with variances $λ_i / (n "
-                "- 1)$ that add up to those of the columns, so $λ_i / ∑ λ$ is the proportion of variance explained. "
-                "New rows are centred with the old means: $Z' = (X' - μ) V_k$. The last components, which have the "
-                "least variance, show relations that all rows nearly satisfy."
+                "The scores $T = X V$ are the coordinates of the rows along the components. They are uncorrelated. "
+                "Their variances $λ_i / (n - 1)$ add up to the total variance of the columns, so $λ_i / ∑ λ$ is the "
+                "proportion of variance explained. To project new rows, centre them with the means of the original "
+                "rows: $Z' = (X' - μ) V_k$. The last components have the least variance and show linear relations that"
+                " nearly hold for all rows."
             ),
         ),
     ),
@@ -183,19 +190,19 @@ LESSONS = (
         mark("Units, selection and missing values"),
         (
             mark(
-                "Covariances depend on units. If one column is measured in grams and another in tonnes, the first "
-                "component points to the one with the larger numbers. Correlations are covariances of columns "
-                "divided by their standard deviations: PCA of the correlation matrix treats all columns alike. Both "
-                "are correct answers to different questions, so state which matrix you used."
+                "Covariances depend on units. If the numbers in one column are much larger than those in the others, "
+                "the first component points along that column. Correlations are the covariances after each column is "
+                "divided by its standard deviation, so PCA of the correlation matrix gives all columns the same "
+                "weight. The two matrices answer different questions, so state which one you used."
             ),
             mark(
-                "Selection keeps some of the old columns instead of computing new ones, for instance those most "
-                "correlated with a target."
+                "Feature selection keeps some of the original columns instead of computing new ones. For example, it "
+                "keeps those that correlate most with a target."
             ),
             mark(
-                "Missing values can be filled by EM: start with the column means, fit $k$ components (M step), "
-                "replace the missing values by the reconstruction (E step), and repeat. The squared error of the "
-                "known entries never increases."
+                "Missing values can be filled by the EM algorithm. Start with the column means. Then fit $k$ "
+                "components (M step), replace the missing values by their reconstruction (E step), and repeat both "
+                "steps. The squared error of the known entries never increases."
             ),
         ),
     ),
@@ -203,16 +210,19 @@ LESSONS = (
         mark("CUR and non-negative factors"),
         (
             mark(
-                "Singular vectors mix all columns. CUR keeps real columns $C$ and real rows $R$. Draw them with "
-                "probabilities proportional to their squared norms (compare a random number with the cumulative "
-                "probabilities). Divide them by $sqrt(c q_j)$ and $sqrt(r p_i)$, and link them by the core $U = "
-                "W^+$, the pseudo-inverse of their intersection. Squared norms give an additive error bound $ε "
-                "‖A‖_F$; the relative bound $(2 + ε) ‖A - A_k‖_F$ needs leverage scores."
+                "CUR approximates a matrix by some of its own columns $C$ and rows $R$, whereas singular vectors mix "
+                "all columns. Draw columns and rows with probabilities proportional to their squared norms. Divide "
+                "each by the square root of its probability times the number of draws: $sqrt(c q_j)$ for a column and "
+                "$sqrt(r p_i)$ for a row. The core $U = W^+$ is the pseudo-inverse of the submatrix in which they "
+                "intersect. This sampling guarantees an additive error of $ε ‖A‖_F$. The relative bound $(2 + ε) ‖A - "
+                "A_k‖_F$ requires sampling by leverage scores."
             ),
             mark(
-                "NMF writes a non-negative table as $A ≈ W H$ with $W ≥ 0$ and $H ≥ 0$: the parts are only added. "
-                "Multiplicative updates multiply each entry by a ratio of non-negative numbers, so signs cannot "
-                "change, and the objective never increases. The limit depends on the start, and zeros stay zeros."
+                "NMF approximates a table without negative entries by a product of two factors without negative "
+                "entries: $A ≈ W H$ with $W ≥ 0$ and $H ≥ 0$. Parts are therefore added but never subtracted. "
+                "Multiplicative updates multiply each entry of the factors by a ratio of non-negative numbers. No "
+                "entry becomes negative, and the objective never increases. The result depends on the start, and "
+                "entries that are zero stay zero."
             ),
         ),
     ),
@@ -220,16 +230,17 @@ LESSONS = (
         mark("Kernel PCA and Isomap"),
         (
             mark(
-                "No straight line separates two concentric circles. Kernel PCA maps the points to a feature space "
-                "and applies PCA there. It does not compute the map, because only the inner products $K(x, z) = "
-                "φ(x)^T φ(z)$ are needed. Centre the kernel matrix, $K~ = K - 1K - K1 + 1K1$ (both means are "
-                "subtracted), find its eigenvectors $v$, and scale them as $a = v / sqrt(λ)$ so that the components "
-                "have unit length. The scores are $K~ a = sqrt(λ) v$."
+                "No straight line separates two concentric circles. Kernel PCA maps the points to a feature space and "
+                "applies PCA there. It never computes the map itself, because it needs only the inner products $K(x, "
+                "z) = φ(x)^T φ(z)$. First centre the kernel matrix: subtract its row means and its column means, and "
+                "add the overall mean, $K~ = K - 1K - K1 + 1K1$. Then find its eigenvectors $v$ and scale them as $a ="
+                " v / sqrt(λ)$, so that the components have unit length. The scores are $K~ a = sqrt(λ) v$."
             ),
             mark(
-                "Isomap unrolls a curve. It joins each point to its nearest neighbours, replaces straight distances "
-                "by shortest paths in that graph, and finds coordinates with these distances: the eigenvectors of "
-                "$B = -1/2 J D^2 J$ times $sqrt(λ)$."
+                "Isomap unrolls a curve or a curved surface. It joins each point to its nearest neighbours and "
+                "measures distances by shortest paths in this graph instead of straight lines. It then finds "
+                "coordinates with these distances: square them, centre their matrix, and multiply the eigenvectors of "
+                "$B = -1/2 J D^2 J$ by $sqrt(λ)$."
             ),
         ),
     ),

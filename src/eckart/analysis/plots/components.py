@@ -11,6 +11,7 @@ from eckart.analysis.measures import check_orthogonal, floats, row_scores
 from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_axes, plain
 from eckart.analysis.tables import eigenvalues as numbers
 from eckart.analysis.tables.outliers import place_of, whole_row
+from eckart.arrays import Floats
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted, joined, shorten
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
     from eckart.text import Table
 
-    Matrix = NDArray[np.float64]
 
 _MOST_COMPONENTS = 30
 _MOST_COLUMNS = 40
@@ -115,7 +115,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     return ax
 
 
-def _write_shares(ax: Axes, shares: Matrix, tops: Matrix) -> None:
+def _write_shares(ax: Axes, shares: Floats, tops: Floats) -> None:
     """Write the percentages above the bars and markers."""
     for i, (share, top) in enumerate(zip(shares.tolist(), tops.tolist(), strict=True)):
         ax.annotate(f"{share:.1f}", (i + 1, top), (0, 6), textcoords="offset points", ha="center", fontsize=8)
@@ -203,7 +203,7 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
     return ax
 
 
-def _largest(row: Matrix) -> NDArray[np.intp]:
+def _largest(row: Floats) -> NDArray[np.intp]:
     """The columns with the largest entries, in their order; all of them if they fit."""
     return np.sort(np.argsort(-np.abs(row))[:_MOST_COLUMNS])
 
@@ -226,7 +226,7 @@ def _numbers_of_components(d: Decomposition, ks: Sequence[int] | None) -> list[i
     return chosen
 
 
-def _draw_rebuilt(ax: Axes, rebuilt: dict[int, Matrix]) -> None:
+def _draw_rebuilt(ax: Axes, rebuilt: dict[int, Floats]) -> None:
     """Draw the row reconstructed from 1, 2, ... components, with one marker per number."""
     for (k, values), shape, color in zip(
         rebuilt.items(), "vsoDP", (ORANGE, VERMILLION, BLUE, GREY, "black"), strict=False
@@ -237,7 +237,7 @@ def _draw_rebuilt(ax: Axes, rebuilt: dict[int, Matrix]) -> None:
     ax.axhline(0, color=GREY, linewidth=0.6)
 
 
-def _columns(table: Table) -> list[Matrix]:
+def _columns(table: Table) -> list[Floats]:
     """The numbers of a table, one array for each column except the first."""
     count = len(table.columns) - 1
     cells = np.array([[np.nan if cell is None else cell for cell in row[1:]] for row in table.rows], dtype=float)

@@ -9,6 +9,7 @@ import numpy as np
 
 from eckart.analysis.labels import component_labels
 from eckart.analysis.plots import geometry
+from eckart.arrays import Floats
 from eckart.documentation import document
 from eckart.errors import ParameterError, require
 from eckart.short_names import short_names
@@ -18,12 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from eckart.result import Decomposition
     from eckart.text import Table
 
-    Matrix = NDArray[np.float64]
 
 # Okabe and Ito's colours, distinguishable with colour blindness. Yellow is left out: it is too light on white paper.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
@@ -110,7 +109,7 @@ def cross(ax: Axes) -> None:
     ax.axvline(0, color=GREY, linewidth=0.6, zorder=0)
 
 
-def square(ax: Axes, drawn: Matrix, room: float = 1.12) -> None:
+def square(ax: Axes, drawn: Floats, room: float = 1.12) -> None:
     """Use the same unit in both directions, with room for the data and the labels."""
     low, high = np.minimum(drawn.min(axis=0), 0.0), np.maximum(drawn.max(axis=0), 0.0)
     middle, half = (low + high) / 2, room * float(np.max(high - low, initial=0.0)) / 2 or 1.0
@@ -118,12 +117,12 @@ def square(ax: Axes, drawn: Matrix, room: float = 1.12) -> None:
     ax.set_aspect("equal", adjustable="box")
 
 
-def dots(ax: Axes, points: Matrix, **look: Any) -> None:
+def dots(ax: Axes, points: Floats, **look: Any) -> None:
     """Points without an outline."""
     ax.scatter(points[:, 0], points[:, 1], **{"linewidths": 0, **look})
 
 
-def arrows(ax: Axes, tips: Matrix, color: str, style: str = "solid") -> None:
+def arrows(ax: Axes, tips: Floats, color: str, style: str = "solid") -> None:
     """Draw arrows from the centre to each tip."""
     look = {"arrowstyle": "-|>", "color": color, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.3, "linestyle": style}
     for tip in tips:
@@ -131,12 +130,12 @@ def arrows(ax: Axes, tips: Matrix, color: str, style: str = "solid") -> None:
             ax.annotate("", tip, (0, 0), arrowprops=look)
 
 
-def along(tips: Matrix) -> Matrix:
+def along(tips: Floats) -> Floats:
     """Points along the arrows, for labels to avoid."""
     return np.vstack([tips * step for step in np.linspace(0.06, 1.0, 24)]) if len(tips) else tips
 
 
-def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Matrix, list[str]]:
+def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Floats, list[str]]:
     """Coordinates of a supplementary table in the plane of two components, and its names."""
     if table is None:
         return np.empty((0, 2)), []
@@ -168,7 +167,7 @@ def _place_all(
     return chosen, held
 
 
-def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, avoid: Matrix, must: int = 0) -> None:
+def label(ax: Axes, names: Sequence[str], at: Floats, colors: Sequence[str], *, avoid: Floats, must: int = 0) -> None:
     """Write names next to points: each takes the first free one of eight positions, or none.
 
     Names do not cover points in `avoid`, except the first `must` names if there is no other way. Draw everything else
@@ -186,7 +185,7 @@ def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, 
         _put(text, point, place)
 
 
-def _put(text: Any, point: Matrix, place: int | None) -> None:
+def _put(text: Any, point: Floats, place: int | None) -> None:
     """Put a label at one of the eight positions around its point, or remove it if none is free."""
     if place is None:
         text.remove()
@@ -197,7 +196,7 @@ def _put(text: Any, point: Matrix, place: int | None) -> None:
     text.set_verticalalignment({1: "bottom", 0: "center", -1: "top"}[up])
 
 
-def _indices(ax: Axes, text: Any, point: Matrix) -> list[geometry.Box]:
+def _indices(ax: Axes, text: Any, point: Floats) -> list[geometry.Box]:
     """The eight boxes of a label, in pixels; boxes outside the figure overlap everything."""
     extent, frame = text.get_window_extent(), ax.get_window_extent()
     x, y = ax.transData.transform(point)
@@ -205,7 +204,7 @@ def _indices(ax: Axes, text: Any, point: Matrix) -> list[geometry.Box]:
     return [_box(x, y, extent.width, extent.height, side, gap, frame) for side in _sides(point)]
 
 
-def _text(ax: Axes, name: str, point: Matrix, color: str) -> Any:
+def _text(ax: Axes, name: str, point: Floats, color: str) -> Any:
     text = ax.annotate(
         name, (point[0], point[1]), xytext=(0, 0), textcoords="offset points", ha="left", va="bottom",
         color=color, fontsize=8, parse_math=False,
@@ -214,7 +213,7 @@ def _text(ax: Axes, name: str, point: Matrix, color: str) -> Any:
     return text
 
 
-def _sides(point: Matrix) -> list[tuple[int, int]]:
+def _sides(point: Floats) -> list[tuple[int, int]]:
     """The eight positions around a point as signs, those away from the centre first."""
     x, y = (1 if point[0] >= 0 else -1), (1 if point[1] >= 0 else -1)
     steep = abs(point[1]) > 2 * abs(point[0])
@@ -233,6 +232,6 @@ def _box(
     return (left, bottom, left + width, bottom + height) if inside else _NOWHERE
 
 
-def _around(ax: Axes, points: Matrix, half: float) -> list[geometry.Box]:
+def _around(ax: Axes, points: Floats, half: float) -> list[geometry.Box]:
     pixels = ax.transData.transform(points) if len(points) else np.empty((0, 2))
     return [(x - half, y - half, x + half, y + half) for x, y in pixels.tolist()]

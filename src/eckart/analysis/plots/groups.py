@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from eckart.arrays import Floats
 from eckart.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Matrix = NDArray[np.float64]
 
 MOST_GROUPS = 7
 OTHERS = "others"
@@ -35,8 +35,8 @@ class Group:
 
     name: str
     members: NDArray[np.intp]
-    mean: Matrix
-    outline: Matrix | None
+    mean: Floats
+    outline: Floats | None
     """Points on the ellipse, one per row; None if the rows of the group do not spread in two directions."""
 
 
@@ -46,7 +46,7 @@ def _without(words: NDArray[np.object_], known: set[str | None]) -> NDArray[np.i
 
 
 def groups(
-    points: Matrix, labels: Sequence[object], weights: Matrix, *, around: Around = "rows", share: float = 0.95
+    points: Floats, labels: Sequence[object], weights: Floats, *, around: Around = "rows", share: float = 0.95
 ) -> list[Group]:
     """Groups, largest first: at most 7, and the rest together. Rows without a label belong to none."""
     _check(points, labels, around, share)
@@ -65,7 +65,7 @@ def _word(label: object) -> str | None:
     return None if label is None or label != label else str(label)
 
 
-def _check(points: Matrix, labels: Sequence[object], around: str, share: float) -> None:
+def _check(points: Floats, labels: Sequence[object], around: str, share: float) -> None:
     if len(labels) != len(points):
         message = f"There are {len(labels):,} group labels for {len(points):,} rows. Pass one label per row."
         raise InputError(message)
@@ -76,7 +76,7 @@ def _check(points: Matrix, labels: Sequence[object], around: str, share: float) 
 
 
 def _group(
-    name: str, members: NDArray[np.intp], points: Matrix, weights: Matrix, around: Around, share: float
+    name: str, members: NDArray[np.intp], points: Floats, weights: Floats, around: Around, share: float
 ) -> Group:
     x, w = points[members], weights[members]
     mean = w @ x / w.sum()

@@ -28,6 +28,7 @@ from eckart.analysis.plots.drawing import (
     square,
 )
 from eckart.analysis.plots.groups import Around, groups
+from eckart.arrays import Floats
 from eckart.fitted import takes_fitted
 from eckart.formatting import shorten
 
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
     from eckart.result import Decomposition
     from eckart.text import Table
-
-    Matrix = NDArray[np.float64]
 
 
 @takes_fitted
@@ -158,13 +157,13 @@ def biplot(
 
 def _draw_groups(
     ax: Axes,
-    points: Matrix,
+    points: Floats,
     drawn: NDArray[np.intp],
     by: Sequence[object],
-    weights: Matrix,
+    weights: Floats,
     around: Around | None,
     share: float,
-) -> tuple[list[Matrix], Matrix]:
+) -> tuple[list[Floats], Floats]:
     """Draw points, means and outlines of the groups, and return outlines and means, so that labels avoid them."""
     visible = np.zeros(len(points), bool)
     visible[drawn] = True
@@ -205,7 +204,7 @@ def _paint(drawn: Sequence[object] | np.ndarray) -> float:
     return 0.8 if len(drawn) <= 300 else 0.4
 
 
-def _spots(ax: Axes) -> Matrix:
+def _spots(ax: Axes) -> Floats:
     """Offsets that cover the large marker of a mean."""
     low, high = ax.get_xlim()
     step = 0.008 * (high - low)

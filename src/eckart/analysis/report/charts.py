@@ -11,10 +11,10 @@ from eckart.analysis.column_roles import label_role
 from eckart.analysis.labels import certified_ratios, column_labels, component_labels, row_labels
 from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights, svd_details
 from eckart.analysis.report.drawn_rows import drawn_rows, groups, short
-from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.unusual import drawn as unusual_rows
 from eckart.arrays import Matrix
+from eckart.devices import part_on_host
 from eckart.errors import ParameterError
 from eckart.formatting import percent
 from eckart.registry import method_of
@@ -164,7 +164,7 @@ def _observed(d: Decomposition, data: Matrix, drawn: NDArray[np.intp], columns: 
     """The table itself for the drawn rows and shown columns."""
     if data is None or not len(drawn) or tuple(data.shape) != (d.rows, d.columns):
         return None
-    return _small(some(data, drawn, columns))
+    return _small(part_on_host(data, drawn, columns))
 
 
 def _small(table: NDArray[np.float64]) -> JsonObject:

@@ -8,7 +8,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.analysis.labels import column_labels
-from eckart.analysis.report.given_rows import some
+from eckart.devices import part_on_host
 from eckart.short_names import short_names
 from eckart.text import Cell, Table
 
@@ -46,7 +46,7 @@ def sampled(found: Analysis) -> NDArray[np.float64] | None:
     if data is None or tuple(getattr(data, "shape", ())) != (d.rows, d.columns) or d.method not in ("pca", "svd"):
         return None
     step = -(-d.rows // _MOST_ROWS)
-    return some(data, np.arange(0, d.rows, step), np.arange(min(d.columns, MOST_COLUMNS)))
+    return part_on_host(data, np.arange(0, d.rows, step), np.arange(min(d.columns, MOST_COLUMNS)))
 
 
 def correlation_matrix(table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,12 +10,12 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.analysis.report.pack import packed
+from eckart.arrays import Floats
 from eckart.formatting import shorten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Matrix = NDArray[np.float64]
 
 MOST_ROWS = 20_000
 _AT_EACH_END = 50
@@ -24,7 +24,7 @@ _MOST_LABELS = 12
 _MOST_DIFFERENT = 200
 
 
-def drawn_rows(scores: Matrix, most: int = MOST_ROWS) -> NDArray[np.intp]:
+def drawn_rows(scores: Floats, most: int = MOST_ROWS) -> NDArray[np.intp]:
     """All rows, or both ends of every component and one random row from each of equal strata along the first."""
     rows, k = scores.shape
     if rows <= most or k == 0:
@@ -50,7 +50,7 @@ def subset_sentence(rows: int, drawn: int) -> str:
     )
 
 
-def groups(labels: Mapping[str, Sequence[str]], scores: Matrix, drawn: NDArray[np.intp]) -> list[JsonObject]:
+def groups(labels: Mapping[str, Sequence[str]], scores: Floats, drawn: NDArray[np.intp]) -> list[JsonObject]:
     """For each text column with few different words: the group of each drawn row, and statistics of all rows."""
     found: list[JsonObject] = []
     for name, words in labels.items():
@@ -63,7 +63,7 @@ def groups(labels: Mapping[str, Sequence[str]], scores: Matrix, drawn: NDArray[n
 
 
 def _grouped(
-    name: str, words: Sequence[str], counts: Counter[str], scores: Matrix, drawn: NDArray[np.intp]
+    name: str, words: Sequence[str], counts: Counter[str], scores: Floats, drawn: NDArray[np.intp]
 ) -> JsonObject:
     """The largest groups separately, the small ones together as 'others'."""
     kept = [word for word, _ in counts.most_common()]
@@ -78,7 +78,7 @@ def _grouped(
     return {"name": shorten(name, 60), "groups": context, "codes": packed(codes[drawn])}
 
 
-def _spread(scores: Matrix) -> JsonObject:
+def _spread(scores: Floats) -> JsonObject:
     """Count, mean and covariance, from which the page draws a 95 % ellipse in any plane."""
     covariance = np.cov(scores, rowvar=False).reshape(scores.shape[1], -1) if len(scores) > 2 else None
     mean = scores.mean(axis=0) if len(scores) else np.zeros(scores.shape[1])

@@ -18,6 +18,7 @@ from eckart.analysis.measures import (
     row_weights,
 )
 from eckart.analysis.supplementary.lines import check_rows, named_lines
+from eckart.arrays import Floats
 from eckart.errors import InputError, ParameterError
 from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
@@ -25,8 +26,6 @@ from eckart.text import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
 
 
 @takes_fitted
@@ -160,8 +159,8 @@ class _Categories:
     """Category names, and for each category the sum of the weights and the mean scores."""
 
     words: tuple[str, ...]
-    counts: Matrix
-    means: Matrix
+    counts: Floats
+    means: Floats
     there: NDArray[np.bool_]
     """Mask of the rows that have a label."""
 
@@ -182,7 +181,7 @@ def _grouped(d: Decomposition, labels: Sequence[object]) -> _Categories:
     place = np.array([len(words) if word is None else codes[word] for word in given])
     scores, weights = row_scores(d), row_weights(d)
 
-    def sums(numbers: Matrix) -> Matrix:
+    def sums(numbers: Floats) -> Floats:
         return np.bincount(place, numbers, minlength=len(words) + 1)[:-1].astype(np.float64)
 
     counts = sums(weights)

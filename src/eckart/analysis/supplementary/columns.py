@@ -10,6 +10,7 @@ import numpy as np
 from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import nonzero_components, ratio, row_scores, row_weights
 from eckart.analysis.supplementary.lines import check_rows, named_lines
+from eckart.arrays import Floats
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
@@ -17,8 +18,6 @@ from eckart.text import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
 
 
 @takes_fitted
@@ -68,7 +67,7 @@ def columns(d: Decomposition, data: object) -> Table:
     return Table("Supplementary columns", ("column", *component_labels(d), "explained"), lines, caption, kinds)
 
 
-def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
+def _columns_of(data: Any) -> tuple[tuple[str, ...], Floats]:
     """Names and numbers (rows x columns) of a mapping, a frame or an array; missing values are NaN."""
     if not isinstance(data, Mapping) and not hasattr(data, "columns"):
         array = np.asarray(data)
@@ -81,7 +80,7 @@ def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
     return names, np.column_stack(parts)
 
 
-def _numbers(values: object, name: str) -> Matrix:
+def _numbers(values: object, name: str) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
@@ -89,7 +88,7 @@ def _numbers(values: object, name: str) -> Matrix:
         raise InputError(message + "For text columns, use eckart.supplementary.categories.") from error
 
 
-def _correlations(column: Matrix, scores: Matrix, weights: Matrix, nonzero: NDArray[np.bool_]) -> Matrix:
+def _correlations(column: Floats, scores: Floats, weights: Floats, nonzero: NDArray[np.bool_]) -> Floats:
     """Weighted correlations of a column with the scores, over rows where it has a value, and R^2 with all scores."""
     there = np.isfinite(column)
     w, x, t = weights[there], column[there], scores[there]

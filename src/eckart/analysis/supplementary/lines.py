@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-import numpy as np
-
+from eckart.arrays import Floats
 from eckart.errors import InputError
 from eckart.result import Decomposition
 from eckart.text import Cell
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
-    Matrix = NDArray[np.float64]
-
-
-def named_lines(names: Sequence[str], numbers: Matrix) -> tuple[tuple[Cell, ...], ...]:
+def named_lines(names: Sequence[str], numbers: Floats) -> tuple[tuple[Cell, ...], ...]:
     return tuple((name, *line) for name, line in zip(names, numbers.tolist(), strict=True))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import check_orthogonal, floats, nonzero_components, ratio
 from eckart.analysis.supplementary.lines import named_lines
 from eckart.analysis.tables.outliers import new_limits
-from eckart.arrays import Array, astype, from_numpy, namespace
+from eckart.arrays import Array, Floats, astype, from_numpy, namespace
 from eckart.engine.measured import product_and_squares
 from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
@@ -21,11 +20,6 @@ from eckart.io.open_matrix import open_matrix
 from eckart.projecting import project
 from eckart.result import Decomposition
 from eckart.text import Table
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
 
 
 @takes_fitted
@@ -101,7 +95,7 @@ def row_cos2(d: Decomposition, data: object) -> Table:
     )
 
 
-def measured(d: Decomposition, data: object) -> tuple[Matrix, Matrix, tuple[str, ...] | None]:
+def measured(d: Decomposition, data: object) -> tuple[Floats, Floats, tuple[str, ...] | None]:
     """Scores and squared lengths of rows in one pass, and their names if they have any."""
     opened = open_matrix(data)
     if opened.matrix.shape[1] != d.columns:
@@ -115,7 +109,7 @@ def measured(d: Decomposition, data: object) -> tuple[Matrix, Matrix, tuple[str,
     )
 
 
-def _image(d: Decomposition, matrix: RowBlocks, exponent: int) -> tuple[Matrix, Matrix]:
+def _image(d: Decomposition, matrix: RowBlocks, exponent: int) -> tuple[Floats, Floats]:
     """(A - mean) / scale right and the squared lengths of its rows, for A stored as 2^exponent A."""
     matrix = matrix.precise()
     if not matrix.sparse:  # coordinates in float64 too, because Q is a difference

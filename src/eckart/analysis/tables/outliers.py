@@ -24,24 +24,21 @@ from eckart.analysis.measures import (
     row_weights,
 )
 from eckart.analysis.new_rows import inflation, new_row_limits
+from eckart.arrays import Floats
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from eckart.result import Decomposition
-
-    Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Distances:
     """T2 and Q of each fitted row, and their limits for fitted rows; NaN where not known."""
 
-    inside: Matrix
-    outside: Matrix
+    inside: Floats
+    outside: Floats
     inside_limit: float
     outside_limit: float
     rule: str
@@ -229,7 +226,7 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     return inside * laws.t2_factor(len(known.kept), confidence), beside
 
 
-def _residuals(d: Decomposition, k: int) -> Matrix:
+def _residuals(d: Decomposition, k: int) -> Floats:
     """Q of each row: from the remaining components if all are known, otherwise from the length of the row."""
     scores = row_scores(d)
     if complete(d):
@@ -241,7 +238,7 @@ def _residuals(d: Decomposition, k: int) -> Matrix:
     return np.asarray(np.maximum(lengths - inside, 0.0) * (lengths + inside))
 
 
-def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float) -> tuple[float, str]:
+def _residual_limit(d: Decomposition, k: int, outside: Floats, confidence: float) -> tuple[float, str]:
     if np.isnan(outside).all():
         return math.nan, "unknown: the lengths of the rows were not stored"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
@@ -260,7 +257,7 @@ def _exact(d: Decomposition) -> bool:
     return complete(d) and d.which == "largest"
 
 
-def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
+def _spectrum(d: Decomposition, k: int, outside: Floats | None) -> Spectrum:
     """The variances of all components. Those not computed follow from the moments of Q, or as in white noise."""
     nonzero, variances, centred = nonzero_components(d), floats(d.explained_variance), d.mean is not None
     kept, following = variances[:k][nonzero[:k]], variances[k:][nonzero[k:]]
@@ -282,14 +279,14 @@ def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
     return spectrum(kept, modelled(total, squares, count, min(free) / max(free), ceiling), d.weight, centred=centred)
 
 
-def whole_row(d: Decomposition, values: object, scores: Matrix) -> Matrix | None:
+def whole_row(d: Decomposition, values: object, scores: Floats) -> Floats | None:
     """A row in the units of the fit: from its values, or from its scores if the components explain everything."""
     if values is not None:
         return standardized(d, values)
     return floats(d.right) @ scores if complete(d) else None
 
 
-def standardized(d: Decomposition, values: object) -> Matrix:
+def standardized(d: Decomposition, values: object) -> Floats:
     x = np.asarray(values, dtype=np.float64).ravel()
     if x.shape != (d.columns,):
         raise ParameterError(f"The row has {x.size} values, but the decomposition has {d.columns} columns.")

@@ -24,16 +24,14 @@ from eckart.analysis.measures import (
     ratio,
     row_weights,
 )
+from eckart.arrays import Floats
 from eckart.documentation import document
 from eckart.fitted import takes_fitted
 from eckart.text import Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from eckart.result import Decomposition
 
-    Matrix = NDArray[np.float64]
 
 _SWEEPS = 500
 _STILL = 1e-13
@@ -62,8 +60,8 @@ class Rotation:
     (2, 2)
     """
 
-    matrix: Matrix
-    loadings: Matrix
+    matrix: Floats
+    loadings: Floats
 
 
 @takes_fitted
@@ -200,7 +198,7 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
     return Table("Rotated scores", ("row", *_names(k)), rows, "Scores on the rotated components, with variance 1.")
 
 
-def _turn(loadings: Matrix) -> tuple[Matrix, Matrix]:
+def _turn(loadings: Floats) -> tuple[Floats, Floats]:
     """Rotate pairs of components by their best angle until none changes; each rotation can only raise the criterion."""
     turned, matrix = loadings.copy(), np.eye(loadings.shape[1])
     for _ in range(_SWEEPS):
@@ -216,7 +214,7 @@ def _turn(loadings: Matrix) -> tuple[Matrix, Matrix]:
     return turned, matrix
 
 
-def _best_angle(x: Matrix, y: Matrix) -> float:
+def _best_angle(x: Floats, y: Floats) -> float:
     """The angle that maximises the variance of the squares of x cos + y sin, y cos - x sin (Kaiser, 1958)."""
     u, v = x**2 - y**2, 2 * x * y
     count = max(len(x), 1)

@@ -106,9 +106,7 @@ def table_entries(*paths: str | OpenedFile) -> tuple[tuple[int, int], Callable[[
             "so nearly all rows would be empty. Renumber the rows from 0 without gaps."
         )
     if rows == 0:
-        raise FileError(
-            f"{name} has no rows: there are column names but no data below them. Check that the file is complete."
-        )
+        raise FileError(f"{name} has column names but no rows below them. Check that the file is complete.")
     return (rows, columns), blocks
 
 

@@ -1,8 +1,12 @@
-"""Optimal hard threshold for singular values in white noise (Gavish and Donoho, 2014).
+"""Optimal hard thresholds for singular values, in white noise and in noise of unknown covariance.
 
-For an m x n matrix with b = m/n <= 1 and noise s in each entry, keep sigma > lambda(b) sqrt(n) s, where
-lambda(b)^2 = 2 (b + 1) + 8 b / (b + 1 + sqrt(b^2 + 14 b + 1)). With unknown noise, s sqrt(n) = median(sigma) / sqrt(u),
-u the median of the Marchenko-Pastur law.
+White noise (Gavish and Donoho, 2014): for an m x n matrix with b = m/n <= 1 and noise s in each entry, keep sigma >
+lambda(b) sqrt(n) s, where lambda(b)^2 = 2 (b + 1) + 8 b / (b + 1 + sqrt(b^2 + 14 b + 1)). With unknown noise, s sqrt(n)
+= median(sigma) / sqrt(u), u the median of the Marchenko-Pastur law.
+
+ScreeNOT (Donoho, Gavish and Romanov, 2023): the noise values z are the observed ones, with the first k0 replaced by an
+extrapolation of the next ones to the edge. With phi(y) = mean y / (y^2 - z^2), D = phi (g phi + (1 - g) / y),
+g = short / long, the threshold solves y D'(y) = -4 D(y).
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from scipy import integrate, optimize
 
 from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
+
+_FEWEST = 10
 
 
 def coefficient(beta: float) -> float:
@@ -106,3 +112,55 @@ def _above(e: Evidence, threshold: float, how: str) -> tuple[int | None, str]:
 def _shape(e: Evidence) -> tuple[float, int]:
     shorter, longer = sorted((e.free_rows, e.columns))
     return max(shorter, 1) / max(longer, 1), max(longer, 1)
+
+
+def noise_values(values: np.ndarray, most: int) -> np.ndarray:
+    """Decreasing singular values with the first `most` replaced: an edge falls off like (place)^(2/3)."""
+    noise = values.copy()
+    step = values[most] - values[2 * most]
+    place = np.arange(most) / most
+    noise[:most] = values[most] + step * (1.0 - place ** (2.0 / 3.0)) / (2.0 ** (2.0 / 3.0) - 1.0)
+    return noise
+
+
+def threshold(noise: np.ndarray, ratio: float) -> float:
+    """The root of y D'(y) / D(y) = -4 beyond the largest noise value; D'/D increases there."""
+    edge = float(noise.max())
+
+    def excess(y: float) -> float:
+        squares = y * y - noise**2
+        phi, slope = float(np.mean(y / squares)), -float(np.mean((y * y + noise**2) / squares**2))
+        first, second = ratio * phi + (1.0 - ratio) / y, ratio * slope - (1.0 - ratio) / y**2
+        return y * (slope * first + phi * second) / (phi * first) + 4.0
+
+    low, high = edge * (1.0 + 1e-9), 2.0 * edge
+    while excess(high) < 0.0:
+        low, high = high, 2.0 * high
+    return float(optimize.brentq(excess, low, high, xtol=1e-12 * edge))
+
+
+def by_screenot(e: Evidence) -> tuple[int | None, str]:
+    if not e.whole:
+        return (
+            None,
+            f"This rule needs all {e.short:,} singular values, but only {len(e.ratios):,} are known.",
+        )
+    values = np.sqrt(e.ratios)
+    most = min(e.most, e.short // 4)
+    if e.short < _FEWEST or values[2 * most] <= 0.0:
+        return None, (
+            f"This rule needs at least {_FEWEST} singular values, some of them noise, but there are only {e.short}."
+        )
+    found = threshold(noise_values(values, most), e.short / max(e.free_rows, e.columns))
+    k = int((values > found).sum())
+    if k >= most or e.falls_beyond(k):
+        return (
+            None,
+            (
+                f"With {e.short} singular values, this rule can detect at most "
+                f"{counted(most - 1, 'component')}, but there are more."
+            ),
+        )
+    beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
+    above = f"{k} singular value{' is' if k == 1 else 's are'}"
+    return k, (f"{above} above the threshold of {found * e.norm:.4g}{beyond} (at most {most} were treated as signal).")

@@ -1,0 +1,238 @@
+"""Cross-validation: hide parts of the table, predict them from k components of the others, and compare the errors.
+
+Bi-cross-validation (Owen and Perry, 2009) hides some rows of some columns. A = [[A11, A12], [A21, A22]]: A11 is
+predicted by A12 (A22)_k^+ A21 = (A12 V) S^-1 (U^T A21), where A22 ~ U S V^T. One decomposition of A22 gives the errors
+for all k. Means are those of the rows that are not held out.
+
+Cross-validation by cells hides single entries, part by part, and predicts them by regularised iterative PCA (Josse and
+Husson, 2012). The filled table is approximated by k components whose singular values s_i are shrunk to (s_i^2 - v) /
+s_i, where v is the residual mean square per direction. The missing entries take the values of the approximation, and so
+on. Each k starts from the means, because a start from k - 1 components can stay there. k is the smallest number that is
+not worse than the best by more than the standard error of the difference.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.arrays import Matrix, is_sparse
+from eckart.components.find import find_components
+from eckart.engine.backends.symmetric import leading_pairs
+from eckart.formatting import counted
+from eckart.rank.evidence import Evidence
+
+_CELLS = 100_000
+_PARTS = 5
+_STEPS = 60
+_TOLERANCE = 1e-3
+_MOST = 25
+_PATIENCE = 12
+"""The search ends after this many consecutive numbers without a smaller error."""
+
+
+def by_bicross(e: Evidence) -> tuple[int | None, str]:
+    if e.rows < 8 or e.columns < 4:
+        return None, (
+            f"This rule needs at least 8 rows and 4 columns, but the table has {e.rows} rows and {e.columns} columns."
+        )
+    errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
+    k = int(np.argmin(errors))
+    if k == len(errors) - 1:
+        return None, _too_small(k - 1)
+    if (more := e.falls_beyond(k)) is not None:
+        return (
+            None,
+            (
+                f"The eigenvalues fall steeply after component {more}, but this rule predicts "
+                f"quarters of the table, which can show at most {len(errors) - 2} components."
+            ),
+        )
+    beyond = f"; with {k + 1} it is {errors[k + 1]:.4f}" if k + 1 < len(errors) else ""
+    best = counted(k, "component")
+    return k, (
+        f"Predictions of held-out quarters of the table are most accurate with {best}: the relative error "
+        f"is {errors[k]:.4f}{beyond}."
+    )
+
+
+def _too_small(most: int) -> str:
+    """Why a table in which a quarter shows at most this many components gives no answer."""
+    if most < 1:
+        return "This rule compares quarters of the table, and a quarter of this table is too small."
+    return (
+        "This rule compares quarters of the table, which can show at most "
+        f"{counted(most, 'component')}. There may be more."
+    )
+
+
+def bicross_errors(table: Matrix, most: int, *, center: bool, rng: np.random.Generator, repeats: int = 1) -> np.ndarray:
+    """Squared error of held-out quarters for k = 0, 1, ..., as a share of their sum of squares."""
+    rows, columns = table.shape
+    most = min(most, rows // 2 - 2, columns // 2 - 1)
+    errors = np.zeros(most + 1)
+    for _ in range(repeats):
+        halves = np.array_split(rng.permutation(rows), 2)
+        sides = np.array_split(rng.permutation(columns), 2)
+        for i in range(2):
+            for j in range(2):
+                errors += _quarter(table, halves[i], halves[1 - i], sides[j], sides[1 - j], most, center=center)
+    return errors / errors[0] if errors[0] > 0.0 else errors
+
+
+def _quarter(
+    table: Matrix, out: np.ndarray, kept: np.ndarray, far: np.ndarray, near: np.ndarray, most: int, *, center: bool
+) -> np.ndarray:
+    """||A11 - A12 (A22)_k^+ A21||^2 for k = 0..most, from products with U and V alone."""
+    above, below = table[out], table[kept]
+    held, beside, under, corner = above[:, far], above[:, near], below[:, far], below[:, near]
+    d = find_components(corner, "pca" if center else "svd", k=most, tol=1e-6, left=True)
+    values = np.asarray(d.values, dtype=np.float64)
+    good = values > 1e-10 * max(float(values[0]), 1e-300)
+    right, left = np.asarray(d.right, dtype=np.float64)[:, good], np.asarray(d.left, dtype=np.float64)[:, good]
+    rows = beside @ right - (np.asarray(d.mean, dtype=np.float64) @ right if d.mean is not None else 0.0)
+    columns = (under.T @ left) / values[good]
+    mean = np.asarray(under.mean(axis=0)).ravel() if center else np.zeros(len(far))
+    cross = np.einsum("ik,ik->k", held.T @ rows, columns) - rows.sum(axis=0) * (mean @ columns)
+    squares = (rows.T @ rows) * (columns.T @ columns)
+    total = _sum_of_squares(held, mean)
+    steps = np.array([np.sum(squares[: k + 1, : k + 1]) for k in range(len(cross))])
+    errors = np.full(most + 1, np.inf)
+    errors[0] = total
+    errors[1 : len(cross) + 1] = total - 2.0 * np.cumsum(cross) + steps
+    return errors
+
+
+def _sum_of_squares(block: Matrix, mean: np.ndarray) -> float:
+    """||A - 1 mean^T||^2, without filling the zeros of a sparse block."""
+    if not is_sparse(block):
+        return float(np.sum((block - mean) ** 2, dtype=np.float64))
+    sums = np.asarray(block.sum(axis=0)).ravel()
+    return float(np.sum(block.data.astype(np.float64) ** 2) - 2.0 * mean @ sums + block.shape[0] * mean @ mean)
+
+
+def by_cells(e: Evidence) -> tuple[int | None, str]:
+    if e.sparse and e.rows * e.columns > _CELLS:
+        return None, (
+            "This rule hides single entries of a dense table, so it does not apply to large sparse data. "
+            "Use the rule 'bicross' instead."
+        )
+    if not e.center:
+        return None, "This rule predicts hidden entries from the column means, so it needs a centred table."
+    rng, table = e.rng(4), e.centred.astype(np.float64)
+    sample = ""
+    if table.size > _CELLS:
+        kept = max(_CELLS // e.columns, min(e.rows, 50))
+        table = table[np.sort(rng.choice(e.rows, kept, replace=False))]
+        sample = f" (on {kept:,} rows drawn at random)"
+    most = min(e.most, min(table.shape) - 2, _MOST)
+    if most < 1:
+        return None, (
+            f"This rule needs at least 3 rows and 3 columns, but the table has {e.rows} rows and {e.columns} columns."
+        )
+    errors = cell_errors(table, most, rng)
+    k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
+    if (more := e.falls_beyond(k)) is not None:
+        return (
+            None,
+            (
+                f"Predictions of hidden entries do not improve beyond {counted(k, 'component')}, but "
+                f"the eigenvalues drop sharply only after component {more}."
+            ),
+        )
+    if k == most:
+        return None, (
+            f"Predictions of hidden entries keep improving up to {counted(k, 'component')}. There may be more."
+        )
+    beyond = f"; with {k + 1} the error is {mean[k + 1]:.3f}" if k + 1 < len(mean) else ""
+    return (
+        k,
+        (
+            f"With {counted(k, 'component')}, the mean error in predicting hidden entries is "
+            f"{mean[k]:.3f} standard deviations{beyond}{sample}."
+        ),
+    )
+
+
+def cell_errors(table: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Mean squared errors of 0, 1, ... components (rows) on each hidden part (columns), in units of the variance."""
+    part = np.resize(np.arange(_PARTS), table.size)
+    rng.shuffle(part)
+    hidden = [(part == one).reshape(table.shape) for one in range(_PARTS)]
+    unit = max(float(table.var()), 1e-300)
+    found: list[list[float]] = []
+    for k in range(most + 1):
+        predicted = [completed(table, mask, k) for mask in hidden]
+        pairs = zip(predicted, hidden, strict=True)
+        found.append([float(np.mean((values[mask] - table[mask]) ** 2)) / unit for values, mask in pairs])
+        means = [float(np.mean(errors)) for errors in found]
+        if k - int(np.argmin(means)) >= _PATIENCE:
+            break
+    return np.asarray(found)
+
+
+def completed(table: np.ndarray, hidden: np.ndarray, k: int) -> np.ndarray:
+    """The approximation of the table by k shrunk components of its visible entries."""
+    visible = np.maximum((~hidden).sum(axis=0), 1)
+    mean = np.where(hidden, 0.0, table).sum(axis=0) / visible
+    filled = np.where(hidden, mean, table)
+    if k == 0:
+        return filled
+    before = filled[hidden]
+    for _ in range(_STEPS):
+        mean = filled.mean(axis=0)
+        centred = filled - mean
+        approximation = _shrunk(centred, k) + mean
+        now = approximation[hidden]
+        filled[hidden] = now
+        if np.linalg.norm(now - before) <= _TOLERANCE * np.linalg.norm(now - mean.mean()):
+            break
+        before = now
+    return filled
+
+
+def _shrunk(centred: np.ndarray, k: int) -> np.ndarray:
+    """k components of a centred table with s -> (s^2 - v) / s, v = (sum of the other s^2) / (directions left)."""
+    rows, columns = centred.shape
+    tall = rows >= columns
+    gram = centred.T @ centred if tall else centred @ centred.T
+    squares, vectors = leading_pairs(gram, k)
+    left = max(float(np.trace(gram)) - float(squares.sum()), 0.0)
+    noise = left / max(min(rows - 1, columns) - k, 1)
+    factors = np.maximum(squares - noise, 0.0) / np.maximum(squares, 1e-300)
+    weighted = vectors * factors
+    return np.asarray((centred @ vectors) @ weighted.T if tall else weighted @ (vectors.T @ centred))
+
+
+def fewest_as_good(errors: np.ndarray) -> int:
+    """The smallest k (row) that is not worse than the best by more than the standard error of the difference.
+
+    Examples
+    --------
+    >>> fewest_as_good(np.array([[9.0, 9.5], [1.0, 1.3], [1.1, 1.1]]))
+    1
+    """
+    best = int(np.argmin(errors.mean(axis=1)))
+    difference = errors - errors[best]
+    slack = difference.std(axis=1, ddof=1) / errors.shape[1] ** 0.5
+    return int(np.argmax(difference.mean(axis=1) <= slack))
+
+
+def fewest_not_worse(errors: np.ndarray, level: float = 0.95, *, overlap: float = 0.0) -> int:
+    """The smallest k (row) that a paired t-test of the logarithms does not find worse than the best.
+
+    Errors of different parts (columns) may differ by orders of magnitude, but their ratios do not. `overlap` is the
+    ratio of held-out entries to the others if the parts come from several splits of the same table. It is added to the
+    variance of the mean (the corrected resampled test of Nadeau and Bengio, 2003).
+
+    Examples
+    --------
+    >>> fewest_not_worse(np.array([[9.0, 9.5, 90], [1.0, 1.3, 11], [1.1, 1.1, 10]]))
+    1
+    """
+    from scipy.special import stdtrit
+
+    logarithms = np.log(np.maximum(errors, 1e-300))
+    count = errors.shape[1]
+    difference = logarithms - logarithms[int(np.argmin(logarithms.mean(axis=1)))]
+    slack = stdtrit(count - 1, level) * difference.std(axis=1, ddof=1) * (1.0 / count + overlap) ** 0.5
+    return int(np.argmax(difference.mean(axis=1) <= slack))

@@ -112,7 +112,7 @@ def test_gaps_and_constants_in_other_columns() -> None:
     table = ek.supplementary.columns(d, {"gaps": with_gaps, "constant": np.full(50, 0.1)})
     expected = np.corrcoef(data[5:, 0], numbers(ek.tables.scores(d))[5:, 0])[0, 1]
     assert table.rows[0][1] == pytest.approx(expected)
-    assert "5 missing values were left out" in table.caption
+    assert "5 missing values were ignored" in table.caption
     assert np.isnan(numbers(table)[1]).all()
 
 

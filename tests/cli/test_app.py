@@ -136,7 +136,7 @@ class TestSentences:
     def test_one_row_is_singular(self) -> None:
         done = run("report", write("row.csv", "a,b\n1,2\n"))
         assert "of 1 row x 2 columns" in done.stdout
-        assert "PC1 is not determined" in done.stdout
+        assert "PC1 is not unique" in done.stdout
 
     def test_less_than_all_is_not_rounded_to_all(self) -> None:
         rows = "\n".join(f"{100 * (-1) ** i},{2 * (-1) ** (i // 2)},{0.5 * (-1) ** (i // 4)}" for i in range(8))

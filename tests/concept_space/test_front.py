@@ -302,7 +302,7 @@ class TestAlike:
     def test_ties_are_settled_as_a_set(self) -> None:
         found = films().similar_rows("Ada", 3, proof=True)
         assert (found.proved, found.set_proved) == (0, True)
-        assert "these are proved to be the best" in repr(found)
+        assert "no other candidate is better (proved)" in repr(found)
 
     def test_against_lapack(self) -> None:
         whole = table(3)
@@ -489,9 +489,9 @@ class TestFoldIn:
         for count in range(1, 45):
             space = space.fold_in(turned).space
             assert 2 * count < weakest
-        with pytest.warns(DataWarning, match="Fit again"):
+        with pytest.warns(DataWarning, match="Fit the model again"):
             found = space.fold_in(turned)
-        assert "45 new rows" in found.refit
+        assert "of the 45 new rows" in found.refit
         assert found.unseen == pytest.approx([1.0])
 
     def test_cold_rows_are_said(self) -> None:
@@ -564,7 +564,7 @@ class TestWords:
 
 class TestInput:
     def test_an_unknown_film_is_named_with_near_matches(self) -> None:
-        with pytest.raises(InputError, match=r"Unknown column 'Star Harbor'. Did you mean 'Star Harbour'\?"):
+        with pytest.raises(InputError, match=r"The model has no column 'Star Harbor'. Did you mean 'Star Harbour'\?"):
             films().recommend({"Star Harbor": 4})
         with pytest.raises(InputError, match="Did you mean 'Robot Winter'"):
             films().similar_columns("robot winter")
@@ -628,7 +628,7 @@ class TestInput:
             ([1, 2, np.nan, 0, 0], MissingValuesError, "Robot Winter"),
             ({"Robot Winter": np.inf}, NotFiniteError, "Robot Winter"),
             ({"Robot Winter": "good"}, InputError, "'good'"),
-            (object(), InputError, "not a row"),
+            (object(), InputError, "does not describe a row"),
             (True, InputError, "5 columns"),
         ],
     )

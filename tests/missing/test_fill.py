@@ -112,7 +112,7 @@ def test_the_decomposition_is_that_of_the_filled_table_and_says_so():
         values = np.linalg.svd(whole - whole.mean(axis=0), compute_uv=False)
         assert np.allclose(d.values, values[:3], rtol=1e-6)
         count = int(np.isnan(table).sum())
-        assert any(f"{count:,} of {table.size:,} values" in note and "filled" in note for note in d.notes)
+        assert any(f"{count:,} of {table.size:,} values" in note and "imputed" in note for note in d.notes)
         assert len(d.details.missing.values) == count
         assert np.allclose(ek.project(d, table), d.left * d.values, atol=1e-3)
 
@@ -139,7 +139,9 @@ def test_hostile_tables():
     _, table = low_rank()
     empty = table.copy()
     empty[:, 4] = np.nan
-    with pytest.raises(InputError, match=r"1 column contains no values: 5 \(counted from 1\)"):
+    with pytest.raises(
+        InputError, match=r"1 column contains no values, so nothing can be imputed: 5 \(counted from 1\)"
+    ):
         ek.decompose(empty, "pca", k=1, missing="em")
     infinite = table.copy()
     infinite[0, 0] = np.inf

@@ -51,7 +51,7 @@ def test_rules_abstain_beyond_what_they_can_see(rows, columns, rank):
     voted = {v.rule: v.k for v in choice.verdicts if v.counts and v.votes and v.k is not None}
     assert all(abs(k - rank) <= 1 for k in voted.values()), voted
     assert not choice["minka"].votes
-    assert "no vote" in choice["stability"].reason
+    assert "does not vote" in choice["stability"].reason
 
 
 def test_rates_of_the_verdict():
@@ -203,7 +203,7 @@ def test_a_spectrum_too_long_to_compute_is_estimated_and_said(monkeypatch, kind)
         assert choice[rule].k == exact[rule].k, rule
     for rule in ("variance", "energy", "linear_energy", "kaiser"):
         assert choice[rule].k == pytest.approx(exact[rule].k, abs=3), rule
-    assert "(Values after the first 21 are estimated.)" in choice["screenot"].reason
+    assert "(Eigenvalues after the first 21 are estimated.)" in choice["screenot"].reason
     assert choice["minka"].k is None
 
 

@@ -153,7 +153,7 @@ def test_refused(given: object, kind: type[Exception], words: str) -> None:
 
 
 def test_determinant_of_a_rectangle() -> None:
-    with pytest.raises(InputError, match=r"3 x 2, and only square matrices have determinants"):
+    with pytest.raises(InputError, match=r"3 x 2, but only square matrices have determinants"):
         worked.determinant("1 2; 3 4; 5 6")
 
 

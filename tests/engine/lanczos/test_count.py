@@ -42,7 +42,7 @@ def test_a_basis_with_room_for_less_than_a_block_ends_in_a_refusal() -> None:
 
 
 def test_no_more_passes_than_allowed() -> None:
-    with pytest.raises(ParameterError, match="After max_passes=5 passes it is still unknown"):
+    with pytest.raises(ParameterError, match="After max_passes=5 passes over the data, it is still unknown"):
         run(0.9, capacity=180, most=180, max_passes=5)
 
 

@@ -122,7 +122,7 @@ def test_missing_markers(read: Any) -> None:
 def test_whole_row_and_column_missing_are_named(read: Any) -> None:
     source = read("a,b,c\n1,,2\n,,\n3,,4\n")
     assert source.metadata.column_names == ("a", "c")
-    assert "left out: 'b'" in said(source)
+    assert "'b' contains no values, so it was left out" in said(source)
     assert "1 row contains no values; the first is row 2" in said(source)
 
 

@@ -34,7 +34,7 @@ def numbers():
     return make_regression(150, 8, n_informative=3, noise=5.0, random_state=1)
 
 
-@pytest.mark.filterwarnings("ignore:Nothing predicts the target")  # the checks fit noise
+@pytest.mark.filterwarnings("ignore:The columns do not predict the target")  # the checks fit noise
 @pytest.mark.filterwarnings("ignore:The least populated class")
 @parametrize_with_checks(
     [
@@ -155,7 +155,7 @@ def test_integers_that_name_classes_are_detected_and_it_is_said():
 # Scores of a search
 
 
-@pytest.mark.filterwarnings("ignore:Nothing predicts the target")
+@pytest.mark.filterwarnings("ignore:The columns do not predict the target")
 @pytest.mark.parametrize("kind", ["backward", "random"])
 def test_nested_score_on_pure_noise_is_that_of_fresh_data(kind):
     """The target is a fair coin, so every model scores 1/2 on fresh rows; the best of many looks better."""

@@ -125,7 +125,7 @@ class TestSimilar:
     def test_columns(self) -> None:
         done = run("similar", "films.eckart", "--column", "Two Summers", "-n", "1", "--proof")
         assert "A Letter from Rome  1.000        1.000        1.000" in done.stdout
-        assert "The order is proved." in done.stdout
+        assert "The order of the results is proved." in done.stdout
 
     def test_rows_that_the_model_kept(self) -> None:
         made = document("similar", "rows.eckart", "--row", "Elena", "-n", "1", "--proof")

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import eckart as ek
 from eckart import datasets
 from eckart.errors import ParameterError
 
@@ -33,10 +34,20 @@ def test_ratings_have_the_known_singular_values(name, expected):
 def test_each_table_has_a_name_for_every_row_and_column(name):
     table = datasets.load(name)
     assert table.values.shape == (len(table.row_names), len(table.column_names))
-    assert np.isfinite(table.values).all()
+    assert np.isfinite(table.values).all() == (name != "films")
     assert datasets.path(name).is_file()
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():
-    with pytest.raises(ParameterError, match=r"'iris'.*ratings, ratings_mixed, usarrests"):
+    with pytest.raises(ParameterError, match=r"'iris'.*films, ratings, ratings_mixed, usarrests"):
         datasets.load("iris")
+
+
+def test_unknown_ratings_of_films_are_nan_and_can_be_recommended():
+    table = datasets.load("films")
+    assert np.isnan(table.values).mean() == pytest.approx(0.35, abs=0.01)
+    ratings = ek.Ratings(3).fit(datasets.path("films"))
+    unseen = {film for film, value in zip(table.column_names, table.values[0], strict=True) if np.isnan(value)}
+    assert set(ratings.recommend("Ada").names) == unseen
+    score = ratings.evaluate(datasets.path("films"))
+    assert score.rmse < 0.7 * score.rmse_of_mean

@@ -88,84 +88,86 @@ def decompose(data: object, method: Method, **options: object) -> Decomposition:
 
 
 def decompose(data: object, method: str | Method = "pca", **options: Any) -> Decomposition:
-    """Decompose a table or matrix and prove how good the result is.
+    """Decompose a table or matrix, and prove how accurate the result is.
 
     Parameters
     ----------
     data : array-like, sparse matrix, data frame, path or stream
-        Rows are observations. Arrays of PyTorch, CuPy and other array API libraries are processed on their device.
-        `open_data` lists the other kinds: Arrow streams, databases, lists of paths, dicts, iterators of batches,
-        AnnData, xarray and others.
+        The data, with observations as rows. Arrays of PyTorch, CuPy and other array API libraries are processed on
+        their device. `open_data` lists further kinds of data, such as Arrow streams, databases, lists of paths, dicts,
+        iterators of batches, AnnData and xarray objects.
     method : {'pca', 'svd', 'cur', 'nmf', 'kernel_pca', 'isomap'}, default 'pca'
-        'pca' subtracts the column means; 'svd' takes the matrix unchanged. The other methods take `k` and the options
-        of the estimator of that name (`CUR`, `NMF`, `KernelPCA`, `Isomap`). The parameters below belong to 'pca' and
-        'svd'.
+        'pca' subtracts the column means, and 'svd' does not. The other methods accept `k` and the options of the
+        estimator of the same name (`CUR`, `NMF`, `KernelPCA`, `Isomap`). The parameters below apply to 'pca' and 'svd'.
     k : int, default None
-        Number of components. Use at most one of `k`, `explain` and `error`; without any of them, all components are
+        Number of components. Set at most one of `k`, `explain` and `error`. If you set none of them, all components are
         computed.
     explain : float, default None
-        Compute the smallest number of components that explain this share of the variance, such as 0.95.
+        Share of the variance to explain, such as 0.95. The result has the smallest number of components that reaches
+        it.
     error : float, default None
-        Compute the smallest number of components with a relative Frobenius error ||A - A_k|| / ||A|| of at most this.
+        Largest relative Frobenius error ||A - A_k|| / ||A|| to allow. The result has the smallest number of components
+        that reaches it.
     center : bool, default None
         Subtract the column means. None means True for 'pca' and False for 'svd'.
     scale : bool, default False
         Divide each column by its standard deviation.
     ddof : {0, 1}, default 1
-        The standard deviation of `scale` has the divisor n - ddof: 1 as in R and pandas, 0 as in FactoMineR, prince and
-        StandardScaler.
+        `scale` computes standard deviations with the divisor n - ddof. 1 agrees with R and pandas; 0 agrees with
+        FactoMineR, prince and StandardScaler.
     which : {'largest', 'smallest'}, default 'largest'
-        Components of largest variance, or of smallest variance in increasing order.
+        'largest' computes the components of largest variance. 'smallest' computes those of smallest variance, in
+        increasing order.
     sample_weight : array-like of shape (n_samples,), default None
-        Number of times each row counts. None counts every row once.
+        Weight of each row. A weight of 2 is equivalent to including the row twice. None gives every row weight 1.
     solver : {'auto', 'exact', 'direct', 'gram', 'lanczos'}, default 'auto'
-        Solver. `plan` reports which one 'auto' chooses and why. 'exact' avoids iterative solvers.
+        Solver. `plan` shows which one 'auto' chooses, and why. 'exact' chooses among the solvers that do not iterate.
     tol : float, default None
-        Accuracy of the squared singular values relative to the smallest requested one. None means 1e-9; 1e-6 if at
-        least half of all components are requested; 1e-5 for float32 data.
+        Accuracy of the squared singular values, as a fraction of the smallest one requested. The default is 1e-9,
+        or 1e-6 if at least half of all components are requested, or 1e-5 for float32 data.
     left : bool, default False
-        Keep the left singular vectors, of shape (n_samples, k).
+        Also compute the left singular vectors, of shape (n_samples, k), which give the scores of the rows.
     rng : int, numpy.random.Generator, 'entropy' or None, default None
         Seed for the random start. None uses a fixed seed, so results are reproducible.
     memory : str or int, default None
-        Limit of the working memory in addition to the data, such as "2GB". A file larger than a quarter of it is read
-        in blocks.
+        Limit on the working memory, in addition to the data, such as "2GB". A file larger than a quarter of the limit
+        is read in blocks.
     max_passes : int, default 200
-        Maximum number of products with the data in the iteration of an iterative solver. Each takes one pass, or two
-        for data with more columns than rows that are sparse or read in blocks. Means, scales, row scores and the
-        measurement of rounding take up to four more passes, or seven for such data. `certificate.passes` counts all.
+        Maximum number of products with the data that an iterative solver computes. Each product takes one pass over the
+        data, or two passes if the data have more columns than rows and are sparse or read in blocks. Computing means,
+        scales, row scores and rounding errors takes up to four more passes, or seven for such data.
+        `certificate.passes` is the total.
     stream : bool, default None
-        Read in blocks (True) or at once (False), whatever the size.
+        True reads the data in blocks, and False reads them as a whole. None decides by their size.
     checkpoint : path, default None
-        Folder for the results of completed passes. After an interruption the same call resumes there and gives
-        bit-identical results. The folder is removed at the end.
+        Folder in which the results of completed passes are saved. After an interruption, the same call resumes from
+        this folder, with bit-identical results. The folder is removed at the end.
     callback : callable, default None
-        Called with a `Progress` after every block.
+        Function that is called with a `Progress` object after every block.
     progress : bool, default False
         Show a progress bar while data are read in blocks.
     executor : 'dask' or dask.distributed.Client, default None
-        Let the workers of a cluster read and multiply the blocks. Dask arrays and frames use an active client
-        automatically.
+        Cluster whose workers read and multiply the blocks. Dask arrays and frames use an active client automatically.
     device : str, default None
-        'cuda' copies host data to the GPU, as a whole if they fit, otherwise block by block, and returns host arrays.
-        Available for 'pca', 'svd' and 'cur'; 'nmf' and 'kernel_pca' need data that fit, and 'isomap' runs on the host
-        only. Arrays that are already on a GPU stay there.
+        'cuda' copies host data to the GPU and returns host arrays. For 'pca', 'svd' and 'cur', data that do not fit are
+        copied block by block. For 'nmf' and 'kernel_pca' the data must fit. 'isomap' always runs on the host. Arrays
+        that are already on a GPU stay there.
     missing : {'error', 'mean', 'em'}, default 'error'
-        Treatment of missing values: refuse them, replace them with the column mean, or impute them with a factor model
-        (EM). `details.missing` and the notes of the result record what was imputed.
+        How to treat missing values: raise an error, replace them with the column mean, or impute them with a factor
+        model (EM). `details.missing` and the notes of the result record what was imputed.
     **reading : dict
-        How to read the data: key, delimiter, decimal, encoding, header, row_names, columns, format, layer and mask, as
-        in `open_data`.
+        Options for reading the data: key, delimiter, decimal, encoding, header, row_names, columns, format, layer and
+        mask. See `open_data`.
 
     Returns
     -------
     Decomposition
-        Singular values, vectors, certificate, plan and notes.
+        The singular values and vectors, the certificate, the plan and notes.
 
     Raises
     ------
     InputError
-        If the data cannot be used, such as text columns or missing values.
+        If the data cannot be used, for example because values are missing or columns contain text.
     ParameterError
         If an option is unknown or out of range.
     MemoryBudgetError
@@ -232,9 +234,9 @@ decompose.__signature__ = _shown_signature()  # type: ignore[attr-defined]
 
 
 def plan(data: object, method: str = "pca", **options: object) -> Plan:
-    """Predict what `decompose` will do: solver, passes, memory and the reason.
+    """Predict what `decompose` would do: the solver, the passes over the data and the memory.
 
-    Reads only the shape of the data.
+    Only the shape of the data is read. The plan also gives the reason for the choice of solver.
 
     Parameters
     ----------
@@ -253,7 +255,7 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
     Raises
     ------
     ParameterError
-        If the method has no plan. For 'nmf' and the others see `Decomposition.plan` of the result.
+        If the method cannot be planned. For 'nmf' and the other methods, see `Decomposition.plan` of the result.
 
     See Also
     --------

@@ -2,20 +2,20 @@
 
 EckartError
 ├── InputError (ValueError)              the data cannot be used as they are
-│   ├── MissingValuesError               NaN, masked or null entries without a requested treatment
+│   ├── MissingValuesError               NaN, masked or null entries, and no option to treat them
 │   └── NotFiniteError                   infinite entries, or values that overflow
 ├── ParameterError (ValueError)          an argument is outside its range
-├── FileError (ValueError)               a file is broken, unsafe or of an unknown kind
-│   ├── ReadError                        a reading library failed: the file is damaged or truncated
-│   ├── ModelFileError                   a saved model is broken, newer or not a model
+├── FileError (ValueError)               a file is damaged, unsafe or of an unknown kind
+│   ├── ReadError                        the library that reads a file failed, because it is damaged
+│   ├── ModelFileError                   a saved model is damaged, too new, or not a model
 │   └── CheckpointError                  a checkpoint cannot be written, is damaged, or belongs to another run
-├── ClusterError (RuntimeError)          a cluster is not available, or was lost
-├── MemoryBudgetError (MemoryError)      the work cannot be done within the memory allowed
+├── ClusterError (RuntimeError)          a cluster is not available, or the connection was lost
+├── MemoryBudgetError (MemoryError)      the computation needs more memory than the limit allows
 └── MissingDependencyError (ImportError) an optional package is not installed
 
 EckartWarning (UserWarning)
 ├── AccuracyWarning                      the requested accuracy could not be proved
-└── DataWarning                          the data suggest that the result is misleading
+└── DataWarning                          the data make the result misleading
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class EckartError(Worded, Exception):
     value : object, default None
         Value of that argument.
     remedy : str or None, default None
-        What to do, if known. It is appended to the message.
+        How to fix the problem, if known. It is appended to the message.
 
     {See Also: InputError, ParameterError}
 
@@ -105,7 +105,7 @@ class InputError(EckartError, ValueError):
 
 @document
 class MissingValuesError(InputError):
-    """Values are missing, and no treatment was requested.
+    """Values are missing, and no option says how to treat them.
 
     {See Also: fill_missing}
 
@@ -150,7 +150,7 @@ class ParameterError(EckartError, ValueError):
     ...     ek.datasets.load("iris")
     ... except ek.errors.ParameterError as error:
     ...     print(error)
-    There is no example table 'iris'. The tables are: ratings, ratings_mixed, usarrests.
+    There is no example table 'iris'. The tables are: films, ratings, ratings_mixed, usarrests.
     """
 
 
@@ -176,7 +176,7 @@ class FileError(EckartError, ValueError):
 
 @document
 class ReadError(FileError):
-    """A file cannot be opened, or a reading library failed because the file is damaged.
+    """A file cannot be opened, or the library that reads it failed because the file is damaged.
 
     {See Also: FileError}
 
@@ -247,7 +247,7 @@ class ClusterError(EckartError, RuntimeError):
 
 @document
 class MemoryBudgetError(EckartError, MemoryError):
-    """The computation does not fit into the allowed memory.
+    """The computation needs more memory than the limit allows.
 
     {See Also: plan}
 
@@ -290,7 +290,7 @@ def require(package: str, *, extra: str | None = None, purpose: str = "this") ->
     extra : str or None, default None
         Extra of Eckart that installs the package.
     purpose : str, default 'this'
-        What the package is needed for, for the message.
+        Purpose that the error message mentions.
 
     Returns
     -------

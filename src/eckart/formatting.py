@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 
 
 def clean(text: str) -> str:
@@ -100,3 +101,24 @@ def certified_share(k: int, low: float, high: float, odds: str = "", *, smallest
     explained = counted(k, "component explains", "components explain")
     most = f"no {best} can explain more than {percent(high, places)}"
     return f"{explained} {percent(low, places)} of the total; {most}{odds}."
+
+
+def quoted(name: str) -> str:
+    """A name for a sentence: one line, not too long."""
+    text = name if len(name) <= 60 else name[:57] + "..."
+    return repr(text)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a sentence: at most eight of them."""
+    shown = ", ".join(quoted(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
+
+
+def about_columns(names: Sequence[str], one: str, many: str) -> str:
+    """A sentence about one column or several, in the singular or the plural.
+
+    >>> about_columns(["x"], "is empty.", "are empty.")
+    "The column 'x' is empty."
+    """
+    return f"The column {listed(names)} {one}" if len(names) == 1 else f"The columns {listed(names)} {many}"

@@ -28,9 +28,16 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "K
 
 
 def near_match(given: str, names: Sequence[str]) -> str:
-    """'; did you mean ...?' for a name that is nearly one of `names`."""
-    match = difflib.get_close_matches(str(given), names, n=1)
-    return f"; did you mean {match[0]!r}?" if match else "."
+    """'; did you mean ...?' for a name that is nearly one of `names`, in any case: KernelPCA is near kernel_pca."""
+    plain = {_letters(name): name for name in reversed(names)}
+    match = difflib.get_close_matches(_letters(given), plain, n=1)
+    ending = [name for name in plain if len(name) > 2 and _letters(given).endswith(name)]  # TruncatedSVD
+    likely = [plain[name] for name in (*match, *ending)]
+    return f"; did you mean {likely[0]!r}?" if likely else "."
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", str(name).casefold())
 
 
 SKLEARN_NAMES = {
@@ -43,6 +50,9 @@ SKLEARN_NAMES = {
     "seed": "Use rng=...",
     "with_mean": "Use center=...",
     "with_std": "Use scale=...",
+    "standardize": "Use scale=True",
+    "max_iter": "Use tol=...; the solver iterates until this accuracy is proved",
+    "rank": "Use k=...",
     "whiten": "Use project(d, data, whiten=True) or eckart.PCA(whiten=True)",
     "n_iter": "Use tol=...; the solver iterates until this accuracy is proved",
     "iterated_power": "Use tol=...; the solver iterates until this accuracy is proved",

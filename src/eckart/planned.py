@@ -10,7 +10,7 @@ from eckart.formatting import counted, wrapped
 
 @dataclass(frozen=True)
 class Plan:
-    """What a computation will do: solver, passes over the data, memory and the reason.
+    """Plan of a computation: the solver, the passes over the data, the memory, and the reason for the choice.
 
     Attributes
     ----------
@@ -23,20 +23,20 @@ class Plan:
     columns : int
         Number of columns.
     k : int or None
-        Number of components. None if a share or an error determines it.
+        Number of components. None if it will be determined by a share of the variance or by an error.
     passes : int
-        Expected number of passes over the data; an upper estimate for iterative solvers.
+        Expected number of passes over the data. For iterative solvers, it is an upper estimate.
     peak_bytes : int
         Working memory in addition to the data.
     why : str
         Reason for the choice of the solver.
     settings : dict
-        Checked options.
+        Options of the computation, after they were checked.
 
     See Also
     --------
     plan : Compute the plan before the decomposition.
-    Decomposition : Has the plan that was carried out.
+    Decomposition : Contains the plan that was carried out.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class SolveInfo:
-    """What a computation did: counts, history and everything needed to repeat it.
+    """Record of a computation: counts, the history of the bounds, and everything needed to repeat it.
 
     Attributes
     ----------
@@ -105,11 +105,12 @@ class SolveInfo:
     threads : int
         Number of threads.
     history : tuple of tuple
-        Number of passes and certified lower and upper share after each convergence check.
+        For each convergence check: the number of passes so far, and the certified lower and upper bounds on the
+        explained share.
 
     See Also
     --------
-    Decomposition : Contains it as `info`.
+    Decomposition : Contains this object as `info`.
 
     Examples
     --------

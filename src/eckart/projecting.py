@@ -16,14 +16,14 @@ def project(decomposition: Decomposition, data: object, **options: object) -> Ar
     ----------
     {decomposition}
     data : array-like, sparse matrix, data frame or path
-        Rows with the columns of the fit, in the same order.
+        Rows with the same columns as the fitted data, in the same order.
     **options : dict
-        Options of the method; ``whiten=True`` for PCA and SVD divides the scores by their standard deviation.
+        Options of the method. For PCA and SVD, ``whiten=True`` divides the scores by their standard deviations.
 
     Returns
     -------
     array of shape (n_samples, k)
-        Scores; for PCA and SVD ``(data - mean) / scale @ right``.
+        Scores of the rows. For PCA and SVD they are ``(data - mean) / scale @ right``.
 
     {Raises: InputError [columns]; See Also: reconstruct, project_to}
 
@@ -40,7 +40,7 @@ def project(decomposition: Decomposition, data: object, **options: object) -> Ar
 
 @takes_fitted  # type: ignore[arg-type]
 def reconstruct(decomposition: Decomposition, scores: Array, **options: object) -> Array:
-    """Compute rows from their scores.
+    """Reconstruct rows from their scores.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ def reconstruct(decomposition: Decomposition, scores: Array, **options: object) 
     scores : array-like of shape (n_samples, k)
         Scores of the rows.
     **options : dict
-        Options of the method; ``whiten=True`` for PCA and SVD if the scores are whitened.
+        Options of the method. For PCA and SVD, use ``whiten=True`` if the scores are whitened.
 
     Returns
     -------
     array of shape (n_samples, columns)
-        Rows; for PCA and SVD ``(scores @ right.T) * scale + mean``.
+        Reconstructed rows. For PCA and SVD they are ``(scores @ right.T) * scale + mean``.
 
     Raises
     ------
     InputError
-        If the method has no inverse, such as Isomap.
+        If the method cannot reconstruct rows, such as Isomap.
 
     {See Also: project, reconstruct_to}
 

@@ -25,32 +25,33 @@ def report(
 ) -> str:
     """Create a report on a decomposition, a fitted estimator or data.
 
-    This is the same as ``analyze(model, ...).report(path)``, and as ``eckart report`` on the command line.
+    ``report(model, path, ...)`` is the same as ``analyze(model, ...).report(path)``, and as ``eckart report`` on the
+    command line.
 
     Parameters
     ----------
     model : data, Decomposition, fitted estimator or Analysis
-        Data are decomposed once, by `analyze`. A decomposition with left vectors (``left=True``), or an estimator
-        together with `data`, also shows the rows.
+        What to report on. Data are analysed by `analyze`. The report shows individual rows if the decomposition
+        contains their scores (``left=True``), or if you pass an estimator together with `data`.
     path : str or path, default None
-        File to write: Markdown if the name ends in .md, otherwise HTML. None writes no file.
+        File to write. If its name ends in .md, the report is Markdown, otherwise HTML. None writes no file.
     overwrite : bool, default False
         Replace an existing file.
     title : str, default None
         Title. None uses the name of the method.
     data : array-like, sparse matrix, data frame or path, default None
-        The decomposed table. With it, rows are compared with their reconstructions and coloured by columns.
+        The fitted data. With them, the report compares rows with their reconstructions and can colour rows by a column.
     labels : mapping of str to sequence of str, default None
-        Labels of the rows, by name, to colour the rows by.
+        Labels by which the report can colour rows: for each name, one text per row.
     ranks : RankChoice, 'auto' or None, default 'auto'
-        Result of `choose_rank`. 'auto' applies the rules; None leaves them out.
+        Result of `choose_rank`. 'auto' applies the rules for the number of components. None leaves this section out.
     **options : dict
-        For data: options of `decompose`, including reading options.
+        Options of `decompose`, including reading options, if `model` is data.
 
     Returns
     -------
     str
-        The report. The file is written completely or not at all.
+        The report as text. The file is written completely or not at all.
 
     Raises
     ------

@@ -44,28 +44,31 @@ else:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Proved bounds on a result.
+    """Proved bounds on the accuracy of a result.
 
     Attributes
     ----------
     explained : tuple of float
-        Share of ||A||^2 that the result explains, and an upper bound on the share that any result with the same number
-        of components can explain; for the smallest components, bounds on the share that they explain. A is the centred,
-        scaled and weighted matrix.
+        Lower and upper bound. The result explains at least the lower bound, as a share of ||A||^2. No result with the
+        same number of components can explain more than the upper bound. For the smallest components, the two numbers
+        bound the share that they explain. A is the centred, scaled and weighted matrix.
     lower : array of shape (k,)
         Lower bounds on the singular values.
     upper : array of shape (k,)
         Upper bounds on the singular values.
     residuals : array of shape (k,)
-        ||A^T A v - s^2 v|| / s_1^2 for each component.
+        Upper bounds on ||A^T A v - s^2 v|| / s_1^2 for each component v with singular value s, where s_1 is the largest
+        singular value.
     angle : float
-        Bound on the sine of the largest angle between the computed and the true subspace; 1.0 if no bound is known.
+        Upper bound on the sine of the largest angle between the computed and the true subspace. 1.0 if no bound is
+        known.
     undetermined : tuple of tuple of int
-        Groups (first, last) of components, counted from 0, that the data determine only as a subspace.
+        Groups of components whose singular values are too close to separate. Each group is given by its first and last
+        component, counted from 0. The data determine only the subspace of a group.
     failure_probability : float
-        Probability that a bound is wrong, because some bounds rest on random probes; 0.0 if no bound does.
+        Probability that a bound is wrong. It is 0.0 unless bounds depend on random probes.
     rounding : float
-        Allowance for rounding that the bounds already contain, as a share of ||A||^2.
+        Allowance for rounding errors, as a share of ||A||^2. The bounds already include it.
     tolerance : float
         Requested accuracy of the explained share.
     proved : bool
@@ -150,9 +153,10 @@ class _ComputedOnce:
 
 @dataclass(frozen=True)
 class Decomposition(Generic[D]):
-    """The components of a matrix: A ~ left diag(values) right^T, after centring and scaling.
+    """Result of a decomposition: A ~ left diag(values) right^T, after centring and scaling.
 
-    A Decomposition is immutable and has no reference to the data. Arrays have the library and the device of the data.
+    A Decomposition is immutable and does not refer to the data. Its arrays belong to the same library and device as the
+    data.
 
     Attributes
     ----------
@@ -171,27 +175,28 @@ class Decomposition(Generic[D]):
     weight : float
         Number of rows, or the sum of the row weights.
     left : array of shape (rows, k) or None
-        Left singular vectors. None unless requested with ``left=True``.
+        Left singular vectors. None unless you requested them with ``left=True``.
     mean : array of shape (columns,) or None
         Column means that were subtracted. None if the data were not centred.
     scale : array of shape (columns,) or None
         Column standard deviations. None if the data were not scaled.
     which : {'largest', 'smallest'}
-        Which end of the spectrum was computed.
+        Whether the components of largest or of smallest variance were computed.
     row_names : tuple of str or None
         Names of the rows.
     column_names : tuple of str or None
         Names of the columns.
     rank : int or None
-        Numerical rank. None unless the whole spectrum was computed.
+        Numerical rank. None unless all singular values were computed.
     certificate : Certificate or None
         Proved bounds.
     plan : Plan or None
         The plan that was carried out.
     info : SolveInfo or None
-        What the solver did.
+        Record of what the solver did.
     notes : tuple of str
-        What the reader should know: dropped columns, different units, components that are not determined.
+        Remarks on the data or the result, for example on constant columns, on columns with different units, or on
+        components that are not determined.
     details : Details
         Further results of the method, such as the columns of CUR or the losses of NMF.
 
@@ -239,7 +244,7 @@ class Decomposition(Generic[D]):
 
     @property
     def explained_variance_ratio(self) -> Array:
-        """Share of the total sum of squares of each component: values^2 / ||A||^2, or 0 if A is zero."""
+        """Share of the total sum of squares that each component explains: values^2 / ||A||^2, or 0 if A is zero."""
         if self.norm == 0.0:
             return self.values * 0.0
         return (self.values / self.norm) ** 2
@@ -296,7 +301,8 @@ class Decomposition(Generic[D]):
         Returns
         -------
         Decomposition
-            The same decomposition with NumPy and SciPy arrays, or itself if they already are.
+            The same decomposition with NumPy and SciPy arrays. If the arrays are already in host memory, this object
+            itself.
 
         Examples
         --------

@@ -42,33 +42,33 @@ def pca(
 ) -> A | None:
     """Compute a certified PCA of an AnnData object and store it in the object.
 
-    Writes the same entries as ``scanpy.pp.pca``. Sparse matrices are centred and scaled without becoming dense, backed
-    objects are read in blocks, and Dask arrays are computed chunk by chunk.
+    The function writes the same entries as ``scanpy.pp.pca``. It centres and scales sparse matrices without making them
+    dense, reads backed objects in blocks, and processes Dask arrays chunk by chunk.
 
     Parameters
     ----------
     adata : AnnData
-        Updated in place: ``obsm["X_pca"]`` (scores), ``varm["PCs"]`` (loadings, 0 for genes left out) and
-        ``uns["pca"]`` (params, variance, variance_ratio and the certificate).
+        The data. The function adds ``obsm["X_pca"]`` (scores), ``varm["PCs"]`` (loadings, 0 for genes that were left
+        out) and ``uns["pca"]`` (params, variance, variance_ratio and the certificate).
     n_comps : int, default None
-        Number of components. None means 50, or min(n_obs, n_vars) - 1 if that is smaller.
+        Number of components. None means 50, or min(n_obs, n_vars) - 1 if that is less.
     layer : str, default None
         Layer to use instead of X.
     mask_var : array of bool, str or None, default 'auto'
-        Genes to use: an array, or a boolean column of `var`. 'auto' takes "highly_variable" if that column exists. None
-        takes all genes.
+        Genes to use: an array of booleans, or the name of a boolean column of `var`. 'auto' uses "highly_variable" if
+        that column exists, and all genes otherwise. None uses all genes.
     zero_center : bool, default True
         Subtract the means. If False, compute a singular value decomposition.
     scale : bool, default False
         Divide each gene by its standard deviation.
     key_added : str, default None
-        Write to ``obsm[key_added]``, ``varm[key_added]`` and ``uns[key_added]`` instead.
+        Write to ``obsm[key_added]``, ``varm[key_added]`` and ``uns[key_added]`` instead of the default keys.
     copy : bool, default False
         Return a changed copy and leave `adata` unchanged.
     dtype : str, default 'float32'
         Type of the scores.
     memory : str or int, default None
-        Limit of the working memory in addition to the data, such as "2GB".
+        Limit on the working memory, in addition to the data, such as "2GB".
     rng : int or numpy.random.Generator, default None
         Seed for the random start. None uses a fixed seed.
     **options : dict
@@ -86,7 +86,7 @@ def pca(
 
     See Also
     --------
-    eckart.decompose : The function behind it.
+    eckart.decompose : Function that computes the PCA.
 
     Examples
     --------

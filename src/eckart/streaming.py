@@ -47,10 +47,10 @@ def project_to(
     ----------
     {decomposition}
     data : array-like, sparse matrix, data frame or path
-        Rows with the columns of the fit; may be larger than memory.
+        Rows with the same columns as the fitted data. They may be larger than memory.
     {path [rows], memory, overwrite, callback}
     names : sequence of str, default None
-        Names of the score columns, for formats that store names.
+        Names of the columns of scores, for file formats that store names.
     **options : dict
         Options of `project`, such as `whiten`.
 
@@ -94,7 +94,7 @@ def reconstruct_to(
     ----------
     {decomposition}
     scores : array-like or path
-        Scores of the rows, or the rows themselves with `from_data`.
+        Scores of the rows. With `from_data`, the rows themselves.
     {path [rows], memory, overwrite, callback}
     from_data : bool, default False
         Treat `scores` as rows of data, and write their best approximation by the components.

@@ -33,7 +33,7 @@ _HTML_ROWS = 60
 class Table:
     """A table with a title, named columns, rows and a caption.
 
-    It prints in a given width and converts to a data frame, CSV or JSON.
+    A table prints as aligned text, and converts to a data frame, CSV or JSON.
 
     Attributes
     ----------
@@ -46,13 +46,13 @@ class Table:
     caption : str
         Explanation below the table.
     kinds : tuple of str
-        Format of each column: 'text', 'number', 'count', 'percent' (shares of 1), 'floor' and 'ceiling'
-        (percentages rounded so that bounds stay bounds), 'chance' (p-values), or 'quantity' (four digits for each
-        number). Empty means one text column followed by numbers.
+        Format of each column: 'text', 'number', 'count', 'percent' (shares between 0 and 1), 'floor' and 'ceiling'
+        (percentages rounded down and up, so that bounds remain valid), 'chance' (p-values), or 'quantity' (four
+        digits). If empty, the first column is text and the others are numbers.
 
     See Also
     --------
-    tables.eigenvalues : An example of a function that returns it.
+    tables.eigenvalues : Example of a function that returns a Table.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Table:
         return frame.set_index(self.columns[0])
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class Table:
         Parameters
         ----------
         guard : bool, default False
-            Put an apostrophe before text such as '=cmd()', which spreadsheets would execute.
+            Put an apostrophe before text such as '=cmd()', which a spreadsheet would execute as a formula.
 
         {Returns: str [text]}
         """
@@ -141,7 +141,7 @@ class Table:
     def text(self, *, width: int = 80, limit: int = 40) -> str:
         """Format as aligned plain text.
 
-        Columns and rows that do not fit are left out, and the last line reports how many.
+        Columns and rows that do not fit are left out, and the last line states how many.
 
         {Parameters: width, limit [40]; Returns: str [text]}
         """
@@ -194,7 +194,7 @@ class Table:
 
     @document
     def fits(self, width: int = 80, limit: int = 40) -> bool:
-        """Check whether all columns fit into a width.
+        """Check whether all columns fit into a given width.
 
         {Parameters: width [rich], limit [40]}
 

@@ -34,7 +34,7 @@ class EckartWarning(Worded, UserWarning):
 
 @document
 class AccuracyWarning(EckartWarning):
-    """The requested accuracy could not be proved; the certificate contains what is.
+    """The requested accuracy could not be proved. The certificate contains the bounds that were proved.
 
     {See Also: Certificate}
 

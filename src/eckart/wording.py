@@ -40,7 +40,7 @@ class Worded:
         Parameters
         ----------
         door : {'python', 'cli'}
-            Where the message is shown: with keywords or with command-line options.
+            Where the message is shown. "python" names keywords, and "cli" names command-line options.
 
         Returns
         -------

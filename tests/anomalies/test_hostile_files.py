@@ -26,6 +26,7 @@ from eckart.errors import EckartError, FileError, MemoryBudgetError, NotFiniteEr
 from eckart.io.arrow import parquet as parquet_module
 from eckart.io.open_rows import open_rows
 from eckart.io.open_source import open_source
+from eckart.io.read_options import ReadOptions
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX files")
 
@@ -34,7 +35,7 @@ def refused(path: Any, *words: str, error: type[Exception] = FileError, **option
     """One plain sentence or two, no more than a screen line or so, found quickly and without large memory."""
     start = time.process_time()  # of our own work, however busy the machine is
     with pytest.raises(error) as caught, memory_added() as added:
-        open_source(path, **options)
+        open_source(path, ReadOptions(**options))
     spent = time.process_time() - start
     message = str(caught.value)
     for word in words:

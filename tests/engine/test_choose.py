@@ -32,6 +32,19 @@ def test_worth():
     assert not trial.worth(40, 2.0)  # a prediction of two more steps that has been wrong all the time
 
 
+@pytest.mark.parametrize("k", [2, 10])
+def test_clusters_of_sparse_rows_do_not_end_the_trial(k):
+    """Ten blocks with nearly equal leading values: residuals stagnate until all of them are found."""
+    rng = np.random.default_rng(13)
+    block = rng.integers(10, size=(2000, 1))
+    columns = (100 * block + rng.integers(100, size=(2000, 4))).ravel()
+    X = sparse.csr_array((np.ones(8000), (np.repeat(np.arange(2000), 4), columns)), shape=(2000, 1000))
+    d = ek.decompose(X, "svd", k=k)
+    assert d.info.solver == "lanczos"
+    assert d.certificate.proved
+    np.testing.assert_allclose(d.values, np.linalg.svd(X.toarray(), compute_uv=False)[:k], rtol=1e-9)
+
+
 def test_values_below_float32_are_not_iterated_for():
     """Rounding in float32, relative to the largest value, hides the last: the trial ends when that is known."""
     rng = np.random.default_rng(12)

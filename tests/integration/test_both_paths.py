@@ -13,6 +13,7 @@ from pyarrow import parquet
 import eckart as ek
 from eckart.io.open_rows import open_table
 from eckart.io.open_source import open_source
+from eckart.io.read_options import ReadOptions
 from tests.anomalies.fuzz.outcomes import judge, outcome
 from tests.anomalies.fuzz.valid_files import DENSE, FILES, SPARSE, table, text
 
@@ -81,7 +82,7 @@ def test_entries_in_a_table_are_a_sparse_matrix_unless_a_table_is_asked_for(tmp_
         assert found.sparse
         assert "read as a sparse matrix" in found.metadata.notes[0]
         assert ek.decompose(path, "svd", k=1, stream=stream).values[0] == pytest.approx(exact)
-    assert open_source(path, format="parquet").shape == (SPARSE.nnz, 3)
+    assert open_source(path, ReadOptions("parquet")).shape == (SPARSE.nnz, 3)
 
 
 def test_a_large_text_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

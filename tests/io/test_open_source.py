@@ -24,6 +24,7 @@ from eckart.engine.blocks.source import Source
 from eckart.errors import FileError, ParameterError
 from eckart.io.arrays import npy as array_files
 from eckart.io.open_source import open_source
+from eckart.io.read_options import ReadOptions
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_npy_round_trip(tmp_path: Path, values: Any, fortran: bool) -> None:
     path = tmp_path / "x.npy"
     np.save(path, np.asfortranarray(values) if fortran else values)
     agree(open_source(path), values)
-    agree(open_source(io.BytesIO(path.read_bytes()), format="npy"), values)
+    agree(open_source(io.BytesIO(path.read_bytes()), ReadOptions("npy")), values)
 
 
 @quick
@@ -97,9 +98,9 @@ def test_npz_with_several_matrices(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", one=np.eye(2), two=np.eye(3))
     with pytest.raises(FileError, match=r"several matrices: 'one' \(2, 2\), 'two' \(3, 3\)"):
         open_source(tmp_path / "x.npz")
-    assert open_source(tmp_path / "x.npz", key="two").shape == (3, 3)
+    assert open_source(tmp_path / "x.npz", ReadOptions(key="two")).shape == (3, 3)
     with pytest.raises(ParameterError, match="no array 'three'"):
-        open_source(tmp_path / "x.npz", key="three")
+        open_source(tmp_path / "x.npz", ReadOptions(key="three"))
 
 
 @quick
@@ -207,10 +208,7 @@ def test_typed_tables(tmp_path: Path, kind: str) -> None:
         "'kind'",
     ):
         assert words in notes
-    agree(
-        open_source(io.BytesIO(path.read_bytes()), format=kind.replace("stream", "arrow")).__class__(source.matrix),
-        source.matrix,
-    )
+    agree(open_source(io.BytesIO(path.read_bytes()), ReadOptions(kind.replace("stream", "arrow"))), source.matrix)
 
 
 @quick

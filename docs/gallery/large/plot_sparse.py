@@ -3,7 +3,7 @@ Sparse matrices stay sparse
 ===========================
 
 PCA subtracts the column means, which would make a sparse matrix dense. Eckart therefore leaves the matrix as it is and
-accounts for the means when it multiplies with it.
+accounts for the means when it multiplies by it.
 """
 
 import matplotlib.pyplot as plt

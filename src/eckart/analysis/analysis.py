@@ -19,39 +19,39 @@ from eckart.result import Decomposition
 
 @dataclass(frozen=True)
 class Analysis:
-    """A decomposition and everything that the report shows, as returned by `analyze`.
+    """Result of `analyze`: a decomposition and everything that the report shows about it.
 
     Attributes
     ----------
     decomposition : Decomposition
         The decomposition, with all components that are shown.
     recommendation : Recommendation
-        Recommended number of components, what they explain, and the rule that decided.
+        Recommended number of components, how much they explain, and the rule that decided.
     roles : tuple of ColumnRole
         Role of every column of the source: measure, category, date, label, identifier or row names.
     ranks : RankChoice or None
         Answers of all rules for the number of components; None if no rule was applied.
     outliers : Outliers
-        Unusual rows, with sentences and tables.
+        Unusual rows, described in sentences and tables.
     clusters : Clusters or None
-        Groups of rows; None if none were found.
+        Groups of rows. None if no groups were found.
     labels : mapping of str to sequence of str
-        Text of each row, by column: categories, dates and labels.
+        Labels of the rows: for each text column (categories, dates and labels), the text of every row.
     data : array or None
         The decomposed table, if it is in memory.
     reading : tuple of str
-        Sentences on how the source was read.
+        Sentences that describe how the source was read.
     name : str
         Name of the source.
     options : mapping
-        The options that `analyze` was called with.
+        Options that were passed to `analyze`.
     requested : bool
-        Whether the caller set the number of components.
+        Whether you set the number of components, instead of leaving it to the rules.
 
     See Also
     --------
-    analyze : Makes an Analysis from data or from a model.
-    report : Writes the report in one call.
+    analyze : Analyse data or a model.
+    report : Write the report in one call.
 
     Examples
     --------
@@ -80,12 +80,12 @@ class Analysis:
 
     @property
     def k(self) -> int | None:
-        """Recommended number of components; 0 if none stands out from noise, None if no rule applies."""
+        """Recommended number of components. 0 if none stands out from noise, None if no rule applies."""
         return self.recommendation.k
 
     @property
     def scale_matters(self) -> bool:
-        """Whether columns were not scaled and their variances differ by more than a factor of 100."""
+        """Whether the columns were not scaled although their variances differ by more than a factor of 100."""
         d = self.decomposition
         lengths = svd_details(d).column_norms
         if d.method != "pca" or d.scale is not None or lengths is None:
@@ -96,7 +96,7 @@ class Analysis:
 
     @property
     def kept(self) -> Decomposition:
-        """The decomposition with the recommended components only, or with all if no rule applies."""
+        """The decomposition with only the recommended components, or with all components if no rule applies."""
         d = self.decomposition
         if self.requested or not method_of(d).orthogonal or d.which == "smallest":
             return d

@@ -12,6 +12,7 @@ from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.clusters import clusters
 from eckart.analysis.column_roles import column_roles, label_role
+from eckart.analysis.data_notes import data_notes
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
@@ -59,25 +60,31 @@ def analyze(
     ranks: RankChoice | str | None = "auto",
     **options: object,
 ) -> Analysis:
-    """Decompose data once and gather what a report needs: the recommended number of components, roles, outliers.
+    """Decompose data and collect everything that a report shows.
+
+    The result contains the recommended number of components, the roles of the columns, unusual rows and groups of
+    rows.
 
     Parameters
     ----------
     source : anything `decompose` takes, a Decomposition, or a fitted estimator
-        Columns that identify or number the rows are set aside, unless `columns` names them. A matrix of distances is
-        analysed by its principal coordinates, unless `method` is given.
+        Data, or a fitted model. Columns that only identify or number the rows are not analysed, unless you name them in
+        `columns`. If the data are a matrix of distances, their principal coordinates are analysed, unless `method` is
+        given.
     method : str, optional
-        As in `decompose`; "pca" by default.
+        Method, as in `decompose`. The default is "pca".
     data : anything `decompose` takes, optional
-        For a model: the table that was decomposed. With it, the report compares rows with their reconstructions.
+        If `source` is a model: the table that it was fitted to. With it, the report compares rows with their
+        reconstructions.
     labels : mapping of str to sequence of str, optional
-        Text for each row, by name, in addition to the text columns of the source.
+        Further labels of the rows, in addition to the text columns of the source: for each name, one text per row.
     ranks : "auto", RankChoice or None
-        Result of `choose_rank`. "auto" applies the rules, all of them if the table is small. None applies none.
+        Result of `choose_rank`. "auto" applies the rules for the number of components (all of them if the table is
+        small). None applies no rule.
     **options
-        Options of `decompose`, including reading options. Without `k`, `explain` or `error`, the analysis has all
-        components if the smaller dimension of the table is at most 20. Otherwise it has the recommended ones, and at
-        least 5.
+        Options of `decompose`, including reading options. If you give none of `k`, `explain` and `error`, the number of
+        components depends on the smaller dimension of the table. If this is at most 20, the analysis has all
+        components. Otherwise it has the recommended number, but at least 5.
 
     Returns
     -------
@@ -153,34 +160,39 @@ def _of_table(
     ranks: RankChoice | str | None,
     options: Keywords,
 ) -> Analysis:
+    _refuse_too_wide(table)
+    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
+    square, taken = recognise(table) if method in (None, "pca") else None, table
+    chosen = method if isinstance(method, Method) else get_method(method or "pca")
+    notes: list[Note] = []
+    if square is not None:
+        note = square.note
+        if method is None and _has_distances(table, square):
+            options = _scaling_options(table, options)
+            chosen, taken = get_method("kernel_pca"), inner_products(table)
+            note = f"{note} The report shows its principal coordinates (classical multidimensional scaling)."
+        if square.kind == "correlations" and ranks == "auto":
+            ranks = None  # rules about noise need rows that are observations
+        notes.append(Note(square.kind, note))
+    d, choice = _with_choice(taken, chosen, options, ranks, requested=requested)
+    metadata = getattr(table, "metadata", Metadata())
+    matrix = _matrix_of(taken)
+    if chosen.name == "pca" and isinstance(matrix, np.ndarray):
+        notes = [*_long_form(rating_lines(matrix, metadata), metadata), *notes]
+    d = replace(d.on_host(), notes=(*notes, *d.notes))
+    kept = {**options, "method": chosen.name}
+    return _gathered(
+        d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
+    )
+
+
+def _refuse_too_wide(table: DataSource) -> None:
     if table.shape[1] > _MOST_COLUMNS:
         raise InputError(
             f"The table has {table.shape[1]:,} columns. An analysis describes every column, and takes "
             f"minutes and gigabytes for more than {_MOST_COLUMNS:,} columns. Keep fewer columns, or "
             "decompose the table without a report."
         )
-    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
-    square, taken = recognise(table) if method in (None, "pca") else None, table
-    chosen = method if isinstance(method, Method) else get_method(method or "pca")
-    if square is not None:
-        if method is None and _has_distances(table, square):
-            options = _scaling_options(table, options)
-            chosen, taken = get_method("kernel_pca"), inner_products(table)
-            shown = "The report shows its principal coordinates (classical multidimensional scaling)."
-            square = replace(square, note=f"{square.note} {shown}")
-        if square.kind == "correlations" and ranks == "auto":
-            ranks = None  # rules about noise need rows that are observations
-    d, choice = _with_choice(taken, chosen, options, ranks, requested=requested)
-    if square is not None:
-        d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
-    metadata = getattr(table, "metadata", Metadata())
-    matrix = _matrix_of(taken)
-    if chosen.name == "pca" and isinstance(matrix, np.ndarray):
-        d = replace(d, notes=(*_long_form(rating_lines(matrix, metadata), metadata), *d.notes))
-    kept = {**options, "method": chosen.name}
-    return _gathered(
-        d.on_host(), choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
-    )
 
 
 def _long_form(lines: RatingLines | None, metadata: Metadata) -> list[Note]:
@@ -323,7 +335,8 @@ def _gathered(
     advice = recommend(d, choice)
     if meaningless:
         advice = replace(advice, k=None, explained=None, rule="", sentence=_NO_COMPONENTS)
-    d = replace(d, notes=(*d.notes, *dominant_rows(d, advice.k or 1)))
+    noticed = () if meaningless else data_notes(d, matrix, metadata)
+    d = replace(d, notes=(*d.notes, *noticed, *dominant_rows(d, advice.k or 1)))
     found = None if meaningless else clusters(d, d.k if advice.k == 0 else advice.model, matrix)
     if found is not None and found.count > 1 and advice.k == 0:
         found = replace(found, lines=(*found.lines, "Rows can form clusters even if no component stands out."))

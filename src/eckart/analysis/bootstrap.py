@@ -45,39 +45,40 @@ _SURE = 0.99
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """A decomposition and its bootstrap resamples.
+    """A decomposition and its bootstrap samples.
 
-    The components of each resample are matched with those of the fit, and their signs are aligned.
+    The components of each sample are matched with those of the fit, and their signs are aligned.
 
     Attributes
     ----------
     decomposition : Decomposition
         The fit.
     right : array of shape (count, n_features, k)
-        Loadings of each resample.
+        Loadings of each sample.
     explained_variance_ratio : array of shape (count, k)
-        Explained shares of each resample in decreasing order; they are not matched.
+        Explained shares of each sample, in decreasing order. They are not matched with the components of the fit.
     cosines : array of shape (count, k)
-        Absolute cosine between each component and its match.
+        Absolute cosine between each component of the fit and its match in each sample.
     indices : array of shape (count, k)
-        Index, in the resample, of the component that was matched to each component of the fit.
+        Index, within the sample, of the component that was matched with each component of the fit.
     confidence : float
         Confidence level of the intervals.
     groups : tuple of tuple of int
-        Components that cannot be separated, counted from 0. Each group was rotated as a whole.
+        Groups of components, counted from 0, whose variances are too similar to separate them. Each group was rotated
+        as a whole.
     unseparated : tuple of int
-        Components, counted from 0, that cannot be separated from the first one that was not requested. The signs of
-        their loadings are uncertain. Request more components.
+        Components, counted from 0, that cannot be separated from the first component that was not requested. The signs
+        of their loadings are uncertain. To avoid this, request more components.
 
     See Also
     --------
-    bootstrap : The function that returns it.
+    bootstrap : Function that returns this object.
 
     Notes
     -----
-    Components of similar variance rotate into each other from sample to sample: only the space that they span is
-    determined. Neighbours whose variances differ by less than three standard errors form a group. The basis of each
-    resample is rotated to that of the fit (Procrustes).
+    Components of similar variance mix with each other from sample to sample, so that only the subspace that they span
+    together is determined. Components whose variances differ by less than three standard errors form a group, and the
+    basis of each sample is rotated towards that of the fit (Procrustes).
 
     Examples
     --------
@@ -103,7 +104,7 @@ class Bootstrap:
         Returns
         -------
         Table
-            One row per column and component. 'sure' marks loadings whose 99 % interval excludes 0.
+            One row per column and component. 'sure' marks loadings whose 99 % interval does not contain 0.
         """
         d = self.decomposition
         low, high = self._ends(self.right)
@@ -200,34 +201,33 @@ def bootstrap(
     Parameters
     ----------
     data : array-like, sparse matrix, data frame, path, Decomposition or fitted estimator
-        The data, which must fit into memory. A model supplies method, k, center and scale, and needs its data as
-        `rows`.
+        The data, which must fit into memory, or a model. A model sets the method, k, center and scale, and its data
+        must be passed as `rows`.
     method : {'pca', 'svd'}, default 'pca'
         Decomposition to repeat.
     count : int, default 500
-        Number of resampled tables.
+        Number of bootstrap samples.
     confidence : float, default 0.95
         Confidence level of the intervals.
     sample_weight : array-like of shape (n_samples,), default None
-        Number of times each row counts. As many rows are drawn as the weights sum to, so that whole numbers have the
-        same effect as repeated rows. If they sum to less than the number of rows, that many are drawn.
+        Weight of each row. Integer weights have the same effect as repeated rows. Each sample draws as many rows as the
+        weights sum to, or as many as there are rows with a positive weight, if that is more.
     rng : int or numpy.random.Generator, default None
         Seed for the resampling. None uses a fixed seed.
     rows : array-like, sparse matrix, data frame or path, default None
-        Data of the model, if `data` is a model.
+        The fitted data, if `data` is a model.
     **options : dict
-        Options of `decompose`: k, explain or error, scale, center. Columns are centred and scaled again in each
-        resample.
+        Options of `decompose`: k, explain or error, scale, center. Each sample is centred and scaled separately.
 
     Returns
     -------
     Bootstrap
-        The fit and the resampled results.
+        The fit of the data and the fits of all samples.
 
     Raises
     ------
     ParameterError
-        If a model is given without its data, or the method cannot be resampled.
+        If a model is passed without its data, or if the method does not support the bootstrap.
     InputError
         If the data are read in blocks.
 

@@ -103,8 +103,8 @@ def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters
         return None
     normal = [_partitions(rng.standard_normal(sample.shape) * sample.std(axis=0)) for _ in range(_REFERENCES)]
     choice = _compared(sample, found, normal)
-    width, reference, codes = found[choice.count][0], choice.reference, found[choice.count][1]
-    components = f"{k} component{'' if k == 1 else 's'}"
+    width, codes = found[choice.count]
+    reference, components = choice.reference, counted(k, "component")
     if choice.objection:
         line = (
             f"The scores on {components} show no clear clusters. The best partition has {choice.count} "

@@ -34,7 +34,7 @@ _NOTHING = 1e-12
 
 @document
 def floats(array: object) -> Floats:
-    """Convert an array to float64 in host memory.
+    """Convert an array of any library to a float64 array in host memory.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def floats(array: object) -> Floats:
     Returns
     -------
     numpy.ndarray
-        The numbers.
+        The same numbers in float64.
 
     {See Also: row_scores}
 
@@ -65,14 +65,15 @@ def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | 
     ----------
     {d [with rows]}
     rows : slice, default slice(None)
-        Rows to compute.
+        Rows for which to compute scores.
     components : slice or list of int, default slice(None)
-        Components to compute, counted from 0.
+        Components for which to compute scores, counted from 0.
 
     Returns
     -------
     numpy.ndarray of shape (n_rows, n_components)
-        Scores T = diag(1 / sqrt(w)) U diag(s) in float64.
+        Scores T = diag(1 / sqrt(w)) U diag(s) in float64, where w are the row weights, U the left vectors and s the
+        singular values.
 
     {Raises: ParameterError [left vectors]; See Also: scores}
 
@@ -137,7 +138,7 @@ def complete(d: Decomposition) -> bool:
     Returns
     -------
     bool
-        Whether the shares sum to 1, so that row and column norms follow from the components.
+        Whether the explained shares sum to 1. If so, the norms of rows and columns follow from the components.
 
     {See Also: eigenvalues}
 

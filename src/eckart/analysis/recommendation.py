@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.labels import component_labels, explained, total_name
+from eckart.analysis.labels import column_labels, component_labels, explained, total_name
 from eckart.analysis.measures import complete, floats, nonzero_components
 from eckart.engine.leading import leading
 from eckart.formatting import counted, interval, percent
+from eckart.io.roles import quoted
 from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
-from eckart.notes import code_of
+from eckart.notes import Note, code_of
 from eckart.rank.verdict import ANY_NOISE, SPECTRAL_TESTS, TESTS
 from eckart.registry import method_of
+from eckart.wording import either
 
 if TYPE_CHECKING:
     from eckart.rank.verdict import RankChoice
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 _TARGET = 0.9
 _MODEL = 0.8
+_ALONE = 1.0 - 1e-9
+"""Squared loading from which a component is a single column."""
 _TESTS = (*TESTS, *SPECTRAL_TESTS, "equalised", "horn")
 """Rules that compare the leading component with that of unrelated columns."""
 
@@ -49,6 +54,12 @@ def _without_choice(d: Decomposition) -> Recommendation | None:
     if d.norm == 0.0:
         return Recommendation(0, (0.0, 0.0), "", "All columns are constant, so there is nothing to explain.", 1)
     if has_one_direction(d):
+        column = _dominating(d)
+        if column is not None:
+            first = f"The variance of {quoted(column)} is so large that {component_labels(d)[0]} is this column alone."
+            remedy = "Scale the columns, or leave this one out if it identifies rows"
+            typed = either("scale=True, or columns=[...] with the others", f"--scale or --drop {shlex.quote(column)}")
+            return Recommendation(1, explained(d), "", Note("dominating_column", f"{first} {remedy}: {typed}."), 1)
         sentence = (
             f"The data vary in only one direction, so {component_labels(d)[0]} explains all of the {total_name(d)}."
         )
@@ -61,6 +72,15 @@ def has_one_direction(d: Decomposition) -> bool:
     if not method_of(d).orthogonal:
         return False
     return min(d.rows - (d.mean is not None), d.columns) == 1 or (d.k > 1 and int(nonzero_components(d).sum()) == 1)
+
+
+def _dominating(d: Decomposition) -> str | None:
+    """The column whose variance hides that of all others below rounding; None if there is no such column."""
+    weights = floats(d.right)[:, 0] ** 2
+    place = int(weights.argmax())
+    values = floats(d.explained_variance)
+    others = d.k > 1 and d.scale is None and float(values[1]) > 0.0
+    return column_labels(d)[place] if others and weights[place] > _ALONE else None
 
 
 def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:

@@ -55,7 +55,9 @@ def renderable(
 
     d = found.decomposition
     parts: list[RenderableType] = [Text(sentences.what(d), style="bold"), Text("")]
-    parts += _section("Answer", list(answer(found)), width)[:-1]  # the table begins with an empty line
+    parts += _section("Answer", [for_door(line, door) for line in answer(found)], width)[
+        :-1
+    ]  # the table begins with an empty line
     parts.append(_axes(d, width, bar).rich(width=width, limit=_MOST_COMPONENTS))
     parts += [Text("")] * (d.k > _MOST_COMPONENTS)
     parts += _section("Main columns of each component", _makers(d), width)

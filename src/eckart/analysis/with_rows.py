@@ -17,22 +17,22 @@ from eckart.result import Decomposition, SVDDetails
 
 @takes_fitted
 def with_rows(model: Decomposition, data: object) -> Decomposition:
-    """Add the coordinates of the fitted rows to a model, in one pass over the data.
+    """Add the scores of the fitted rows to a model, in one pass over the data.
 
-    Estimators do not store the coordinates of the rows. `tables.scores`, `tables.outliers`, `plots.biplot` and all
-    other functions that show individual rows need them.
+    Estimators do not store the scores of the fitted rows. Functions that show individual rows, such as `tables.scores`,
+    `tables.outliers` and `plots.biplot`, need them.
 
     Parameters
     ----------
     model : Decomposition or fitted estimator
         The model.
     data : array-like, sparse matrix, data frame or path
-        The rows of the fit, in the same order.
+        The fitted data, with the rows in the same order.
 
     Returns
     -------
     Decomposition
-        The decomposition with `left`, and with the row names of `data` if it has names.
+        The decomposition with `left`. It also has the row names of `data`, if there are any.
 
     Raises
     ------
@@ -41,8 +41,8 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
 
     See Also
     --------
-    decompose : Keeps the coordinates with ``left=True``.
-    supplementary.rows : Coordinates of other rows.
+    decompose : Keep the scores of the rows with ``left=True``.
+    supplementary.rows : Scores of rows that were not used in the fit.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from click.exceptions import Abort, Exit
 
 from eckart import cleanup
 from eckart.cli.console import Console, one_line
+from eckart.cli.option_hints import with_suggestions
 
 FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 _TERMINATION = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGALRM") if hasattr(signal, name))
@@ -111,7 +112,7 @@ class Application(click.Group):
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False, "obj": console})
         except click.ClickException as error:
-            _tell(console, error)
+            _tell(console, with_suggestions(error) if isinstance(error, click.NoSuchOption) else error)
             return error.exit_code
         except (Abort, KeyboardInterrupt) as stop:
             cause = stop.__cause__ if isinstance(stop, Abort) else stop

@@ -130,8 +130,9 @@ def recommend(
 
     \b
     Examples:
-      eckart recommend ratings.csv --row Ada -n 3
-      eckart recommend ratings.csv --evaluate
+      eckart example films > films.csv
+      eckart recommend films.csv --row Ada -n 3
+      eckart recommend films.csv --evaluate
       eckart recommend films.eckart "Star Harbour=4" -n 2
       eckart recommend films.eckart --row Ada --data ratings.csv
       eckart recommend films.eckart "Star Harbour=4" --why "Robot Winter"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from eckart.cli.app import Refused
 from eckart.formatting import clean
+from eckart.notes import for_door
 
 if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
@@ -50,7 +51,9 @@ def write_index(
             refused += 1
             continue
         d = found.decomposition
-        rows.append((file.name, page.name, f"{d.rows:,} x {d.columns:,}. {found.recommendation.sentence}"))
+        rows.append(
+            (file.name, page.name, f"{d.rows:,} x {d.columns:,}. {for_door(found.recommendation.sentence, 'cli')}")
+        )
     with new_file(folder / "index.html", overwrite=overwrite) as target:
         target.write(_index(rows).encode("utf-8"))
     return len(files) - refused, refused

@@ -85,10 +85,10 @@ def _typed(method: str) -> str:
 
 
 class MethodChoice(click.Choice[str]):
-    """A method, spelled with hyphens like other names on the command line; kernel_pca is accepted as well."""
+    """A method, spelled with hyphens like other names on the command line; kernel_pca and PCA are accepted as well."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return super().convert(str(value).replace("_", "-"), param, ctx).replace("-", "_")
+        return super().convert(str(value).replace("_", "-").lower(), param, ctx).replace("-", "_")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import click
 
 from eckart.cli import numbers
 from eckart.cli.console import Console, one_line
-from eckart.cli.options import ReadingOptions, gathered, memory, reading, with_console
+from eckart.cli.options import MethodChoice, ReadingOptions, gathered, memory, reading, with_console
 
 if TYPE_CHECKING:
     from eckart.missing.fill import How
@@ -33,7 +33,7 @@ class RankOptions:
 
 
 _rank_options = gathered("asked", RankOptions, [
-    click.option("--method", type=click.Choice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
+    click.option("--method", type=MethodChoice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
                  help="Decomposition method. pca subtracts the column means; the other methods do not."),
     click.option("--scale/--no-scale", default=False,
                  help="Divide each column by its standard deviation.  [default: no]"),

@@ -183,7 +183,7 @@ def _next(found: Analysis, job: Job) -> list[str]:
     """Suggested next commands, ready to type, with the recommended number of components."""
     d, file, asked = found.decomposition, _file(job), _typed(job)
     codes = {code_of(note) for note in d.notes}
-    if job.data == "-" or d.method != job.wanted.method or d.norm == 0 or "long_table" in codes:
+    if not _can_continue(found, job) or "long_table" in codes:
         return []
     if "rating_lines" in codes:
         return [f"eckart recommend {file} --evaluate"]
@@ -193,6 +193,12 @@ def _next(found: Analysis, job: Job) -> list[str]:
     k = d.k if found.requested else found.recommendation.k or d.k
     steps.append(f"eckart fit {file}{asked} -k {k} -o model.eckart")
     return [*steps, f"eckart transform model.eckart {file} -o scores.csv"]
+
+
+def _can_continue(found: Analysis, job: Job) -> bool:
+    """Whether the data can be read again, and the requested method found something in them."""
+    d = found.decomposition
+    return job.data != "-" and d.method == job.wanted.method and d.norm != 0
 
 
 def _quoted(path: str) -> str:

@@ -84,9 +84,8 @@ def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> D
         _find_workers(opened, options.executor)
         problem = _problem(opened, settings, weights)
         problem, solution = _solve(problem, request, choice, random, opened)
-        result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=options.left)
-    if weights is not None:  # squared roots of weights are rounded
-        result = replace(result, weight=float(np.sum(weights)))
+        weight = None if weights is None else float(np.sum(weights))
+        result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=options.left, weight=weight)
     _warn_if_unconverged(result, solution, stacklevel=4)
     result = result if filled is None else with_imputation(result, filled, weights)
     return result if options.device is None else result.on_host()

@@ -40,7 +40,7 @@ class Part(NamedTuple):
 @document
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """A predicted value as a sum over concepts and as a sum over entries.
+    """Explanation of a predicted value, as a sum over concepts and as a sum over entries.
 
     Attributes
     ----------
@@ -51,16 +51,17 @@ class Explanation:
     score : float
         Predicted value.
     mean : float
-        Mean of the column, which is part of every predicted value; 0 if means were not subtracted.
+        Mean of the column, which is part of every predicted value. 0 if the data were not centred.
     concepts : tuple of Part
-        What each concept adds, largest absolute value first.
+        Amount that each concept adds to the score, largest absolute value first.
     entries : tuple of Part
-        What each entry of the row adds, largest first. Empty if the coordinates are not a sum over the entries.
+        Amount that each entry of the row adds to the score, largest first. Empty if the score is not a sum over the
+        entries.
     others : float
-        Contribution of the columns without an entry. It is not 0 if means were subtracted, because a 0 then differs
+        Amount that the columns without an entry add. It is not 0 if the data were centred, because a 0 then differs
         from the mean.
     notes : tuple of str
-        What the reader should know.
+        Remarks on the result.
 
     {See Also: Concepts.explain}
 
@@ -80,7 +81,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------

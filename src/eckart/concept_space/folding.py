@@ -61,20 +61,21 @@ class Ledger:
 @document
 @dataclass(frozen=True, repr=False)
 class Folded:
-    """Rows folded into concepts that were computed without them.
+    """New rows that were projected onto existing concepts.
 
     Attributes
     ----------
     coordinates : array of shape (n_rows, k)
         Coordinates of the rows, on the device of the model.
     unseen : array of shape (n_rows,)
-        Share of each row's sum of squares, after centring and scaling, outside the concepts; NaN for a row of zeros.
+        Share of the sum of squares of each row, after centring and scaling, that lies outside the concepts. NaN for a
+        row of zeros.
     cold : array of int
         Indices of rows without any entry.
     refit : str
-        Why the model should be fitted again. Empty if there is no need.
+        Reason to fit the model again. Empty if there is none.
     space : Concepts
-        The concepts with these rows stored as well.
+        A space with the same concepts, in which these rows are stored too.
 
     {See Also: Concepts.fold_in}
 
@@ -93,7 +94,7 @@ class Folded:
     space: Concepts
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------

@@ -24,22 +24,23 @@ def concepts(
     row_names: Sequence[str] | None = None,
     vectorizer: object = None,
 ) -> Concepts:
-    """Search, recommend, compare and explain in the space of a decomposition.
+    """Use the components of a decomposition for search, recommendations and comparisons.
 
     Parameters
     ----------
     model : Decomposition or fitted estimator
-        A model of any method. Methods without a linear map back to the columns (kernel PCA, Isomap) compare rows only.
+        Model of any method. Kernel PCA and Isomap cannot map scores back to columns, so their rows can only be
+        compared.
     rows : array-like, sparse matrix, data frame or path, default None
-        Rows to search, with the columns of the model. None uses the fitted rows if the model stores them
-        (``left=True``); their entries are then unknown.
+        Rows to search, with the same columns as the fitted data. None uses the fitted rows if the model stores their
+        scores (``left=True``). Their original entries are then unknown.
     columns : sequence of str, default None
-        Names of the columns. None uses those of the model, of the vectorizer, or x1, x2, ...
+        Names of the columns. None uses the names of the model or of the vectorizer, or x1, x2, ...
     row_names : sequence of str, default None
-        Names of the rows. None uses those of `rows`, of the model, or 1, 2, ...
+        Names of the rows. None uses the names of `rows` or of the model, or 1, 2, ...
     vectorizer : object, default None
-        Transformer that turned texts into rows, such as scikit-learn's ``TfidfVectorizer``. Texts in queries go through
-        it.
+        Transformer that converted texts to rows, such as scikit-learn's ``TfidfVectorizer``. It is also applied to the
+        texts of queries.
 
     Returns
     -------

@@ -53,7 +53,7 @@ class RatingScore:
     cold: int
     """Held-out entries whose row or column has no other known entry."""
     note: str = ""
-    """What was done with pairs that are rated several times; "" if there are none."""
+    """How pairs that are rated several times were treated. Empty if there are none."""
 
     def __str__(self) -> str:
         cold = counted(self.cold, "rating is", "ratings are")
@@ -74,8 +74,8 @@ class Ratings(BaseEstimator):
     n_components : int, default: 5
         Number of concepts.
     penalty : float, optional
-        Penalty on biases and concepts; larger values shrink them more. By default, the two penalties that best predict
-        held-out entries are chosen (see `penalties_`).
+        Penalty on biases and concepts. Larger values shrink them more towards 0. By default, the model chooses one
+        penalty for biases and one for concepts, by their error on held-out entries (see `penalties_`).
     rng : int, optional
         Seed for the random start.
 
@@ -98,7 +98,7 @@ class Ratings(BaseEstimator):
     column_names_ : tuple of str or None
         Names of the columns, if the table has them.
     note_ : str
-        What was done with pairs that are rated several times; "" if there are none.
+        How pairs that are rated several times were treated. Empty if there are none.
 
     See Also
     --------
@@ -107,8 +107,9 @@ class Ratings(BaseEstimator):
 
     Notes
     -----
-    The prediction for row i and column j is m + b_i + c_j + p_i . q_j: the mean, two biases, and the concepts. For a
-    row or column without known entries, only the mean and the other bias remain.
+    The prediction for row i and column j is m + b_i + c_j + p_i . q_j. Here m is the mean of all known entries, b_i and
+    c_j are the biases of the row and the column, and p_i and q_j are their coordinates on the concepts. If a row or a
+    column has no known entries, its bias and its coordinates are 0.
 
     References
     ----------
@@ -142,15 +143,15 @@ class Ratings(BaseEstimator):
 
     @document
     def fit(self, ratings: object, y: object = None) -> Ratings:
-        """Fit the known entries.
+        """Fit a model to the known entries.
 
         Parameters
         ----------
         ratings : array, data frame, sparse matrix, path, or opened data
-            Rows x columns. Unknown entries are NaN or empty, or not stored in a sparse matrix. A table may also have
-            one rating per line: row, column, rating and perhaps a time, where rows and columns are texts or numbers
-            (``userId, movieId, rating, timestamp``). If a pair is rated several times, the latest rating counts, or
-            the mean if there are no times.
+            A table with one row per user (or other object) and one column per item. Unknown entries are NaN or empty,
+            or not stored in a sparse matrix. A table may also have one rating per line: row, column, rating and perhaps
+            a time (``userId, movieId, rating, timestamp``). If a pair is rated several times, the latest rating counts,
+            or the mean if there are no times.
         {y [ignored]}
 
         Returns
@@ -171,12 +172,12 @@ class Ratings(BaseEstimator):
         ----------
         {row [rating]}
         column : int or str
-            Name or index of the column.
+            Name of the column, or its index counted from 0.
 
         Returns
         -------
         float
-            The prediction. If the row or the column has no known entries, it uses only the mean and the biases.
+            Predicted rating. If the row or the column has no known entries, only the mean and the other bias are used.
         """
         check_is_fitted(self)
         i, j = self._rows.place(row), self._columns.place(column)
@@ -184,7 +185,7 @@ class Ratings(BaseEstimator):
 
     @document
     def recommend(self, row: int | str, n: int = 10) -> Ranking:
-        """Recommend the columns with the highest predictions among the unknown entries of a row.
+        """Recommend the columns with the highest predicted ratings among those that a row has not rated.
 
         {Parameters: row [rating], n [columns]}
 
@@ -204,10 +205,7 @@ class Ratings(BaseEstimator):
             notes += ("The row has no ratings, so the recommendations are the columns with the highest means.",)
         elif len(rated) == self._columns.count:
             notes += (
-                (
-                    "All ratings of the row are known, so there is nothing left to recommend. If some "
-                    "ratings are unknown, leave their cells empty."
-                ),
+                f"Every column has a rating in this row, so nothing is left to recommend.{_zeros(self._known, place)}",
             )
         return ranked(f"Columns for {self._rows.label(place)}", scores, n, self._columns, hidden=rated, notes=notes)
 
@@ -217,7 +215,7 @@ class Ratings(BaseEstimator):
         Parameters
         ----------
         ratings : array, data frame, sparse matrix, path, or opened data
-            As in `fit`.
+            Ratings, in any of the forms that `fit` accepts.
         share : float, default: 0.2
             Share of the known entries that is held out.
         rng : int, optional
@@ -226,7 +224,7 @@ class Ratings(BaseEstimator):
         Returns
         -------
         RatingScore
-            Errors of the model, of the biases alone and of the mean alone.
+            Errors of the model, of a model with biases only, and of the mean.
         """
         check_fraction("share", share)
         (rows, columns, values), shape, _, note = _known(ratings)
@@ -334,6 +332,15 @@ class Ratings(BaseEstimator):
     @property
     def _columns(self) -> Names:
         return Names("column", len(self.column_bias_), self.column_names_)
+
+
+def _zeros(known: Entries, row: int) -> str:
+    """Advice for a full row: whether its zeros stand for unknown ratings, and what to do otherwise."""
+    zeros = int((known[2][known[0] == row] == 0).sum())
+    if not zeros or bool((known[2] < 0).any()):
+        return " Leave cells of unknown ratings empty."
+    have, them = ("is 0", "that cell") if zeros == 1 else ("are 0", "those cells")
+    return f" {zeros} of them {have}: if 0 means unknown, leave {them} empty."
 
 
 def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any], str]:

@@ -48,7 +48,7 @@ class Hit(NamedTuple):
 @document
 @dataclass(frozen=True, repr=False)
 class Query:
-    """A row in the space of the concepts.
+    """A row and its coordinates on the concepts.
 
     Attributes
     ----------
@@ -61,17 +61,19 @@ class Query:
     entries : array of float
         The known entries.
     square : float
-        ||(row - mean) / scale||^2.
+        Sum of squares of the row after centring and scaling, ||(row - mean) / scale||^2.
     unseen : float
-        Share of `square` outside the concepts; NaN if the method has no linear reconstruction, or the row is zero.
+        Share of `square` that lies outside the concepts. NaN if the method has no linear reconstruction, or if the row
+        is zero.
     place : int or None
-        Index among the stored rows. None if the row is not one of them.
+        Index of the row among the stored rows. None if it is not one of them.
     cold : bool
-        Whether nothing is known about the row: no entry, or only zeros and no mean for comparison.
+        Whether nothing is known about the row, because it has no entries, or only zeros and the data were not centred.
     whole : bool
-        Whether the other entries are 0. If False they are unknown and count as the mean, if there is one.
+        Whether all other entries are 0. If False, they are unknown and are replaced by the column means if the data
+        were centred.
     notes : tuple of str
-        What the reader should know.
+        Remarks on the result.
 
     {See Also: Concepts.query}
 
@@ -95,7 +97,7 @@ class Query:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------
@@ -145,11 +147,11 @@ class Ranking:
     upper : array of float or None
         Upper bounds on the scores of the complete rows. None without `proof`.
     proved : int or None
-        Number of leading positions that are proved. None without `proof`.
+        Number of leading results whose order is proved. None without `proof`.
     set_proved : bool or None
-        Whether the set of results is proved, in any order. None without `proof`.
+        Whether it is proved that these are the best results, in any order. None without `proof`.
     notes : tuple of str
-        What the reader should know.
+        Remarks on the result.
 
     {See Also: Concepts.similar_rows}
 
@@ -179,7 +181,7 @@ class Ranking:
 
     @property
     def summary(self) -> str:
-        """Statement of what is proved about the order."""
+        """Statement of what is proved about the order of the results."""
         if not len(self) or self.proved == len(self):
             return "the order of the results is proved"
         order = (
@@ -191,7 +193,7 @@ class Ranking:
         return f"{others}; {order}"
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------
@@ -232,18 +234,18 @@ class Ranking:
 @document
 @dataclass(frozen=True, repr=False)
 class Rankings:
-    """Rankings of many rows.
+    """Rankings of the columns for many rows.
 
     Attributes
     ----------
     title : str
         Title.
     indices : array of shape (n_rows, n)
-        Indices of the columns, counted from 0; -1 if there are fewer than n.
+        Indices of the columns, counted from 0. -1 marks positions for which there is no further column.
     scores : array of shape (n_rows, n)
-        Scores; NaN if there are fewer than n.
+        Scores of these columns. NaN for positions without a column.
     cold : array of int
-        Indices of rows without a ranking, because they have no entries or nothing of them lies in the concepts.
+        Indices of rows without a ranking, because they have no entries or lie completely outside the concepts.
     of : Names
         Names of the ranked columns.
 
@@ -273,7 +275,7 @@ class Rankings:
         return (self[row] for row in range(len(self)))
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------

@@ -34,21 +34,21 @@ from eckart.wording import DATA, INCLUDE_KNOWN, KEEP_ROWS
 @document
 @dataclass(frozen=True, repr=False)
 class Concepts:
-    """Rows and columns of a decomposition, for search and recommendations.
+    """Search and recommendations in the space of the components of a decomposition.
 
-    Created by `eckart.concepts`. A stored row can be given by its name or its index (counted from 0). Any row can be
-    given as numbers, as a dict {column: value}, as a list of words, or as a `Query`.
+    `eckart.concepts` creates this object. A stored row can be given by its name or its index (counted from 0). Any
+    other row can be given as numbers, as a dict {column: value}, as a list of words, or as a `Query`.
 
     Attributes
     ----------
     d : Decomposition
         The decomposition.
     geometry : Geometry
-        Mean, scale and components used for projections.
+        Mean, scale and components, which are used for projections.
     columns : Names
         Names of the columns.
     rows : StoredRowSet or None
-        The stored rows. None if there are none.
+        The rows that can be searched. None if there are none.
     vectorizer : object or None
         Transformer for texts.
     folded : Ledger
@@ -71,22 +71,23 @@ class Concepts:
     # A row in the concept space
 
     def query(self, row: object, *, unknown: Unknown | None = None) -> Query:
-        """Compute the coordinates of a row.
+        """Compute the coordinates of a row on the concepts.
 
         Parameters
         ----------
         row : array-like, dict, list of str, str or int
-            A dict maps columns to values; other columns count as 0, or as the mean if means were subtracted. Words are
-            counted. A text is split into words, or goes through the vectorizer. An integer is the index of a stored
-            row, counted from 0.
+            The row. A dict maps columns to values; all other columns count as 0, or as the mean if the data were
+            centred. A list of words is counted. A text is split into words or converted by the vectorizer. An integer
+            is the index of a stored row, counted from 0.
         unknown : {'error', 'ignore'} or None, default None
-            What to do with names that are not columns. None raises an error for a dict and ignores them, with a note,
-            in words.
+            How to treat names that are not columns. None raises an error for a dict, and ignores unknown words with a
+            note.
 
         Returns
         -------
         Query
-            The coordinates, for PCA and SVD ``(row - mean) / scale @ right``, and the share outside the concepts.
+            The coordinates, and the share of the row that lies outside the concepts. For PCA and SVD the coordinates
+            are ``(row - mean) / scale @ right``.
         """
         if isinstance(row, Query):
             return row
@@ -120,26 +121,27 @@ class Concepts:
         return Query(label, coordinates, none.astype(np.int64), none, square, unseen, place=place)
 
     def fold_in(self, rows: object, *, row_names: Iterable[str] | None = None) -> Folded:
-        """Project new rows on the concepts and store them.
+        """Add new rows by projecting them onto the concepts.
 
         The concepts do not change.
 
         Parameters
         ----------
         rows : array-like, sparse matrix, data frame or path
-            New rows, with the columns of the model.
+            New rows with the same columns as the fitted data.
         row_names : sequence of str, default None
-            Names of the rows. None uses those of `rows`.
+            Names of the rows. None uses the names in `rows`.
 
         Returns
         -------
         Folded
-            Coordinates, the share of each row outside the concepts, and a new space that contains the rows.
+            Coordinates of the rows, the share of each row that lies outside the concepts, and a new space that contains
+            the rows.
 
         Warns
         -----
         DataWarning
-            If the rows folded in so far suggest that the model should be fitted again.
+            If the rows added so far suggest that you should fit the model again.
         """
         new, names = rows_of(self.geometry, rows)
         names = names if row_names is None else tuple(map(str, row_names))
@@ -168,7 +170,8 @@ class Concepts:
         ----------
         {row [any], n [columns]}
         exclude_known : bool, default True
-            Leave out columns in which the row has an entry: a number other than 0, or any column that a dict names.
+            Leave out columns that are already known for the row: entries other than 0, and all columns that a dict
+            names.
         {unknown}
 
         Returns
@@ -192,7 +195,7 @@ class Concepts:
         return ranked(title, scores, n, self.columns, hidden=known, notes=query.notes)
 
     def recommend_many(self, rows: object = None, n: int = 10, *, exclude_known: bool = True) -> Rankings:
-        """Recommend columns for many rows, in bounded memory.
+        """Recommend columns for many rows, without storing all scores.
 
         Parameters
         ----------
@@ -201,7 +204,7 @@ class Concepts:
         n : int, default 10
             Number of columns per row.
         exclude_known : bool, default True
-            Leave out columns in which a row has an entry.
+            Leave out columns that are already known for a row.
 
         Returns
         -------
@@ -234,7 +237,7 @@ class Concepts:
         Returns
         -------
         Explanation
-            What each concept, and each entry of the row, adds to the value.
+            Amount that each concept, and each entry of the row, adds to the value.
         """
         return explain(self.geometry, self._taken(row, unknown), self.columns.place(column), self.columns)
 
@@ -249,10 +252,10 @@ class Concepts:
         Parameters
         ----------
         row : str, int, array-like, dict, list of str or Query
-            The row. A stored row is not compared with itself.
+            The row. If it is a stored row, it is not compared with itself.
         {n [rows], by [similarity]}
         proof : bool, default False
-            Also bound the similarities of the complete rows, and count how many leading positions these bounds prove.
+            Also compute bounds on the similarities of the full rows, and count how many leading results they prove.
             Available for PCA and SVD.
         {unknown}
 
@@ -275,7 +278,7 @@ class Concepts:
         ----------
         {column [concept], n [columns], by [similarity]}
         proof : bool, default False
-            Also bound the similarity of the complete columns, as in `similar_rows`.
+            Also compute bounds for the full columns, as in `similar_rows`.
 
         Returns
         -------
@@ -292,14 +295,14 @@ class Concepts:
 
     @document
     def top_columns(self, concept: int, n: int = 10) -> Ranking:
-        """List the columns with the largest loadings of a concept.
+        """List the columns with the largest loadings on a concept.
 
         {Parameters: concept, n [columns]}
 
         Returns
         -------
         Ranking
-            Columns and loadings, by absolute value.
+            Columns and loadings, in decreasing order of their absolute values.
         """
         self.geometry.need_linear("top_columns")
         weights = to_numpy(self.geometry.right[:, self._concept(concept)])
@@ -314,7 +317,7 @@ class Concepts:
         Returns
         -------
         Ranking
-            Rows and coordinates, by absolute value.
+            Rows and coordinates, in decreasing order of their absolute values.
         """
         rows = self._stored_rows("Listing the top rows")
         weights = to_numpy(rows.coordinates[:, self._concept(concept)])

@@ -50,18 +50,18 @@ class FittedTextConcepts:
 class TextConcepts(BaseEstimator, FittedTextConcepts):
     """Search a collection of texts by concept (latent semantic analysis).
 
-    The words of each document are counted and weighted. The SVD of the weighted counts finds the concepts, and
-    documents and queries are compared by the cosine of their coordinates.
+    Eckart counts and weights the words of each document. The SVD of the weighted counts finds the concepts. Documents
+    and queries are compared by the cosine of their coordinates on the concepts.
 
     Parameters
     ----------
     n_components : int, optional
         Number of concepts. By default a third of the number of documents, but at least 10 and at most 100.
     weights : {"log_entropy", "tfidf", "bm25"}, default: "log_entropy"
-        Weights of the word counts. Each document is divided by its length.
+        How the word counts are weighted. After weighting, each document is divided by its length.
     stop_words : str or sequence of str, optional
-        Words to leave out: a list, the name of a language ("english", "german", "french", "spanish" or "italian"),
-        or "auto" for the language that fits the documents best. By default no word is left out.
+        Words to leave out: a list, the name of a language ("english", "german", "french", "spanish" or "italian"), or
+        "auto" for the language that fits the documents best. By default no words are left out.
     min_df : int, default: 1
         Leave out words that occur in fewer than this many documents.
     rng : int, optional
@@ -70,11 +70,11 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     Attributes
     ----------
     decomposition_ : Decomposition
-        The SVD with its certificate. Its rows are the documents, its columns the words.
+        The SVD with its certificate. Its rows are the documents and its columns are the words.
     space_ : Concepts
-        The concept space, for everything that `concepts` offers.
+        The concept space, with all methods of `Concepts`.
     counter_ : object
-        The words and their weights. Converts texts to rows of the decomposed matrix.
+        Vocabulary and weights. It converts texts to rows of the matrix that was decomposed.
     names_ : tuple of str
         Names of the documents, including those added later.
     snippets_ : tuple of str
@@ -125,8 +125,8 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Parameters
         ----------
         documents : path, sequence of str, or mapping of str to str
-            A folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), a sequence of
-            texts, or a mapping of names to texts.
+            The documents: a folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), a
+            sequence of texts, or a mapping of names to texts.
         {y [ignored], column [text]}
         names : iterable of str or str, optional
             Names of the documents, or the column that contains them.
@@ -147,7 +147,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
 
     @document
     def search(self, query: str, n: int = 10) -> Ranking:
-        """Find the documents nearest to a query.
+        """Find the documents that are most similar to a query.
 
         Parameters
         ----------
@@ -158,9 +158,9 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Returns
         -------
         Ranking
-            Names of the documents and the cosines of their concepts with the query, best first. If the concepts
-            contain no word of the query, the documents are ranked by the words that they share with it, and a note
-            says so.
+            Names of the documents, and the cosines between their concepts and those of the query, best first. If the
+            concepts contain no word of the query, the documents are ranked by the words that they share with the query,
+            and a note reports this.
         """
         check_is_fitted(self)
         row = self.space_.query(query)
@@ -178,25 +178,26 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Returns
         -------
         Ranking
-            Names of the other documents and the cosines of their concepts, best first.
+            Names of the other documents, and the cosines between their concepts and those of the document, best first.
         """
         check_is_fitted(self)
         return replace(self.space_.similar_rows(document, n), title=f"Documents similar to {document}")
 
     def topics(self, n: int = 10, words: int = 8) -> Table:
-        """List the words of the leading concepts.
+        """List the most important words of the leading concepts.
 
         Parameters
         ----------
         n : int, default: 10
             Number of concepts.
         words : int, default: 8
-            Maximum number of words with positive weights, and of words with negative weights.
+            Maximum number of words with positive weights, and of words with negative weights, for each concept.
 
         Returns
         -------
         Table
-            For each concept its words, the opposite words, and the share of the weighted counts that it explains.
+            For each concept: its words with positive weights, its words with negative weights, and the share of the
+            weighted counts that it explains.
         """
         check_is_fitted(self)
         right = np.asarray(self.decomposition_.right)
@@ -241,14 +242,15 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         ----------
         {documents, column [text]}
         names : iterable of str or str, optional
-            Names of the documents, or the column that contains them. By default the numbering continues.
+            Names of the documents, or the column that contains them. By default, the documents are numbered, continuing
+            the existing numbers.
 
         {Returns: TextConcepts [fitted]}
 
         Warns
         -----
         DataWarning
-            If the concepts represent the added documents so poorly that you should fit again.
+            If the concepts represent the new documents so poorly that you should fit the model again.
         """
         check_is_fitted(self)
         if names is None and not isinstance(documents, str | os.PathLike | Documents | Mapping):
@@ -277,20 +279,20 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     def evaluate(
         self, queries: Texts, relevant: Sequence[Iterable[int | str]] | Mapping[str, Iterable[int | str]]
     ) -> Evaluation:
-        """Measure the precision of searches whose relevant documents are known.
+        """Measure the precision of searches, using queries whose relevant documents are known.
 
         Parameters
         ----------
         queries : path, sequence of str, or mapping of str to str
-            Texts of the queries, as `documents` in `fit`.
+            Texts of the queries, in any of the forms that `fit` accepts for documents.
         relevant : sequence or mapping of collections
-            For each query the names or indices of the relevant documents. The keys of a mapping are the names of the
+            For each query, the names or indices of the relevant documents. The keys of a mapping are the names of the
             queries. Queries without relevant documents are left out.
 
         Returns
         -------
         Evaluation
-            Average precision and precision at 10 of every query; its text gives their means.
+            Average precision and precision at 10 of every query. It prints their means.
         """
         check_is_fitted(self)
         given = read_documents(queries)

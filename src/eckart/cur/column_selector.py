@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):
-    """Select the columns that CUR chooses.
+    """Select the columns that a CUR decomposition chooses.
 
-    The columns keep their values and their order, and sparse data stay sparse. The choice does not depend on a target.
+    The columns keep their values and their order, and sparse data stay sparse. The selection does not use a target.
 
     Parameters
     ----------
     cur : CUR or None, default None
-        Estimator that chooses the columns. None uses ``CUR()``.
+        Estimator that chooses the columns. None uses ``CUR()`` with its default options.
 
     Attributes
     ----------
     cur_ : CUR
-        The fitted estimator, which reports the error of the approximation.
+        The fitted CUR estimator, which reports the error of the approximation.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -38,8 +38,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
 
     See Also
     --------
-    CUR : The decomposition behind the choice.
-    CorrelationFilter : Drop columns that correlate strongly with others.
+    CUR : The decomposition that chooses the columns.
+    CorrelationFilter : Keep the columns that correlate most with a target.
 
     Examples
     --------

@@ -21,25 +21,25 @@ from eckart.engine.threads import one_blas_thread
 class Core:
     """The matrix U of a CUR decomposition, stored as factors.
 
-    U = left diag(1 / left_values) middle diag(1 / right_values) right^T. ``C @ core @ R`` applies the factors one after
-    another, which stays accurate if C or R is nearly rank-deficient.
+    U = left diag(1 / left_values) middle diag(1 / right_values) right^T. ``C @ core @ R`` multiplies by these factors
+    one after another, which is accurate even if C or R is nearly rank-deficient.
 
     Attributes
     ----------
     left : array
         Orthonormal columns.
     left_values : array
-        Divisors after `left`.
+        Numbers by which the columns of `left` are divided.
     middle : array
         Middle factor.
     right_values : array
-        Divisors before `right`.
+        Numbers by which the columns of `right` are divided.
     right : array
         Orthonormal columns.
 
     See Also
     --------
-    eckart.CUR : The estimator that returns it.
+    eckart.CUR : Estimator with this object as `core_`.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Core:
         return int(self.left.shape[0]), int(self.right.shape[0])
 
     def after(self, coordinates: object) -> Array:
-        """Multiply from the left: X U.
+        """Multiply a matrix by the core: X U.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Core:
         return _as_given(((given @ left / left_values) @ middle / right_values) @ right.T, coordinates)
 
     def before(self, rows: object) -> Array:
-        """Multiply from the right: U X.
+        """Multiply the core by a matrix: U X.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Core:
 
     @property
     def matrix(self) -> Array:
-        """The matrix U as one array, which is inaccurate if C or R is nearly rank-deficient."""
+        """The matrix U as one array. Products with it are inaccurate if C or R is nearly rank-deficient."""
         return self.after(from_numpy(np.eye(self.shape[0]), self.left))
 
     def parts(self) -> dict[str, Array]:

@@ -52,38 +52,37 @@ class FittedCUR(InvertibleEstimator):
 class CUR(FittedCUR):
     """Approximate a matrix by a few of its own columns and rows.
 
-    ``C_ @ core_ @ R_`` approximates X, where `C_` holds columns of X and `R_` holds rows of X. The error is measured
-    exactly and compared with that of the best approximation of the same rank. Eckart issues a DataWarning if X has
-    fewer independent columns or rows than requested.
+    ``C_ @ core_ @ R_`` approximates X. `C_` contains columns of X, and `R_` contains rows of X. The error of the
+    approximation is measured exactly and compared with that of the best approximation of the same rank. If X has fewer
+    independent columns or rows than requested, Eckart issues a DataWarning.
 
-    The scores of rows are their entries in the chosen columns, multiplied by `column_scales_`: `fit_transform` returns
-    the entries of `C_`, always dense, and `inverse_transform` returns scores @ U @ R. Use `as_selector` to keep sparse
-    data sparse.
+    The scores of a row are its entries in the chosen columns, multiplied by `column_scales_`. `fit_transform` returns
+    them as a dense array, and `inverse_transform` returns scores @ U @ R. Use `as_selector` to keep sparse data sparse.
 
     Parameters
     ----------
     n_components : int, float or None, default None
-        Rank k. A float such as 0.9 asks for the smallest k whose CUR decomposition explains this share of the sum of
-        squares. None uses what `error`, `n_columns` or `n_rows` require, or 2.
+        Rank k. A float such as 0.9 selects the smallest k whose CUR decomposition explains this share of the sum of
+        squares. None uses the rank that `error`, `n_columns` or `n_rows` require, or 2.
     n_columns : int or None, default None
-        Number of columns to choose. None chooses k, or 4k for 'norm' and 'leverage'.
+        Number of columns to select. None selects k columns, or 4k for 'norm' and 'leverage'.
     n_rows : int or None, default None
-        Number of rows to choose. None chooses k, or 4k for 'norm' and 'leverage'. With ``core='intersection'``, None
-        chooses more rows than columns, because the pseudo-inverse of a square intersection can be huge: up to 10 more,
-        half as many again for 'leverage', and no more for 'norm'.
+        Number of rows to select. None selects k rows, or 4k for 'norm' and 'leverage'. With ``core='intersection'``,
+        None selects more rows than columns, because the pseudo-inverse of a square intersection can be very large: up
+        to 10 more, half as many again for 'leverage', and no more for 'norm'.
     select : {'pivot', 'norm', 'leverage', 'volume'}, default 'pivot'
-        'pivot' takes the pivots of a QR factorisation of the certified singular vectors. 'norm' samples with
-        replacement by squared lengths, rescales and merges duplicates (the textbook algorithm). 'leverage' samples by
+        'pivot' takes the pivots of a QR factorisation of the certified singular vectors. 'norm' is the textbook
+        algorithm: it samples with replacement by squared norms, rescales, and merges duplicates. 'leverage' samples by
         leverage scores. 'volume' is adaptive randomised pivoting, whose expected squared error is at most 2 (k + 1)
-        times the best.
+        times that of the best approximation.
     core : {'best', 'intersection'}, default 'best'
-        'best' is C^+ X R^+, which minimises the error. 'intersection' is the pseudo-inverse of the entries where the
-        columns and rows meet.
+        'best' is C^+ X R^+, which minimises the error. 'intersection' is the pseudo-inverse of the submatrix in which
+        the columns and rows intersect.
     error : float or None, default None
-        Relative error ||X - C U R|| / ||X|| to reach with the smallest k. The error need not decrease with every k: up
-        to 32 candidates are tried one by one, and a wider range is bisected first.
+        Relative error ||X - C U R|| / ||X|| to reach with the smallest possible k. Because the error can increase from
+        one k to the next, up to 32 values of k are tried one by one. A wider range is first narrowed by bisection.
     cutoff : float or None, default None
-        Singular values below this share of the largest count as zero in pseudo-inverses. None uses a small multiple of
+        Pseudo-inverses treat singular values below this share of the largest one as zero. None uses a small multiple of
         the rounding error.
     tol : float, default 0.0
         Accuracy of the singular vectors, as in `TruncatedSVD`.
@@ -91,8 +90,8 @@ class CUR(FittedCUR):
         Seed for the sampling. None uses a fixed seed, so results are reproducible.
     {memory [estimator]}
     device : str or None, default None
-        'cuda' copies host data to the GPU and returns host arrays. If the data do not fit, only the singular vectors
-        are computed there, block by block. Arrays that are already on a device stay there.
+        'cuda' copies host data to the GPU and returns host arrays. If the data do not fit on the GPU, only the singular
+        vectors are computed there, block by block. Arrays that are already on a device stay there.
 
     Attributes
     ----------
@@ -113,8 +112,8 @@ class CUR(FittedCUR):
     R_ : array or sparse array of shape (len(rows_), n_features_in_)
         The chosen rows; sparse if X is sparse.
     core_ : Core
-        The matrix U as factors that stay accurate if columns are nearly dependent. ``C_ @ core_ @ R_`` applies them;
-        ``core_.matrix`` is U itself.
+        The matrix U, stored as factors that stay accurate if columns are nearly dependent. ``core_.matrix`` is U as one
+        array.
     error_ : float
         Measured error ||X - C U R||.
     relative_error_ : float
@@ -124,8 +123,8 @@ class CUR(FittedCUR):
     ratio_ : tuple of float
         Lower and upper bounds on `error_` divided by the best error.
     bounds_ : dict
-        A priori error bounds for this number of columns and rows. Each entry states its value, whether it applies to
-        the chosen algorithm, and a summary.
+        Error bounds that are known before the fit, for this number of columns and rows. Each entry contains the bound,
+        whether it applies to the chosen algorithm, and a summary.
     n_components_ : int
         Rank k.
     certificate_ : Certificate

@@ -70,7 +70,7 @@ def assemble(
             settings={"select": wanted.select, "core": wanted.core},
         ),
         info=replace(components.found.info, passes=components.found.info.passes + matrix.passes, seed=wanted.seed),
-        notes=(*metadata.notes, *notes),
+        notes=(*metadata.all_notes, *notes),
         details=_details(opened, components, found, wanted, norm, kept_columns, rows),
     )
 

@@ -1,6 +1,7 @@
 """Small tables that ship with Eckart, for examples and tests.
 
-`usarrests`      arrests per 100,000 residents in the 50 US states, 1973, and the urban share (50 x 4)
+`usarrests`      arrests per 100,000 residents in the 50 US states in 1973, and the urban population in % (50 x 4)
+`films`          films rated from 1 to 5 by users who have not seen all of them (24 x 10, 35 % unknown)
 `ratings`        films rated by users with two separate tastes (7 x 5, rank 2)
 `ratings_mixed`  the same, with two users who liked one film of the other kind (7 x 5, rank 3)
 """
@@ -24,12 +25,12 @@ _FOLDER = Path(__file__).parent
 
 @document
 class Dataset(NamedTuple):
-    """Numbers with the names of their rows and columns.
+    """A table of numbers with the names of its rows and columns.
 
     Attributes
     ----------
     values : array of shape (n_rows, n_columns)
-        The numbers.
+        The numbers. Unknown values are NaN.
     row_names : tuple of str
         Names of the rows.
     column_names : tuple of str
@@ -64,7 +65,7 @@ def names() -> tuple[str, ...]:
     --------
     >>> import eckart as ek
     >>> ek.datasets.names()
-    ('ratings', 'ratings_mixed', 'usarrests')
+    ('films', 'ratings', 'ratings_mixed', 'usarrests')
     """
     return tuple(sorted(file.stem for file in _FOLDER.glob("*.csv")))
 
@@ -115,5 +116,5 @@ def load(name: str) -> Dataset:
     """
     with path(name).open(encoding="utf-8", newline="") as file:
         (_, *column_names), *lines = csv.reader(file)
-    values = np.array([[float(cell) for cell in line[1:]] for line in lines])
+    values = np.array([[float(cell or "nan") for cell in line[1:]] for line in lines])
     return Dataset(values, tuple(line[0] for line in lines), tuple(column_names))

@@ -48,13 +48,13 @@ SECTIONS = {
 d : Decomposition or fitted estimator
     The decomposition.
 d [with rows] : Decomposition or fitted estimator
-    The decomposition, with left vectors; see `with_rows`.
+    The decomposition, with the scores of its rows: fitted with ``left=True``, or the result of `with_rows`.
 d [centred] : Decomposition or fitted estimator
-    A centred decomposition.
+    A decomposition of centred data.
 d [PCA or SVD] : Decomposition or fitted estimator
     A PCA or SVD.
 decomposition : Decomposition or fitted estimator
-    The model.
+    The fitted model.
 component : int, default 0
     Index of the component, counted from 0.
 components : tuple of int, default (0, 1)
@@ -64,19 +64,19 @@ k [model] : int or None, default None
 k [rotated] : int or None, default None
     Number of leading components to rotate. None uses all.
 normalize : bool, default True
-    Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+    Apply Kaiser's normalisation, so that all columns have the same weight when the rotation is computed.
 confidence : float, default 0.95
     Confidence level of each limit.
 limit : int or None, default None
     Maximum number of rows of the table. None includes all.
 labels : sequence
-    Category of each fitted row. Rows with None or NaN belong to no category.
+    Category of each fitted row. None or NaN means that a row has no category.
 data [new rows] : array-like, sparse matrix, data frame or path
-    Rows with the columns of the fit. They are read in one pass.
+    Rows with the same columns as the fitted data. They are read in one pass.
 ax : matplotlib.axes.Axes or None, default None
-    Where to draw. None creates a figure.
+    Axes to draw on. None creates a new figure.
 path [rows] : str or path
-    File to write: .npy, .parquet or .zarr.
+    File to write. The suffix sets the format: .npy, .parquet or .zarr.
 overwrite : bool, default False
     Replace an existing file.
 width : int, default 80
@@ -86,17 +86,17 @@ width [rich] : int, default 80
 limit [40] : int, default 40
     Maximum number of rows.
 memory : str or int, default None
-    Limit of the working memory, such as "2GB".
+    Limit on the working memory, such as "2GB".
 callback : callable, default None
-    Called with a `Progress` after every block.
+    Function that is called with a `Progress` object after every block.
 n_oversamples : int, default 10
-    Accepted for compatibility.
+    Ignored; accepted for compatibility with scikit-learn.
 power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default 'auto'
-    Accepted for compatibility.
+    Ignored; accepted for compatibility with scikit-learn.
 random_state [start] : int, RandomState, Generator or None, default None
     Seed for the random start. None uses a fixed seed, so results are reproducible.
 memory [estimator] : str, int or None, default None
-    Limit of the working memory in addition to the data, such as "2GB".
+    Limit on the working memory, in addition to the data, such as "2GB".
 device : str or None, default None
     'cuda' copies host data to the GPU and returns host arrays. Arrays that are already on a device stay there.
 progress : bool, default False
@@ -108,7 +108,7 @@ X : array-like, sparse matrix, data frame or path of shape (n_samples, n_feature
 X [in memory] : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     Rows are observations.
 X [new rows] : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-    Rows with the columns of the fit.
+    Rows with the same columns as the fitted data.
 X [non-negative] : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
     Non-negative data. Rows are observations.
 W : array-like of shape (n_samples, n_components), default None
@@ -116,24 +116,24 @@ W : array-like of shape (n_samples, n_components), default None
 H : array-like of shape (n_components, n_features), default None
     Starting factor, for ``init='custom'``.
 sample_weight : array-like of shape (n_samples,), default None
-    Number of times each row counts. None counts every row once.
+    Weight of each row. A weight of 2 is equivalent to including the row twice. None gives every row weight 1.
 y : None
     Ignored; present for compatibility with scikit-learn.
 y [target] : array-like of shape (n_samples,)
-    Target.
+    Target to predict, one value per row.
 y [ignored] : object
     Ignored.
 scoring : str, callable or None, default None
-    Score, as in ``sklearn.model_selection.cross_val_score``.
+    Scoring rule, as in ``sklearn.model_selection.cross_val_score``.
 cv : int, splitter or iterable, default 5
-    Folds, as in ``sklearn.model_selection.cross_val_score``.
+    Cross-validation folds, as in ``sklearn.model_selection.cross_val_score``.
 nested : bool, default False
-    Repeat the whole search without each fold in turn and score it on the held-out rows: `nested_score_`. This
-    multiplies the computing time by about the number of folds.
+    Also estimate the score on new rows (`nested_score_`). For this, the whole search is repeated without each fold in
+    turn and scored on the rows left out. The run time is multiplied by about the number of folds.
 row [any] : str, int, array-like, dict, list of str or Query
-    The row.
+    The row, in any of the forms that `query` accepts.
 row [rating] : int or str
-    Name or index of the row.
+    Name of the row, or its index counted from 0.
 column [concept] : str or int
     Name of the column, or its index counted from 0.
 concept : int
@@ -147,27 +147,27 @@ n [documents] : int, default 10
 by [similarity] : {'cosine', 'dot'}, default 'cosine'
     Similarity measure.
 unknown : {'error', 'ignore'} or None, default None
-    As in `query`.
+    How to treat names that are not columns, as in `query`.
 column [text] : str, optional
     Column of a CSV file, or key of JSON lines, that contains the text.
 document : int or str
-    Name of the document, or its index.
+    Name of the document, or its index counted from 0.
 documents : path, sequence of str, or mapping of str to str
-    As in `fit`.
+    The documents, in any of the forms that `fit` accepts.
 given [12 x 8] : str, list, array or sympy.Matrix
-    The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    The matrix, at most 12 x 8. In text, semicolons separate the rows: "1 2; 2 1".
 given [8 x 8] : str, list, array or sympy.Matrix
-    The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    The matrix, at most 8 x 8. In text, semicolons separate the rows: "1 2; 2 1".
 given [8 x 6] : str, list, array or sympy.Matrix
-    The matrix, at most 8 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+    The matrix, at most 8 x 6. In text, semicolons separate the rows: "1 2; 2 1".
 given [square] : str, list, array or sympy.Matrix
-    A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    A square matrix, at most 8 x 8. In text, semicolons separate the rows: "1 2; 2 1".
 given [table] : str, list, array or sympy.Matrix
     The table, at most 40 rows and 6 columns; rows are observations.
 k [1] : int, default 1
     Number of components.
 divide : {'n-1', 'n', '1'}, default 'n-1'
-    Divisor that turns cross-products into covariances; '1' leaves them as they are.
+    Number by which cross-products are divided to get covariances. '1' does not divide them.
 """
     ),
     "Returns": _read(
@@ -195,25 +195,25 @@ int [rows written]
     "Raises": _read(
         """
 ParameterError [left vectors]
-    If the left vectors were not kept.
+    If the decomposition does not contain the scores of its rows (``left=True``).
 ParameterError [not centred]
     If the data were not centred.
 ParameterError [not orthogonal]
     If the components are not orthogonal, as in NMF.
 ParameterError [no column weights]
-    If the components have no column weights, as in Isomap.
+    If the components have no loadings, as in Isomap.
 ParameterError [dataset]
     If there is no table of this name.
 ParameterError [own input]
-    If the target is one of the inputs.
+    If the output file is one of the input files.
 InputError [columns]
-    If the number of columns differs from that of the fit.
+    If the number of columns differs from that of the fitted data.
 InputError [not finite]
-    If a result is not finite.
+    If a result is infinite or NaN.
 InputError [exact]
-    If the matrix is too large for exact steps, or an entry cannot be read.
+    If the matrix is too large for exact arithmetic, or an entry cannot be parsed.
 MissingValuesError
-    If values are missing and the estimator does not treat them.
+    If values are missing and `missing` does not say how to treat them.
 """
     ),
     "See Also": _read(
@@ -228,9 +228,9 @@ row_quality : How well all components together represent each row.
 row_scores : Scores as an array.
 scores : Coordinates of the rows.
 eigenvalues : Explained variance of each component.
-thresholds : Kaiser's rule and the broken stick.
-describe : One component in sentences.
-description : All components as a table.
+thresholds : Thresholds of Kaiser's rule and of the broken-stick rule.
+describe : Description of one component in sentences.
+description : Description of all components as a table.
 outliers : Outlier statistics T2 and Q of each row.
 outlier_limits : Limits of the outlier statistics.
 outlier_columns : Columns that cause an outlier.
@@ -239,7 +239,7 @@ rotated_loadings : Loadings after the rotation.
 rotated_variances : Explained variance after the rotation.
 categories : Mean scores of categories.
 category_cos2 : How well the components represent each category.
-association : Test of each component against categories.
+association : Test whether the categories differ on each component.
 rows : Scores of rows that were not fitted.
 row_cos2 : How well the components represent rows that were not fitted.
 scree : Plot of the explained shares.
@@ -247,7 +247,7 @@ cumulative : Plot of the cumulative shares.
 scores [plot] : Plot of the rows only.
 biplot : Plot of rows and columns together.
 correlation_circle : Plot of the columns only.
-eckart.bootstrap : Intervals of loadings and shares.
+eckart.bootstrap : Bootstrap intervals of loadings and explained shares.
 eckart.choose_rank : Choose the number of components.
 eckart.project : Scores of new rows as an array.
 eckart.supplementary.columns : Correlations of columns that were not fitted.
@@ -255,27 +255,27 @@ eckart.plots.contributions : Bar chart of the contributions.
 eckart.plots.correlation_circle : Plot of the correlations.
 eckart.plots.loadings : Heatmap of the loadings.
 eckart.plots.outlier_map : Plot of the outlier statistics.
-eckart.plots.reconstruction : Plot of the errors.
+eckart.plots.reconstruction : Plot of the reconstruction errors.
 eckart.plots.scores : Scatter plot of the scores.
-eckart.plots.scree : Plot of the shares.
+eckart.plots.scree : Plot of the explained shares.
 eckart.tables.contributions : Contributions as numbers.
 eckart.tables.correlations : Correlations as numbers.
 eckart.tables.loadings : Loadings as numbers.
 eckart.tables.outliers : Outlier statistics as numbers.
-eckart.tables.reconstruction_error : Errors as numbers.
+eckart.tables.reconstruction_error : Reconstruction errors as numbers.
 eckart.tables.scores : Scores as numbers.
-eckart.tables.varimax : The function that returns it.
-project : Scores of rows, in memory.
-project_to : Scores of rows, written to a file.
-reconstruct : Rows that belong to scores, in memory.
-reconstruct_to : Rows that belong to scores, written to a file.
+eckart.tables.varimax : Function that returns this object.
+project : Compute the scores of rows in memory.
+project_to : Compute the scores of rows and write them to a file.
+reconstruct : Reconstruct rows from scores in memory.
+reconstruct_to : Reconstruct rows from scores and write them to a file.
 BackwardElimination : Remove columns one after another.
 CorrelationFilter : Score columns one at a time.
 RandomSubsetSearch : Try random sets of columns.
-AccuracyWarning : Accuracy that could not be proved.
-Certificate : Proved bounds of a result.
+AccuracyWarning : Warning that the requested accuracy could not be proved.
+Certificate : Proved bounds on the accuracy of a result.
 CheckpointError : Error in a checkpoint.
-DataWarning : Misleading data.
+DataWarning : Warning that the data make the result misleading.
 EckartError : Base class of all errors.
 EckartWarning : Base class of all warnings.
 FileError : Error in a file.
@@ -285,7 +285,7 @@ MissingValuesError : Missing values.
 ModelFileError : Error in a saved model.
 NotFiniteError : Infinite values.
 ParameterError : Error in an argument.
-ReadError : A reading library failed.
+ReadError : Error of the library that reads a file.
 require : Import an optional package.
 decompose : Decompose a table or matrix.
 fill_missing : Impute missing values.
@@ -301,11 +301,11 @@ Concepts.query : Compute the coordinates of a row.
 Concepts.similar_rows : Rank the stored rows by similarity.
 Ranking : Rows or columns with scores, best first.
 concepts : Search and recommendations in the space of the components.
-KernelScan : All trials.
+KernelScan : Results of all kernels and widths.
 eckart.scan_kernels : Compare kernels and widths.
 eckart.KernelPCA.preimages : Find rows for given scores.
 open_data : Open data with reading options.
-bounds : Compare the error of the truncation with others.
+bounds : Compare the best approximation with another of the same rank.
 deflation : The other eigenpairs.
 determinant : The determinant of a square matrix.
 diagonalize : The factorisation V D V^-1.
@@ -319,7 +319,7 @@ pseudo_inverse : The pseudo-inverse.
 rank : The rank by row reduction.
 svd : The singular value decomposition.
 eckart.CUR : The same in floating point, for data of any size.
-eckart.CorrelationFilter : Keep the columns that correlate with a target.
+eckart.CorrelationFilter : The same in floating point, for data of any size.
 eckart.Isomap : The same in floating point, for data of any size.
 eckart.KernelPCA : The same in floating point, for data of any size.
 eckart.NMF : The same in floating point, for data of any size.
@@ -338,7 +338,7 @@ detail : {'brief', 'normal', 'full'}
 language : {'en', 'it', 'es', 'ru'}
     Language of the text.
 figures : tuple of callable
-    Functions that draw the figures.
+    Functions that draw the figures of the solution.
 """
     ),
     "Examples": {

@@ -39,8 +39,12 @@ def assemble(
     *,
     seed: int | None,
     keep_left: bool,
+    weight: float | None = None,
 ) -> Decomposition[SVDDetails]:
-    """The decomposition in the units, the dtype and the library of the data."""
+    """The decomposition in the units, the dtype and the library of the data.
+
+    `weight` is the sum of the row weights, if there are any: that of the moments is rounded.
+    """
     values = np.sqrt(solution.values)
     smallest = settings.which == "smallest"
     sides = both_sides(problem, solution, values, keep_left=keep_left, smallest=smallest)
@@ -66,7 +70,7 @@ def assemble(
         rows=rows,
         columns=columns,
         norm=float(unit(np.sqrt(problem.total))),
-        weight=moments.weight,
+        weight=moments.weight if weight is None else weight,
         left=None if left is None else astype(left * signs, dtype),
         mean=device(None if moments.mean is None else moments.restored(moments.mean)),
         scale=device(None if moments.scale is None else _scales(moments)),
@@ -77,7 +81,7 @@ def assemble(
         certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors),  # type: ignore[arg-type]
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
-        notes=(*opened.metadata.notes, *notes_on(problem, settings, opened)),
+        notes=(*opened.metadata.all_notes, *notes_on(problem, settings, opened)),
         details=_details(problem, unit, rows=keep_left),
     )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.engine.backends.base import Costs
+from eckart.engine.backends.csr_scipy import COMPILE_FROM
 from eckart.engine.backends.host import HostBackend
 from eckart.engine.lanczos.restart import MOST_FROZEN
 from eckart.engine.lanczos.rounding import WIDTH
@@ -36,17 +37,22 @@ _GRAM_SIZE, _SPARSE_GRAM = 20_000, 2000
 """Maximum sides for which a Gram matrix is formed at all, and for which it is the alternative to block Lanczos on
 sparse rows: beyond, it would take much more memory than the rows.
 """
-_NARROW = 12
+_PAIR_RATE = {"compiled": 1e9, "scipy": 1.5e8}
+"""Products of two entries of a row per second in a Gram matrix of sparse rows."""
+_NARROW, _NARROWER, _FEW_ENTRIES = 12, 4, 2**17
 """Up to this many components, narrower blocks are fastest on sparse data in memory: the time depends on the number of
-vectors multiplied, not on the passes.
+vectors multiplied, not on the passes. Up to the second number, half of the width is faster still if so few entries are
+stored that they stay in cache.
 """
-_CHECK = 1e-10
-"""Seconds per size^3 and step for convergence checks at every other step: Ritz pairs and eigenproblems."""
+_CHECK, _SPARSE_CHECK = 1e-10, 5e-11
+"""Seconds per size^3 and step for convergence checks (Ritz pairs and eigenproblems) on dense and on sparse rows, whose
+narrow blocks are checked less often.
+"""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
-_STEP, _SKINNY = 0.002, 0.5
-"""Seconds per step of block Lanczos that do not depend on the size, and the measured rate of its products with a few
-columns relative to that of a Gram matrix.
+_STEP, _SPARSE_STEP, _SKINNY = 0.002, 0.0006, 0.5
+"""Seconds per step of block Lanczos that do not depend on the size, on dense and on sparse rows, and the measured rate
+of its products with a few dense columns relative to that of a Gram matrix.
 """
 _FEW = {"float32": 6, "float64": 12}
 """Up to this many components, blocks of eight columns take more passes but less time on dense data in memory; in
@@ -112,8 +118,11 @@ class Choice:
     """Set if block Lanczos is on trial, with the Gram matrix as the alternative."""
 
 
-_TRIAL_STEPS, _TRIAL_SHARE = 5, 0.3
-"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors."""
+_TRIAL_STEPS, _TRIAL_SHARE, _UNTESTED = 5, 0.3, 0.12
+"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors. On sparse
+rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a cluster
+are found.
+"""
 
 
 @dataclass(frozen=True)
@@ -130,6 +139,11 @@ class Trial:
     capacity: int
     """Maximum number of columns of the basis."""
     alternative: float
+    step: float = _STEP
+    """Seconds of a step that do not depend on the size."""
+    check: float = _CHECK
+    untested: float = 0.0
+    """Seconds before which predictions do not count."""
 
     def cost(self, steps: float) -> float:
         """Seconds of this many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
@@ -137,8 +151,8 @@ class Trial:
         for step in range(1, round(steps) + 1):
             columns = min(step * self.width, self.capacity)
             basis += 4.0 * self.size * columns * self.width / HostBackend.costs.dense_rate["float64"]
-            checks += _CHECK * columns**3
-        return steps * (self.product + _STEP) + basis + checks
+            checks += self.check * columns**3
+        return steps * (self.product + self.step) + basis + checks
 
     def worth(self, done: int, remaining: float) -> bool:
         """Whether this many more steps, and those already taken, each cost less than the alternative.
@@ -146,7 +160,7 @@ class Trial:
         Otherwise a prediction that grows with every step would never be given up.
         """
         spent = self.cost(done)
-        return max(spent, self.cost(done + remaining) - spent) <= self.alternative
+        return spent <= self.untested or max(spent, self.cost(done + remaining) - spent) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
@@ -257,7 +271,8 @@ def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
     width = choice.block + 5
     rate = shape.costs.sparse_rate if shape.sparse else _SKINNY * shape.costs.dense_rate[shape.precision]
     product = 4.0 * shape.entries * width / rate
-    return Trial(product, width, shape.short, choice.capacity, alternative)
+    constants = (_SPARSE_STEP, _SPARSE_CHECK, _UNTESTED * alternative) if shape.sparse else ()
+    return Trial(product, width, shape.short, choice.capacity, alternative, *constants)
 
 
 def _few(shape: Shape, request: Request) -> bool:
@@ -278,7 +293,9 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     n = shape.short
     if shape.sparse:
         # Each row multiplies its stored entries with each other.
-        product = shape.entries * (shape.entries / max(shape.long, 1)) / shape.costs.sparse_rate * 4
+        rate = _PAIR_RATE["compiled" if shape.entries >= COMPILE_FROM else "scipy"]
+        faster = shape.costs.sparse_rate / HostBackend.costs.sparse_rate
+        product = shape.entries * (shape.entries / max(shape.long, 1)) / (rate * faster)
     else:
         product = shape.long * n * n / shape.costs.dense_rate[shape.precision]
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
@@ -325,7 +342,9 @@ def _lanczos_block(shape: Shape, k: int) -> int:
         return block_width(k, shape.short, shape.costs.dense_blocks, few=few)
     if shape.block_bytes or shape.costs.sparse_blocks is None:
         return block_width(k, shape.short)
-    return min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], shape.short)
+    width = shape.costs.sparse_blocks[0 if k <= _NARROW else 1]
+    narrower = k <= _NARROWER and shape.entries <= _FEW_ENTRIES
+    return min(width // 2 if narrower else width, shape.short)
 
 
 def _least_basis(shape: Shape) -> int:

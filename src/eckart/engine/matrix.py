@@ -17,6 +17,7 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.edges import edges_for, largest_block
+from eckart.engine.blocks.rounded import EXACT, ROUNDED, is_long
 from eckart.engine.blocks.source import Metadata, RowSource
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import SAFE, safe_exponent
@@ -43,6 +44,8 @@ def _small_as_dense(data: Matrix) -> np.ndarray | None:
         return None
     check_sparse(data)
     dense: np.ndarray = data.toarray(order="C")
+    if is_long(dense.dtype):
+        _warn_if_rounded(dense)
     return dense.astype(np.float64) if dense.dtype.kind in "biu" else dense
 
 
@@ -109,6 +112,8 @@ def open_sparse(data: Matrix, metadata: Metadata) -> Opened:
         data = as_csr(data)
         if data.dtype.kind == "c":
             raise InputError("Complex data not supported: use the real and imaginary parts as separate columns.")
+        if data.dtype.itemsize >= 8:
+            _warn_if_rounded(data.data)
     if data.dtype not in (np.float32, np.float64):
         data = data.astype(np.float64)
     if is_sparse(data) and data.nnz > data.shape[0] * data.shape[1] / 2:
@@ -171,8 +176,8 @@ def _without_mask(data: np.ma.MaskedArray) -> np.ndarray:
 def _warn_if_rounded(data: np.ndarray) -> None:
     if data.dtype.kind == "f" and data.dtype.itemsize > 8:
         warnings.warn("Numbers in extended precision are rounded to float64.", DataWarning, stacklevel=5)
-    if data.dtype.kind in "iu" and max(int(data.max(initial=0)), -int(data.min(initial=0))) > 2**53:
-        warnings.warn("Integers larger than 2^53 lose their last digits in float64.", DataWarning, stacklevel=5)
+    if is_long(data.dtype) and max(int(data.max(initial=0)), -int(data.min(initial=0))) > EXACT:
+        warnings.warn(f"{ROUNDED}.", DataWarning, stacklevel=5)
 
 
 def _from_objects(data: np.ndarray) -> np.ndarray:

@@ -47,22 +47,30 @@ class Sides:
 def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep_left: bool, smallest: bool) -> Sides:
     """Right and left vectors from those of the short side. The long ones are B v / s, in one more pass."""
     short, long = solution.vectors, solution.long_vectors
-    still = np.zeros(len(values))
     if long is not None and long.shape[0] >= _LONG and (problem.transposed or keep_left):
         with one_blas_thread():
             long = polished(long)  # LAPACK's error in residuals covers how far this moves them
     if problem.transposed:
-        moved = still
+        errors = Errors(np.zeros(len(values)))
         if long is None:
-            long, moved = _long_vectors(problem, short, values, measure=keep_left, smallest=smallest)
-            if solution.solver == "gram" and smallest and (moved >= _UNKNOWN).any():
-                with one_blas_thread():
-                    long, residuals = _with_null_vectors(problem, long, moved >= _UNKNOWN)
-                return Sides(long, short if keep_left else None, Errors(moved, residuals))
-        return Sides(long, short if keep_left else None, Errors(moved))
+            long, errors = _long_right_vectors(problem, solution, values, measure=keep_left, smallest=smallest)
+        return Sides(long, short if keep_left else None, errors)
     if keep_left and long is None:
         long, _ = _long_vectors(problem, short, values, measure=True, smallest=smallest)
-    return Sides(short, long if keep_left else None, Errors(still))
+    return Sides(short, long if keep_left else None, Errors(np.zeros(len(values))))
+
+
+def _long_right_vectors(
+    problem: Problem, solution: Solution, values: np.ndarray, *, measure: bool, smallest: bool
+) -> tuple[Array, Errors]:
+    """The right vectors of a wide matrix, with those of zero values from its null space."""
+    long, moved = _long_vectors(problem, solution.vectors, values, measure=measure, smallest=smallest)
+    unknown = moved >= _UNKNOWN
+    if solution.solver != "gram" or not smallest or not unknown.any():
+        return long, Errors(moved)
+    with one_blas_thread():
+        long, residuals = _with_null_vectors(problem, long, unknown)
+    return long, Errors(moved, residuals)
 
 
 def _long_vectors(

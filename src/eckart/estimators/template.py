@@ -89,7 +89,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Raises
         ------
         ParameterError
-            If a parameter does not suit the data, such as more components than rows or columns.
+            If a parameter does not fit the data, for example if it requests more components than there are rows or
+            columns.
         {MissingValuesError}
         """
         self._fit(X)
@@ -110,7 +111,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the columns of the fit, in the same order.
+            Rows with the same columns as the fitted data, in the same order.
 
         Returns
         -------
@@ -120,7 +121,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Raises
         ------
         InputError
-            If the number or the names of the columns differ from those of the fit.
+            If the number or the names of the columns differ from those of the fitted data.
         """
         self._check_fitted()
         return self._scores(self._take(X, reset=False))
@@ -147,12 +148,12 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def certificate_(self) -> Certificate | None:
-        """Certificate with the proved bounds."""
+        """Certificate with the proved bounds on the accuracy."""
         return self.decomposition_.certificate
 
     @property
     def plan_(self) -> Plan | None:
-        """Plan that was carried out, with the reason for the solver."""
+        """The plan that was carried out, with the reason for the choice of solver."""
         return self.decomposition_.plan
 
     def _check_fitted(self) -> None:
@@ -179,12 +180,13 @@ class InvertibleEstimator(Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components_)
-            Scores (whitened scores if the estimator whitens), from the array library and device of the fit.
+            Scores. If the estimator whitens, these are whitened scores. They must come from the same array library and
+            device as the fitted data.
 
         Returns
         -------
         array of shape (n_samples, n_features_in_)
-            Rows in the units of the data.
+            Reconstructed rows, in the units of the data.
         """
         self._check_fitted()
         return self._rows(self._take_scores(X))

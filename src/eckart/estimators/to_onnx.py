@@ -22,7 +22,7 @@ class ToOnnx:
         Parameters
         ----------
         dtype : {'float32', 'float64'}, default 'float32'
-            Type of the input "X" and the output "scores". The arithmetic uses double precision.
+            Type of the input "X" and of the output "scores". The computation itself uses double precision.
 
         Returns
         -------

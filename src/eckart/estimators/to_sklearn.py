@@ -24,7 +24,7 @@ class ToSklearn(Generic[Counterpart]):
         Raises
         ------
         ParameterError
-            If scikit-learn's class has no counterpart of a parameter that was used.
+            If the estimator uses a parameter that scikit-learn's class does not have.
         """
         check_is_fitted(self)
         return self._sklearn()

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from eckart.environment import check_expansion, check_fits, check_whole
 from eckart.errors import FileError, ParameterError, ReadError
@@ -126,6 +126,14 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
     if not content:
         raise FileError(f"{name} is empty (0 bytes). Check the command that writes to it.")
     return OpenedFile(name, None, content, len(content), max_expansion, packed=content.startswith(GZIP_MAGIC))
+
+
+def refuse_link(path: Path, container: str | Path, kind: str) -> NoReturn:
+    """Refuse a symbolic link inside a folder or store that the user named."""
+    raise FileError(
+        f"{Path(container).name}: {path.relative_to(container)} is a symbolic link, but Eckart reads only the {kind} "
+        f"you name. Copy the {kind} with its links resolved: cp -rL."
+    )
 
 
 def _refusal(name: str, path: str, error: Exception) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import Any
 
 import numpy as np
 
@@ -17,10 +16,11 @@ from eckart.errors import ParameterError
 from eckart.files import input_conflict, new_file
 from eckart.io.bytes import shown
 from eckart.io.entries.csr_file import Entries, write_csr
-from eckart.io.entries.triplets import market_entries, table_entries
+from eckart.io.entries.triplets import EntryBlocks, market_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.open_rows import open_rows
 from eckart.io.open_source import open_source
+from eckart.notes import Note
 
 _BLOCK = 1 << 26
 
@@ -30,7 +30,7 @@ def convert(
 ) -> str:
     """Convert a file to .npy or .npz for faster loading.
 
-    The file is read and written in blocks, so it may be larger than memory.
+    The file is read and written in blocks, so it can be larger than memory.
 
     Parameters
     ----------
@@ -39,19 +39,19 @@ def convert(
     target : str or path
         File to write: .npy for dense data, .npz for sparse data.
     single : bool, default False
-        Store float32 numbers.
+        Store the numbers in single precision (float32).
     overwrite : bool, default False
         Replace an existing target.
 
     Returns
     -------
     str
-        A sentence with the shape, the type and the size.
+        A sentence that states the shape, the data type and the size of the new file.
 
     Raises
     ------
     ParameterError
-        If the target has another suffix, or is the source.
+        If the suffix of the target is neither .npy nor .npz, or if the target is the source.
     FileError
         If the source cannot be read, or the target exists.
 
@@ -79,14 +79,20 @@ def convert(
 def _converted(path: str, goal: PurePath, single: bool, overwrite: bool) -> str:
     found = _entries(path)
     if found is not None:
-        return _write_sparse(found[0], found[1], goal, overwrite)
+        return _with_note(_write_sparse(found.shape, found.blocks, goal, overwrite), found.rounded.notes())
     rows = open_rows(path) or _in_memory(open_source(path))
     if rows.sparse:
-        return _write_sparse(rows.shape, lambda: _entries_of(rows), goal, overwrite)
-    return _write_dense(rows, goal, single, overwrite)
+        done = _write_sparse(rows.shape, lambda: _entries_of(rows), goal, overwrite)
+    else:
+        done = _write_dense(rows, goal, single, overwrite)
+    return _with_note(done, [note for note in rows.metadata.all_notes if note.code == "rounded_integers"])
 
 
-def _entries(path: str) -> Any:
+def _with_note(done: str, notes: Sequence[Note]) -> str:
+    return ". ".join([done, *(note.removesuffix(".") for note in notes)])
+
+
+def _entries(path: str) -> EntryBlocks | None:
     suffix = PurePath(path.lower()).suffix
     if path.lower().endswith((".mtx", ".mtx.gz")):
         return market_entries(path)

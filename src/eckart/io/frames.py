@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from eckart.engine.blocks.rounded import is_rounded, rounding_notes
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
+from eckart.formatting import about_columns
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
 from eckart.io.roles import (
-    EXACT,
     NOT_NUMBERS,
-    ROUNDED_INTEGERS,
     TRUTH_VALUES,
     Parts,
     Text,
-    about_columns,
     assemble,
     check_row_names,
     listed,
@@ -171,18 +170,12 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
 
 
 def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], matrix: np.ndarray) -> list[Note]:
-    def is_rounded(j: int, name: str) -> bool:
-        return series[name].dtype.is_integer() and bool((np.abs(matrix[:, j]) >= EXACT).any())
-
     truths = _of_kind(kinds, "truth")
     left_out = [f"{name} ({series[name].dtype})" for name in _of_kind(kinds, "other")]
-    large = [name for j, name in enumerate(names) if is_rounded(j, name)]
-    findings = (
-        ("truth_values", TRUTH_VALUES, truths),
-        ("rounded_integers", ROUNDED_INTEGERS, large),
-        ("not_numbers", NOT_NUMBERS, left_out),
-    )
-    return [Note(code, about_columns(found, *text)) for code, text, found in findings if found]
+    large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
+    notes = [Note("truth_values", about_columns(truths, *TRUTH_VALUES))] if truths else []
+    notes += rounding_notes(large)
+    return notes + ([Note("not_numbers", about_columns(left_out, *NOT_NUMBERS))] if left_out else [])
 
 
 def _one_block(frame: Frame) -> bool:

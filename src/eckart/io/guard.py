@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ from eckart.fingerprint import FileState
 from eckart.wording import MEMORY
 
 Source = TypeVar("Source")
+_ADDRESS = re.compile(r":? ?<[\w.]+ object at 0x[0-9a-f]+>")
+"""An object of Python, which says nothing to a reader and differs in every message."""
 _REMEDY = (
     "The file is damaged or truncated, or its format does not match its name. Copy the file again, or export it again."
 )
@@ -49,12 +52,16 @@ def reason(error: Exception) -> str:
     text = str(error).strip().partition("\n")[0] or type(error).__name__
     if isinstance(error, KeyError):
         text = f"there is no {text}"
+    text = _ADDRESS.sub("", text)
     text = text if text.isprintable() else repr(text)
     return text.rstrip(".") if len(text) <= 200 else text[:200] + "..."
 
 
 def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, int, int], Block]:
-    """Guard the `read` of a row source and compare its block with the expected rows and columns."""
+    """Guard the `read` of a row source, compare its block with the expected shape and record rounded integers.
+
+    `integers`, if the source has it, are the positions of columns stored as integers that float64 may round.
+    """
 
     @functools.wraps(read)
     def checked(self: Any, start: int, stop: int) -> Block:
@@ -70,6 +77,8 @@ def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, i
                 f"{expected}, but contains a block of shape {block.shape}. Copy the file again, or "
                 "export it again."
             )
+        if integers := getattr(self, "integers", ()):
+            self.metadata.rounded.check(block, integers, self.metadata.column_names)
         return block
 
     return checked

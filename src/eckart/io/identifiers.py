@@ -23,8 +23,8 @@ from eckart.engine.blocks.edges import edges_for
 from eckart.engine.blocks.source import DataSource, Metadata, RowSource
 from eckart.environment import SMALL, free_memory
 from eckart.errors import InputError
+from eckart.formatting import about_columns, listed
 from eckart.io.columns import keep
-from eckart.io.roles import about_columns, listed
 from eckart.notes import Note
 from eckart.wording import COLUMNS
 
@@ -103,8 +103,11 @@ def _moments(column: np.ndarray) -> tuple[str, ...] | None:
     for unit, factor in (("s", 1), ("ms", 1000)):
         if _SECONDS[0] * factor <= low and high <= _SECONDS[1] * factor:
             return tuple(np.datetime_as_string(whole.astype(f"datetime64[{unit}]")).tolist())
-    if not (_CALENDAR[0] <= low and high <= _CALENDAR[1]):
-        return None
+    return _dates(whole) if _CALENDAR[0] <= low and high <= _CALENDAR[1] else None
+
+
+def _dates(whole: np.ndarray) -> tuple[str, ...] | None:
+    """20240131 as 2024-01-31; None if a number is not a date."""
     texts = [f"{value[:4]}-{value[4:6]}-{value[6:]}" for value in map(str, whole.tolist())]
     try:
         np.array(texts, "datetime64[D]")
@@ -252,24 +255,28 @@ def _unknown(names: list[str]) -> Note:
     return Note("numbering_column", text)
 
 
+def _set_aside(names: list[str], one: str, several: str) -> Note:
+    """A note on columns that are set aside, with the reason for one column or for several."""
+    text = about_columns(
+        names,
+        f"is not analysed, because {one}. To analyse it anyway, use {COLUMNS}.",
+        f"are not analysed, because {several}. To analyse them anyway, use {COLUMNS}.",
+    )
+    return Note("numbering_column_set_aside", text)
+
+
 def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     """The metadata with notes on what was set aside, and why."""
-    notes, fates = [], dict(metadata.column_roles)
+    notes, column_roles = [], dict(metadata.column_roles)
     reasons: tuple[tuple[Iterable[int], str, str], ...] = (
         (found.identifiers, "it identifies or numbers the rows", "they identify or number the rows"),
         (found.times, "it contains the time of each row", "they contain the times of the rows"),
         (found.codes, "its numbers are codes, not quantities", "their numbers are codes, not quantities"),
     )
     for places, one, several in reasons:
-        aside = [names[j] for j in places]
-        fates |= dict.fromkeys(fates.keys() & set(aside), f"not analysed, because {one}")
-        if aside:
-            text = about_columns(
-                aside,
-                f"is not analysed, because {one}. To analyse it anyway, use {COLUMNS}.",
-                f"are not analysed, because {several}. To analyse them anyway, use {COLUMNS}.",
-            )
-            notes.append(Note("numbering_column_set_aside", text))
+        if aside := [names[j] for j in places]:
+            column_roles |= dict.fromkeys(column_roles.keys() & set(aside), f"not analysed, because {one}")
+            notes.append(_set_aside(aside, one, several))
     if found.unknown:
         notes.append(_unknown([names[j] for j in found.unknown]))
     labels = {names[j]: texts for j, texts in (found.times | found.codes).items() if texts}
@@ -278,7 +285,7 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
         labels=metadata.labels | labels,
         notes=(*metadata.notes, *notes),
         parsing_notes=(*metadata.parsing_notes, *notes),
-        column_roles=fates,
+        column_roles=column_roles,
         roles=metadata.roles
         | {names[j]: "identifier" for j in found.identifiers}
         | {names[j]: "code" for j, texts in found.codes.items() if not texts},

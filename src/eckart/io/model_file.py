@@ -52,7 +52,7 @@ _BROKEN = (ValueError, TypeError, KeyError, AttributeError, EOFError, OverflowEr
 def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a decomposition to one file.
 
-    The file is written completely or not at all. It contains no pickle, and a checksum covers every byte. Arrays on a
+    The file is written completely or not at all. It contains no pickle, and a checksum covers all of it. Arrays on a
     GPU are copied to the host first.
 
     Parameters

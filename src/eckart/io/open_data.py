@@ -24,10 +24,9 @@ from eckart.formatting import counted
 from eckart.io.columns import keep, places_of
 from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
-from eckart.io.read_options import ReadOptions
+from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.options import memory_bytes
 
-_DEFAULT = ReadOptions()
 _KNOWN = (
     "an array, a sparse matrix, a data frame, a path or a list of paths, an Arrow table or stream, a database cursor, "
     "an AnnData or xarray object, a dict of columns, a list of dicts, or an iterator of batches"
@@ -52,18 +51,20 @@ def open_data(
 ) -> Source | RowSource:
     """Open data of any kind with explicit reading options.
 
-    Every function of Eckart that takes data accepts the result.
+    You can pass the result to every function of Eckart that takes data.
 
     Parameters
     ----------
     data : array-like, sparse matrix, data frame, path or stream
-        Anything `decompose` accepts: also Arrow tables and streams, database cursors and connection strings, lists of
-        paths, dicts of columns, lists of dicts, iterators of batches, AnnData and xarray objects.
+        Any data that `decompose` accepts. Besides arrays and data frames, these are Arrow tables and streams, database
+        cursors and connection strings, lists of paths, dicts of columns, lists of dicts, iterators of batches, AnnData
+        and xarray objects.
     format : str, default None
-        Format of a file: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr. None decides by its name and
-        content.
+        Format of a file: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr. None detects the format from the
+        name and the content of the file.
     key : str, default None
-        Array to read from an .npz, HDF5 or Zarr file, a group or a dict; or table or SQL query of a database.
+        What to read: the name of an array in an .npz, HDF5 or Zarr file, in a group or in a dict, or a table or SQL
+        query of a database.
     delimiter : str, default None
         Delimiter of a text file. None detects it.
     decimal : str, default None
@@ -73,22 +74,23 @@ def open_data(
     header : bool, default None
         Whether the first line of a text file contains column names. None detects it.
     row_names : str or None, default 'auto'
-        Column that contains the row names. 'auto' uses the first suitable text column; None uses no column.
+        Column that contains the row names. 'auto' uses the first suitable text column. None uses no column.
     columns : sequence of str or int, default None
         Names, or positions counted from 0, of the columns to keep.
     layer : str, default None
-        Layer of AnnData to use instead of X.
+        Layer of an AnnData object to use instead of X.
     mask : array of bool or str, default None
-        Genes of AnnData to keep: an array, or a boolean column of `var`.
+        Genes of an AnnData object to keep: an array of booleans, or the name of a boolean column of `var`.
     memory : str or int, default None
-        Files and streams larger than a quarter of this are read in blocks. None uses free memory.
+        Memory limit. Files and streams larger than a quarter of this limit are read in blocks. None uses a limit
+        derived from the free memory.
     stream : bool, default None
-        Read in blocks (True) or at once (False), whatever the size.
+        True reads the data in blocks, and False reads them as a whole. None decides by their size.
 
     Returns
     -------
     array or source
-        Arrays unchanged; everything else as a source of rows with names.
+        Arrays are returned unchanged. All other data are returned as a source of rows with names.
 
     Raises
     ------
@@ -120,7 +122,7 @@ def open_with(
     data: object, options: ReadOptions | None = None, *, memory: int | None = None, stream: bool | None = None
 ) -> DataSource:
     """`open_data` with its options as one value."""
-    options = _DEFAULT if options is None else options
+    options = DEFAULT if options is None else options
     found = _opened(data, options, memory, stream)
     if options.mask is not None:
         found = _masked(data, found, options.mask)
@@ -226,13 +228,15 @@ def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> Dat
     from eckart.io.objects.records import records_table
     from eckart.io.open_rows import open_paths
 
-    if data and all(isinstance(item, str | os.PathLike) for item in data):
+    if not data:
+        return None
+    if all(isinstance(item, str | os.PathLike) for item in data):
         return open_paths([_place(item) for item in data], options, memory=memory)
-    if data and is_dataclass(data[0]):
+    if is_dataclass(data[0]):
         data = [{field.name: getattr(row, field.name) for field in fields(row)} for row in data]
-    if data and isinstance(data[0], Mapping):
+    if isinstance(data[0], Mapping):
         return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
-    return batch_source(data, "data", memory) if data and is_frame(data[0]) else None
+    return batch_source(data, "data", memory) if is_frame(data[0]) else None
 
 
 def is_frame(data: object) -> bool:
@@ -255,11 +259,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
     if isinstance(data, list | tuple):
         return _items(data, options, memory)
     if (stream := _open_file(data)) is not None:
-        o = options
-        return open_source(
-            stream, format=o.format, delimiter=o.delimiter, decimal=o.decimal, header=o.header, row_names=o.row_names,
-            encoding=o.encoding, key=o.key,
-        )  # fmt: skip
+        return open_source(stream, options)
     if is_loader(data) or isinstance(data, Iterator):
         return _batches(data, options, memory)
     return None

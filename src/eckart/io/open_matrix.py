@@ -22,21 +22,21 @@ from eckart.io.open_rows import too_large
 
 @document
 def open_matrix(data: object, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
-    """Open data as a checked matrix for the engine.
+    """Open data as a matrix for the solvers.
 
-    Data are not copied unless necessary, and everything that needs no pass over them is checked. Most users call
-    `decompose`, which does this.
+    This function is for advanced use; `decompose` calls it for you. It copies data only if necessary, and makes all
+    checks that do not need a pass over the data.
 
     Parameters
     ----------
     data : array-like, sparse matrix, data frame, path or source
         The data.
     name : str, default 'X'
-        Name of the data in messages.
+        Name of the data in error messages.
     memory : int, default None
-        Memory limit in bytes. Larger files are read in blocks. None uses free memory.
+        Memory limit in bytes. Files larger than the limit are read in blocks. None uses the free memory.
     stream : bool, default None
-        Read in blocks (True) or at once (False), whatever the size.
+        True reads the data in blocks, and False reads them as a whole. None decides by their size.
 
     Returns
     -------

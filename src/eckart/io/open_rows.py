@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any
 
 from eckart.engine.blocks.source import MemoryRows, Metadata, RowSource, Source
 from eckart.environment import MAX_EXPANSION, free_memory
@@ -22,10 +21,10 @@ from eckart.io.arrow.parquet import ENTRIES_NOTE
 from eckart.io.arrow.rows import arrow_rows, parquet_rows
 from eckart.io.bytes import OpenedFile, open_path, shown
 from eckart.io.entries.spooled import SpooledRows, spooled_rows
-from eckart.io.entries.triplets import market_entries, table_entries
+from eckart.io.entries.triplets import EntryBlocks, market_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.open_source import FORMATS, STORED, open_source
-from eckart.io.read_options import ReadOptions
+from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.io.roles import MOST_NAMES
 from eckart.io.rows import FileState, NpyRows
 from eckart.io.several import files_below, hive_labels, stacked_sources
@@ -33,15 +32,13 @@ from eckart.io.text.layout import TextOptions
 from eckart.io.text.rows import text_rows
 from eckart.notes import Note
 
-_DEFAULTS = ReadOptions()
-
 
 def open_table(
     path: str | os.PathLike[str],
     *,
     memory: int | None = None,
     stream: bool | None = None,
-    options: ReadOptions = _DEFAULTS,
+    options: ReadOptions = DEFAULT,
 ) -> Source | RowSource:
     """A file whole if it fits comfortably into memory, otherwise its rows in blocks; `stream` overrides the choice."""
     if (kind := STORED.get((options.format or "").lower().removeprefix("."))) is not None:
@@ -49,15 +46,23 @@ def open_table(
             return _open_stored(os.fsdecode(os.fspath(path)), kind, options.place, memory)
     if (table := _as_table(path, options, memory)) is not None:
         return table
-    by_rows = only_by_rows(path) or stream
-    if options.format is not None or (not by_rows and _surely_small(path, memory)):
-        return _whole(path, options, memory)
+    if options.format is not None:
+        return open_source(path, options, memory=memory)
+    return _rows_or_whole(path, options, memory, by_rows=only_by_rows(path) or stream)
+
+
+def _rows_or_whole(
+    path: str | os.PathLike[str], options: ReadOptions, memory: int | None, *, by_rows: bool | None
+) -> Source | RowSource:
+    """The rows of one file in blocks, or the whole file; `by_rows` is None if the size decides."""
+    if not by_rows and _surely_small(path, memory):
+        return open_source(path, options, memory=memory)
     if by_rows is False:
-        return _whole(path, options, None)
+        return open_source(path, options)
     rows = open_rows(path, key=options.place, memory=memory, options=options.text)
     if rows is None:
-        return _whole(path, options, memory)
-    return rows if by_rows or _stays_on_disk(rows, memory) else _whole(path, options, None)
+        return open_source(path, options, memory=memory)
+    return rows if by_rows or _stays_on_disk(rows, memory) else open_source(path, options)
 
 
 def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:
@@ -75,13 +80,6 @@ def _as_table(path: str | os.PathLike[str], o: ReadOptions, memory: int | None) 
     found = _matching(place) if _is_pattern(place) else _in_folder(place)
     with reading(shown(place)):
         return _several_parquet(found, PurePath(place).name, o.row_names, memory, entries=False)
-
-
-def _whole(path: str | os.PathLike[str], o: ReadOptions, memory: int | None) -> Source:
-    return open_source(
-        path, format=o.format, delimiter=o.delimiter, decimal=o.decimal, header=o.header, row_names=o.row_names,
-        encoding=o.encoding, key=o.key, memory=memory,
-    )  # fmt: skip
 
 
 def open_paths(paths: Sequence[str], options: ReadOptions, *, memory: int | None = None) -> Source | RowSource:
@@ -240,13 +238,10 @@ def _arrow(_opened: OpenedFile, path: str, name: str, memory: int | None, row_na
 
 
 def _sorted_rows(
-    paths: Sequence[str], name: str, found: Any, memory: int | None, notes: tuple[Note, ...] = ()
+    paths: Sequence[str], name: str, found: EntryBlocks | None, memory: int | None, notes: tuple[Note, ...] = ()
 ) -> RowSource | None:
     """Sort entries by rows first, in a temporary file."""
-    if found is None:
-        return None
-    shape, blocks = found
-    return spooled_rows(paths, name, shape, blocks, notes=notes, memory=memory)
+    return None if found is None else spooled_rows(paths, name, found, notes=notes, memory=memory)
 
 
 def _is_pattern(place: str) -> bool:

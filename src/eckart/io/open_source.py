@@ -13,6 +13,7 @@ from eckart.errors import FileError, ParameterError
 from eckart.io.arrays.npy import ConvertingSource
 from eckart.io.bytes import GZIP_MAGIC, OpenedFile, open_path, open_stream, shown
 from eckart.io.guard import reading
+from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.io.text.layout import TextOptions
 from eckart.wording import FORMAT, assigned
 
@@ -77,42 +78,31 @@ _MAGIC = {
 
 def open_source(
     path: str | os.PathLike[str] | BinaryIO,
+    options: ReadOptions = DEFAULT,
     *,
-    format: str | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    header: bool | None = None,
-    row_names: str | None = "auto",
-    encoding: str | None = None,
-    key: str | None = None,
     max_expansion: float = MAX_EXPANSION,
     memory: int | None = None,
 ) -> MemorySource | ConvertingSource:
     """Open a file, or a binary stream, as row blocks with names.
 
-    `format` overrides the suffix. `delimiter`, `decimal`, `header` and `encoding` override what is detected in a text
-    file. `row_names` is a column, "auto" for the first text column that distinguishes the rows, or None. `key` names an
-    array of an .npz file. A compressed file may grow by the factor `max_expansion`. Reading may take `memory` bytes.
+    A compressed file may grow by the factor `max_expansion`. Reading may take `memory` bytes.
     """
     if not max_expansion > 0:
         raise ParameterError(f"max_expansion={max_expansion!r} is not valid: use a positive number.")
-    options = TextOptions(delimiter, decimal, header, row_names, encoding)
     if isinstance(path, str | os.PathLike):
         opened = open_path(path, max_expansion)
-        kind = _kind(format, opened.path or "")
+        kind = _kind(options.format, opened.path or "")
     else:
         opened = open_stream(path, max_expansion)
-        kind = _kind(format, "") if format is not None else _kind_of_bytes(opened)
+        kind = _kind_of_bytes(opened) if options.format is None else _kind(options.format, "")
     opened = dataclasses.replace(opened, memory=memory)
     with reading(opened.name):
-        source = _read(kind, opened, options, key, as_table=format is not None)
+        source = _read(kind, opened, options)
     title = "data" if opened.path is None else PurePath(opened.path).name
     return dataclasses.replace(source, metadata=dataclasses.replace(source.metadata, name=title))
 
 
-def _read(
-    kind: str, opened: OpenedFile, options: TextOptions, key: str | None, *, as_table: bool
-) -> MemorySource | ConvertingSource:
+def _read(kind: str, opened: OpenedFile, options: ReadOptions) -> MemorySource | ConvertingSource:
     if kind == "npy":
         from eckart.io.arrays.npy import read_npy
 
@@ -120,7 +110,7 @@ def _read(
     if kind == "npz":
         from eckart.io.arrays.npz import read_npz
 
-        return read_npz(opened, key)
+        return read_npz(opened, options.key)
     if kind == "mtx":
         from eckart.io.entries.matrix_market import read_matrix_market
 
@@ -130,8 +120,8 @@ def _read(
 
         if kind == "arrow":
             return read_arrow(opened, options.row_names)
-        return read_parquet(opened, options.row_names, entries=not as_table)
-    return _read_text(kind, opened, options)
+        return read_parquet(opened, options.row_names, entries=options.format is None)
+    return _read_text(kind, opened, options.text)
 
 
 def _read_text(kind: str, opened: OpenedFile, options: TextOptions) -> MemorySource:

@@ -50,6 +50,10 @@ class ReadOptions:
         return TextOptions(self.delimiter, self.decimal, self.header, self.row_names, self.encoding)
 
 
+DEFAULT = ReadOptions()
+"""Everything is detected."""
+
+
 class ReadKeywords(TypedDict, total=False):
     """The same as keyword arguments."""
 

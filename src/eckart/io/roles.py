@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import FileError, ParameterError
-from eckart.formatting import counted
+from eckart.formatting import about_columns, counted
+from eckart.formatting import listed as listed
+from eckart.formatting import quoted as quoted
 from eckart.io.missing_codes import code_notes
 from eckart.notes import Note
 
 _BREAK = re.compile(r"\s*[\r\n]+\s*")
-EXACT = 2.0**53
 MOST_NAMES = 1_000_000
 """With more rows than this, names and labels are not kept."""
 
@@ -131,39 +132,15 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
     ] if changed else []
 
 
-def quoted(name: str) -> str:
-    """A name for a sentence: one line, not too long."""
-    text = name if len(name) <= 60 else name[:57] + "..."
-    return repr(text)
-
-
-def listed(names: Sequence[str]) -> str:
-    shown = ", ".join(quoted(name) for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
-
-
 TRUTH_VALUES = (
     "contains true and false, which are read as 1 and 0.",
     "contain true and false, which are read as 1 and 0.",
-)
-ROUNDED_INTEGERS = (
-    "contains integers larger than 2**53, which were rounded to the nearest float64 number.",
-    "contain integers larger than 2**53, which were rounded to the nearest float64 number.",
 )
 NOT_NUMBERS = (
     "was left out, because its values are not numbers.",
     "were left out, because their values are not numbers.",
 )
 """Ends of sentences about one column and about several."""
-
-
-def about_columns(names: Sequence[str], one: str, many: str) -> str:
-    """A sentence about one column or several, in the singular or the plural.
-
-    >>> about_columns(["x"], "is empty.", "are empty.")
-    "The column 'x' is empty."
-    """
-    return f"The column {listed(names)} {one}" if len(names) == 1 else f"The columns {listed(names)} {many}"
 
 
 def _label_notes(labels: list[Text]) -> list[Note]:
@@ -178,8 +155,7 @@ def _label_notes(labels: list[Text]) -> list[Note]:
                 about_columns(
                     amounts,
                     "contains numbers with different symbols or units, so it is used as a label. To analyse it, use "
-                    "the "
-                    "same symbol in all cells, or none.",
+                    "the same symbol in all cells, or none.",
                     "contain numbers with different symbols or units, so they are used as labels. To analyse them, use "
                     "the same symbol in all cells of a column, or none.",
                 ),
@@ -199,8 +175,7 @@ def _label_notes(labels: list[Text]) -> list[Note]:
                     "contains dates or times, so it is used as a label and not analysed. To analyse it, convert it to "
                     "numbers.",
                     "contain dates or times, so they are used as labels and not analysed. To analyse them, convert "
-                    "them "
-                    "to numbers.",
+                    "them to numbers.",
                 ),
             )
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from eckart.aliases import JsonObject
+from eckart.engine.blocks.rounded import is_long
 from eckart.engine.blocks.source import Block, MemoryRows, Metadata
 from eckart.errors import FileError
 from eckart.fingerprint import FileState as FileState
@@ -22,6 +23,12 @@ class OfStored:
     """Numbers of dtype `stored`, returned as float32 or float64."""
 
     stored: np.dtype
+    shape: tuple[int, int]
+
+    @property
+    def integers(self) -> Sequence[int]:
+        """Positions of columns whose numbers float64 may round."""
+        return range(self.shape[1]) if is_long(self.stored) else ()
 
     @property
     def dtype(self) -> np.dtype:

@@ -11,9 +11,17 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.engine.blocks.source import Block, DataSource, MemorySource, Metadata, RowSource, stack_blocks
+from eckart.engine.blocks.source import (
+    Block,
+    DataSource,
+    MemoryRows,
+    MemorySource,
+    Metadata,
+    RowSource,
+    stack_blocks,
+)
 from eckart.errors import FileError
-from eckart.io.bytes import shown
+from eckart.io.bytes import refuse_link, shown
 from eckart.io.columns import column_names
 from eckart.io.roles import MOST_NAMES
 
@@ -80,13 +88,13 @@ def stacked_sources(sources: Sequence[DataSource], paths: Sequence[str], name: s
     if all(hasattr(source, "matrix") for source in sources):
         return MemorySource(stack_blocks([source.matrix for source in sources]), metadata)
     edges = (0, *itertools.accumulate(source.shape[0] for source in sources))
-    return SeveralRows(tuple(_as_rows(source) for source in sources), edges, metadata)
+    return SeveralRows(tuple(_as_rows(source, metadata) for source in sources), edges, metadata)
 
 
-def _as_rows(source: DataSource) -> DataSource:
-    from eckart.engine.blocks.source import MemoryRows
-
-    return MemoryRows(source.matrix, source.metadata) if hasattr(source, "matrix") else source
+def _as_rows(source: DataSource, whole: Metadata) -> DataSource:
+    """Rows that record rounded integers for the whole table."""
+    metadata = replace(source.metadata, rounded=whole.rounded)
+    return MemoryRows(source.matrix, metadata) if hasattr(source, "matrix") else replace(source, metadata=metadata)
 
 
 def _difference(first: object, second: object) -> str:
@@ -132,10 +140,17 @@ def hive_labels(paths: Sequence[str], counts: Sequence[int]) -> dict[str, tuple[
 
 
 def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
-    """Files of these kinds in a folder and, if it is partitioned, in its subfolders; hidden files are left out."""
+    """Files of these kinds in a folder and, if it is partitioned, in its subfolders; hidden files are left out.
+
+    Symbolic links to such files and to folders are refused.
+    """
     found = []
     for path in sorted(Path(folder).rglob("*")):
-        inside = path.relative_to(folder).parts
-        if path.suffix.lower() in suffixes and not path.is_dir() and not any(part[0] in "._" for part in inside):
+        if any(part[0] in "._" for part in path.relative_to(folder).parts):
+            continue
+        wanted = path.suffix.lower() in suffixes
+        if path.is_symlink() and (wanted or path.is_dir()):
+            refuse_link(path, folder, "folder")
+        if wanted and not path.is_dir():
             found.append(str(path))
     return found

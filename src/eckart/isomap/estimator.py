@@ -54,14 +54,14 @@ class FittedIsomap(Estimator):
 @document
 @dataclass(eq=False, repr=False)
 class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
-    """Isometric mapping: coordinates that preserve distances along the data.
+    """Isometric mapping: coordinates that preserve distances along a curved surface.
 
-    Builds a graph of neighbours, computes shortest paths and applies classical multidimensional scaling. Isomap can
-    replace ``sklearn.manifold.Isomap``: it has the same parameters, attributes and signs. No (n_samples, n_samples)
-    matrix is kept after the fit; `dist_matrix_` is recomputed on access.
+    Isomap builds a graph of neighbours, computes shortest paths in it and applies classical multidimensional scaling.
+    It is a drop-in replacement for ``sklearn.manifold.Isomap``, with the same parameters, attributes and signs. No
+    (n_samples, n_samples) matrix is kept after the fit; `dist_matrix_` is computed when you access it.
 
-    `fit` also accepts a fitted ``sklearn.neighbors`` tree or NearestNeighbors. `transform` connects each new row to its
-    neighbours among the fitted rows.
+    `fit` also accepts a fitted tree or NearestNeighbors object of ``sklearn.neighbors``. `transform` connects each new
+    row to its neighbours among the fitted rows.
 
     Parameters
     ----------
@@ -74,27 +74,29 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     eigen_solver : {'auto', 'arpack', 'dense'}, default 'auto'
         'dense' computes all eigenvalues with LAPACK; 'arpack' computes the leading ones with block Lanczos.
     tol : float, default 0
-        Accuracy of the eigenvalues relative to the smallest requested one. 0 means 1e-14.
+        Accuracy of the eigenvalues, as a fraction of the smallest one requested. 0 means 1e-14.
     max_iter : int or None, default None
-        Accepted for compatibility.
+        Ignored; accepted for compatibility with scikit-learn.
     path_method : {'auto', 'FW', 'D'}, default 'auto'
-        Accepted for compatibility. Shortest paths are exact.
+        Ignored; accepted for compatibility with scikit-learn. Shortest paths are exact.
     neighbors_algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default 'auto'
-        Search method of scikit-learn, which is used for all metrics except the Euclidean one.
+        Search algorithm of scikit-learn, which is used for all metrics except the Euclidean one.
     n_jobs : int or None, default None
         Number of jobs for scikit-learn's neighbour search. Everything else uses as many threads as BLAS.
     metric : str or callable, default 'minkowski'
-        Distance, as in ``sklearn.neighbors.NearestNeighbors``. With 'precomputed', X contains the distances between
-        rows, or a sparse graph of them. `transform` then takes the distances to the fitted rows.
+        Distance between rows, as in ``sklearn.neighbors.NearestNeighbors``. With 'precomputed', X contains the
+        distances between rows, or a sparse graph of distances, and `transform` takes the distances between new rows and
+        fitted rows.
     p : float, default 2
         Exponent of the Minkowski metric.
     metric_params : dict or None, default None
         Keyword arguments of the metric.
     n_landmarks : int or None, default None
-        Compute distances only from this many rows, spread over the data, and place all rows by their distances to them.
-        This stores n_landmarks x n_samples numbers instead of n_samples x n_samples.
+        Number of landmarks. Distances are computed only from these rows, which are spread over the data, and all other
+        rows are placed by their distances to them. This stores n_landmarks x n_samples numbers instead of n_samples x
+        n_samples.
     memory : str, int or None, default None
-        Limit of the working memory in addition to the data, such as "2GB". None uses the memory of the machine.
+        Limit on the working memory, in addition to the data, such as "2GB". None uses the memory of the machine.
     {random_state [start]}
 
     Attributes
@@ -102,17 +104,17 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     embedding_ : array of shape (n_samples, n_components)
         Coordinates of the fitted rows.
     residual_variance_ : array of shape (n_components,)
-        1 - r^2 between the distances along the graph and the distances in the first 1, 2, ... coordinates, on a sample
-        of pairs.
+        Residual variance of the first 1, 2, ... coordinates: 1 - r^2, where r is the correlation between distances
+        along the graph and distances in the coordinates, on a sample of pairs.
     negative_share_ : float
-        Share of the absolute eigenvalues that belongs to negative ones, on a sample of rows if there are many. Measures
-        how far the distances are from those of a Euclidean space.
+        Sum of the absolute negative eigenvalues, as a share of the sum of all absolute eigenvalues. It is estimated
+        from a sample if there are many rows. It measures how far the distances are from those of a Euclidean space.
     n_connected_components_ : int
-        Number of connected parts of the graph before they were joined.
+        Number of separate parts of the graph before they were connected.
     landmarks_ : array of int or None
         Indices of the landmarks, counted from 0.
     certificate_ : Certificate or None
-        Proved bounds. With landmarks nothing is proved.
+        Proved bounds. None with landmarks, because nothing is proved for them.
 
     See Also
     --------
@@ -174,19 +176,19 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     def reconstruction_error(self) -> float:
         """Compute the reconstruction error ||B - Y Y^T||_F / n_samples.
 
-        B contains the centred squared distances and Y the coordinates.
+        B is the matrix of centred squared distances, and Y contains the coordinates.
 
         Returns
         -------
         float
-            The error; with landmarks, that of the landmarks alone.
+            The error. With landmarks, it is computed for the landmarks only.
         """
         check_is_fitted(self)
         return float(self.decomposition_.details.reconstruction_error)
 
     @property
     def dist_matrix_(self) -> np.ndarray:
-        """Array of shape (n_samples, n_samples) with distances along the graph, kept after the first access."""
+        """Distances along the graph, of shape (n_samples, n_samples); computed on first access and then kept."""
         self._demand("dist_matrix_")
         if self._distances is None:
             dtype = np.float32 if str(self.embedding_.dtype).endswith("float32") else np.float64

@@ -65,22 +65,22 @@ class FittedKernelPCA(InvertibleEstimator):
 class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     """Kernel principal component analysis with a certificate and pre-images.
 
-    Finds the principal components in the feature space of a kernel. KernelPCA can replace
-    ``sklearn.decomposition.KernelPCA``: it has the same parameters, attributes and sign convention.
+    Kernel PCA finds the principal components in the feature space of a kernel. This class is a drop-in replacement for
+    ``sklearn.decomposition.KernelPCA``, with the same parameters, attributes and sign convention.
 
     Parameters
     ----------
     n_components : int, float or None, default None
-        Number of components, or a share such as 0.9 of the positive eigenvalues of the centred kernel. None keeps all
-        components whose eigenvalue is not zero.
+        Number of components, or the share of the sum of the positive eigenvalues that they must explain, such as 0.9.
+        None keeps all components whose eigenvalue is not zero.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine', 'laplacian', 'precomputed'} or callable, default 'linear'
-        Kernel function. A callable takes two rows and returns a number. With 'precomputed', X contains the kernel of
-        all pairs of rows. `transform` then takes the kernel of new rows with the fitted rows.
+        Kernel function. A callable takes two rows and returns a number. With 'precomputed', X contains the kernel
+        values of all pairs of rows, and `transform` takes the kernel values of new rows with the fitted rows.
     gamma : float, 'auto', 'median', 'local' or None, default None
         Coefficient gamma of the rbf, laplacian, poly and sigmoid kernels. None is 1 / n_features. 'median' and 'local'
-        derive it from the median and the 10 % quantile of the distances between rows. 'auto' is the value with which
-        the rbf kernel separates groups of rows, such as nested rings, with the fewest components; without groups it
-        equals 'local'.
+        derive gamma from the median and from the 10 % quantile of the distances between rows. 'auto' is for the rbf
+        kernel: it chooses the value that separates groups of rows, such as nested rings, with the fewest components. If
+        there are no groups, 'auto' is the same as 'local'.
     degree : float, default 3
         Degree of the polynomial kernel.
     coef0 : float, default 1
@@ -88,37 +88,40 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     kernel_params : dict or None, default None
         Keyword arguments of a callable kernel.
     alpha : float or 'auto', default 'auto'
-        Ridge penalty of ``preimage='ridge'``. 'auto' chooses the penalty and the width of its kernel by leave-one-out
-        errors. A number is used with the kernel of the model.
+        Penalty of the ridge regression for ``preimage='ridge'``. 'auto' chooses the penalty and the width of the
+        regression's kernel by leave-one-out cross-validation. If you give a number, the regression uses the kernel of
+        the model.
     fit_inverse_transform : bool, default False
-        Fit the ridge regression together with the model. If False, it is fitted on first use.
+        Fit the ridge regression during `fit`. If False, it is fitted when it is first needed.
     eigen_solver : {'auto', 'dense', 'arpack', 'randomized', 'lanczos', 'cholesky'}, default 'auto'
-        'auto' chooses the cheapest exact solver that the memory allows; `plan_` gives the reason. 'dense' computes all
-        eigenvalues. 'arpack', 'randomized' and 'lanczos' run block Lanczos. 'cholesky' approximates the kernel.
+        'auto' chooses the fastest exact solver that the memory allows, and `plan_` gives the reason. 'dense' computes
+        all eigenvalues. 'arpack', 'randomized' and 'lanczos' all run block Lanczos. 'cholesky' approximates the kernel
+        matrix.
     tol : float, default 0
-        Accuracy of the eigenvalues relative to the smallest requested one. 0 means 1e-7, or 1e-9 for a kernel in
-        float64.
+        Accuracy of the eigenvalues, as a fraction of the smallest one requested. 0 means 1e-7, or 1e-9 for a
+        precomputed kernel in float64.
     max_iter : int or None, default None
-        Maximum number of passes over the kernel. None allows 100.
+        Maximum number of passes over the kernel matrix. None allows 100.
     iterated_power : int or 'auto', default 'auto'
-        Accepted for compatibility. The iteration stops when the requested accuracy is proved.
+        Ignored; accepted for compatibility with scikit-learn. The iteration stops when the requested accuracy is
+        proved.
     remove_zero_eig : bool, default False
         Drop components whose eigenvalue is zero. They are always dropped if `n_components` is None.
     {random_state [start]}
     copy_X : bool, default True
         Store a copy of the data in `X_fit_`. If False, store the data themselves.
     n_jobs : int or None, default None
-        Accepted for compatibility. The number of threads follows the BLAS setting.
+        Ignored; accepted for compatibility with scikit-learn. The number of threads follows the BLAS setting.
     preimage : {'ridge', 'fixed_point', 'neighbours'}, default 'ridge'
-        Method of `inverse_transform`, which finds rows whose scores are close to the given ones (pre-images). The
-        linear kernel needs none, because its inverse is that of PCA.
+        Method by which `inverse_transform` finds rows whose scores are close to the given ones (pre-images). It is not
+        used for the linear kernel, whose inverse is that of PCA.
     approximation_error : float, default 0.01
-        Share of the trace of the kernel that an approximation may leave out, for 'cholesky' or for data larger than
-        `memory`.
+        Share of the trace of the kernel matrix that the approximation may leave out. It applies to 'cholesky' and to
+        data larger than `memory`.
     max_rank : int or None, default None
-        Maximum number of rows of the kernel that the approximation uses.
+        Maximum number of rows of the kernel matrix that the approximation uses.
     memory : str, int or None, default None
-        Memory for tiles of the kernel, such as "2GB". None allows 2 GB.
+        Memory for storing parts (tiles) of the kernel matrix, such as "2GB". None allows 2 GB.
     device : str or None, default None
         'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
         stay there.
@@ -128,7 +131,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     Attributes
     ----------
     eigenvalues_ : array of shape (n_components_,)
-        Eigenvalues of the centred kernel in decreasing order.
+        Eigenvalues of the centred kernel matrix, in decreasing order.
     eigenvectors_ : array of shape (n_samples, n_components_)
         Unit eigenvectors. The entry of largest absolute value in each column is positive.
     gamma_ : float
@@ -144,11 +147,11 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     preimage_error_ : float
         Leave-one-out error of the ridge regression. Defined only with `fit_inverse_transform`.
     approximation_error_ : float
-        Share of the trace missing from the approximated kernel; 0.0 if the kernel is exact.
+        Share of the trace that the approximated kernel matrix leaves out. 0.0 if the kernel matrix is exact.
     correlations_ : array of shape (n_features_in_, n_components_)
         Correlations of the columns with the scores. Not defined for precomputed kernels.
     certificate_ : Certificate
-        Proved bounds for the kernel in use.
+        Proved bounds. If the kernel matrix is approximated, they refer to the approximation.
 
     See Also
     --------
@@ -238,8 +241,8 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
         Returns
         -------
         Preimages
-            `rows`, their `distances` from the projected points in feature space (0 for the linear kernel), and
-            `lengths` for comparison.
+            The pre-images (`rows`), the `distances` in feature space between their images and the points with the given
+            scores (0 for the linear kernel), and the `lengths` of these points for comparison.
         """
         check_is_fitted(self)
         return self._preimages(self._take_scores(X), measure=True)
@@ -268,7 +271,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
 
     @document
     def column_correlations(self, X: object) -> Array:
-        """Compute the correlations of columns with scores, for new rows.
+        """Compute the correlations of the columns of new rows with their scores.
 
         {Parameters: X [new rows]}
 

@@ -72,7 +72,7 @@ def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
         raise InputError(overflow_message(kernel.name)) from error
     return replace(
         result, row_names=opened.metadata.row_names, column_names=opened.metadata.column_names,
-        notes=(*opened.metadata.notes, *notes, *result.notes),
+        notes=(*opened.metadata.all_notes, *notes, *result.notes),
     )  # fmt: skip
 
 
@@ -190,15 +190,8 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     k = matrix.size if settings.everything else settings.k
     request = Request(k, settings.target_ratio, tolerance=tolerance, max_passes=settings.max_passes)
     refuse_out_of_range(matrix.diagonal, kernel.name)
-    if plan.solver == "direct":
-        found = solve_whole(matrix, request, positive=kernel.positive)
-    else:
-        found = solve_few(
-            matrix, request, block=cast("int", plan.settings["block"]), capacity=_basis_size(k, matrix.size),
-            rng=array_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
-            whole=_may_be_whole(matrix.size, settings),
-        )  # fmt: skip
-        plan = _as_solved(plan, found)
+    found = _solved(matrix, request, rows, kernel, settings, plan)
+    plan = _as_solved(plan, found)
     values, notes = settle(found, settings)
     vectors = found.solution.vectors[:, : len(values)]
     vectors = vectors * signs_of(vectors)
@@ -228,6 +221,19 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     )
     rank = _rank(found.solution.spectrum)
     return assembled(rows, values, vectors, found.part.total, plan, certificate, info, details, notes, rank)
+
+
+def _solved(
+    matrix: KernelMatrix, request: Request, rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan
+) -> Centred:
+    """The eigenpairs of the centred kernel, by the solver of the plan."""
+    if plan.solver == "direct":
+        return solve_whole(matrix, request, positive=kernel.positive)
+    return solve_few(
+        matrix, request, block=cast("int", plan.settings["block"]), capacity=_basis_size(request.k, matrix.size),
+        rng=array_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
+        whole=_may_be_whole(matrix.size, settings),
+    )  # fmt: skip
 
 
 def _rank(spectrum: np.ndarray | None) -> int | None:

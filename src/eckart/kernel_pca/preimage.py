@@ -100,9 +100,9 @@ class Preimages:
     rows : array of shape (n_samples, n_features)
         Pre-images.
     distances : array of shape (n_samples,)
-        Distance ||phi(z) - P|| between the image of each pre-image and the projected point P.
+        Distance ||phi(z) - P||, where phi(z) is the image of the pre-image z and P is the point with the given scores.
     lengths : array of shape (n_samples,)
-        Distance of P from the mean, for comparison.
+        Distance of the point P from the mean, for comparison with `distances`.
 
     {See Also: eckart.KernelPCA.preimages}
 

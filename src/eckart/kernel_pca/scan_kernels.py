@@ -56,15 +56,16 @@ class KernelTrial:
     gamma : float or None
         Value of gamma. None for kernels without it.
     separation : float
-        Share of held-out rows that a linear discriminant of the scores puts into the right connected group. NaN if
-        the rows do not fall into separate groups.
+        Share of held-out rows that a linear discriminant of the scores assigns to the correct group. NaN if the rows do
+        not form separate groups.
     kept : float
-        Certified share of the positive eigenvalues of the centred kernel.
+        Certified share of the sum of the positive eigenvalues of the centred kernel matrix.
     trustworthiness : float
-        Whether neighbours in the scores are neighbours in the data; 1 is best.
+        How well neighbourhoods are preserved: whether neighbours in the scores are also neighbours in the data. 1 is
+        best.
     preimage_error : float
-        Mean squared distance between held-out rows and their pre-images, divided by their variance. It uses fewer
-        components than there are columns.
+        Mean squared distance between held-out rows and their pre-images, divided by the variance of the rows. It is
+        computed with fewer components than columns.
     failure : str
         Why the trial failed. Empty if it succeeded.
 
@@ -120,7 +121,7 @@ class KernelScan:
 
     @property
     def best(self) -> KernelTrial:
-        """First trial."""
+        """The trial with the best result."""
         return self.trials[0]
 
     def estimator(self, **options: object) -> KernelPCA:
@@ -179,12 +180,12 @@ def scan_kernels(
     random_state: object = None,
     **options: object,
 ) -> KernelScan:
-    """Compare kernels and their coefficients on the same rows.
+    """Compare kernels and their coefficients on the same data.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-        Rows, at least 10.
+        The data, with at least 10 rows.
     kernels : sequence of str, default ('linear', 'cosine', 'poly', 'rbf', 'laplacian')
         Kernels to try.
     gammas : sequence of float, default None
@@ -192,14 +193,15 @@ def scan_kernels(
         data suggest: 1 / (2 median^2) of the distances for rbf, 1 / median for laplacian, 1 / mean squared length for
         the others.
     n_components : int, default None
-        Number of components. None is the smallest number from 2 to 6 with which a kernel separates the groups, and 2
+        Number of components. None uses the smallest number from 2 to 6 with which a kernel separates the groups, or 2
         if there are no groups or no kernel separates them.
     by : {'auto', 'separation', 'preimage_error', 'trustworthiness', 'kept'}, default 'auto'
-        Measure by which the trials are sorted. 'auto' is 'separation' if the rows fall into separate groups, otherwise
-        'preimage_error'. Ties are sorted by the pre-image error. `kept` cannot compare different gammas of one kernel,
-        because the widest kernel always keeps most.
+        Measure by which the trials are sorted. 'auto' is 'separation' if the rows form separate groups, and
+        'preimage_error' otherwise. Equal trials are sorted by their pre-image error. Do not use 'kept' to compare
+        different gammas of one kernel, because the widest kernel always keeps most.
     n_neighbors : int, default 5
-        Number of neighbours for the trustworthiness. The groups use at least log2(n) neighbours.
+        Number of neighbours used to compute the trustworthiness. To find the groups, at least log2(n) neighbours are
+        used.
     max_rows : int, default 1000
         Number of rows sampled from larger data. One fifth of them is held out for the pre-images.
     random_state : int, Generator or None, default None
@@ -218,12 +220,12 @@ def scan_kernels(
 
     Notes
     -----
-    `separation` is the share of held-out rows that a linear discriminant of the scores puts into the right group.
+    `separation` is the share of held-out rows that a linear discriminant of the scores assigns to the correct group.
     Groups are the connected parts of the graph of nearest neighbours, such as two nested rings. `kept` is the certified
-    share of the positive eigenvalues. `trustworthiness` measures whether neighbours in the scores are neighbours in the
-    data; 1 is best. `preimage_error` is the mean squared distance between held-out rows and their pre-images,
-    divided by their variance. As many linear components as columns reconstruct every row, so the pre-images use fewer
-    components than there are columns.
+    share of the sum of the positive eigenvalues. `trustworthiness` measures whether neighbours in the scores are also
+    neighbours in the data; 1 is best. `preimage_error` is the mean squared distance between held-out rows and their
+    pre-images, divided by the variance of the rows. It is computed with fewer components than columns, because with as
+    many components as columns, the linear kernel would reconstruct every row exactly.
 
     Examples
     --------

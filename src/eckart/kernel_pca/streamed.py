@@ -235,7 +235,7 @@ class _Run:
         info = as_info(solution, self.matrix.passes, settings, plan)
         prototype = _Like((rows, columns), np.dtype(self.matrix.dtype))
         d = assembled(prototype, values, vectors, total, plan, certificate, info, details, (), None)
-        notes = (*self.opened.metadata.notes, *d.notes)
+        notes = (*self.opened.metadata.all_notes, *d.notes)
         left = d.left if settings.left else None
         return replace(d, left=left, column_names=self.opened.metadata.column_names, notes=notes)
 

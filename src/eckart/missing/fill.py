@@ -58,11 +58,11 @@ class Filled:
     errors : array of float
         Standard errors of the imputed values.
     model : GapModel
-        Mean, loadings and noise that predict missing entries of new rows.
+        Mean, loadings and noise, which are used to impute missing values of new rows.
     k : int
-        Number of components of the model; 0 for column means.
+        Number of components of the model. 0 if column means were imputed.
     shrink : float
-        Share of noise, if all components were used.
+        Share of noise that was added to the covariance matrix, if the model with the full covariance matrix was used.
     steps : int
         Number of iterations.
     converged : bool
@@ -71,9 +71,9 @@ class Filled:
         Root mean square error of held-out values, in standard deviations of their columns. None if there was no
         cross-validation.
     error_of_means : float or None
-        The same error with column means as predictions.
+        The same error if column means are imputed instead.
     notes : tuple of str
-        What the reader should know.
+        Remarks on the result.
 
     See Also
     --------
@@ -105,28 +105,29 @@ class Filled:
 def fill_missing(
     data: object, how: How = "em", *, k: int | None = None, sample_weight: object = None, rng: object = None
 ) -> Filled:
-    """Impute missing values and estimate the error of each.
+    """Impute missing values and estimate the standard error of each.
 
     Parameters
     ----------
     data : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-        Missing values are NaN, null or masked.
+        The data. Missing values are NaN, null or masked.
     how : {'em', 'mean'}, default 'em'
-        'em' predicts a missing value from the other values of its row with a factor model, fitted by
-        expectation-maximisation to the observed values. 'mean' takes the mean of the observed values of the column.
+        'em' predicts a missing value from the other values of its row. It uses a factor model that is fitted to the
+        observed values by expectation-maximisation. 'mean' uses the mean of the observed values of the column.
     k : int, default None
-        Maximum number of components for 'em'. Components that the data do not support are dropped. None derives the
-        number from the data and compares the result with a model of all components by cross-validation.
+        Maximum number of components of the factor model. Components that the data do not support are dropped. None
+        determines the number from the data, and also tries a model with the full covariance matrix; cross-validation
+        chooses between them.
     sample_weight : array-like of shape (n_samples,), default None
-        Number of times each row counts. None counts every row once.
+        Weight of each row. A weight of 2 is equivalent to including the row twice. None gives every row weight 1.
     rng : int or numpy.random.Generator, default None
         Seed for the cross-validation. None uses a fixed seed.
 
     Returns
     -------
     Filled
-        The completed `table`, the indices, values and standard errors of the imputed entries, and the cross-validated
-        error.
+        The completed `table`, the indices, values and standard errors of the imputed entries, and the error on held-out
+        values.
 
     Raises
     ------

@@ -68,29 +68,31 @@ class FittedNMF(InvertibleEstimator):
 
 @dataclass(eq=False, repr=False)
 class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
-    """Non-negative matrix factorisation with a bound on the gap to the optimum.
+    """Non-negative matrix factorisation with a bound on the distance to the optimum.
 
-    Finds non-negative W and H with X ~ W H, so rows are sums of non-negative parts. `transform` returns the coordinates
-    of rows: non-negative numbers that minimise the loss of each row for the given components. NMF can replace
-    ``sklearn.decomposition.NMF``: it has the same parameters, attributes and objective.
+    NMF approximates X by a product W H of two factors without negative entries, so each row is a sum of non-negative
+    parts. `transform` computes the weights of the parts in each row: non-negative numbers that minimise the loss of the
+    row. The class is a drop-in replacement for ``sklearn.decomposition.NMF``, with the same parameters, attributes and
+    objective.
 
     Parameters
     ----------
     n_components : int, 'auto' or None, default 'auto'
-        Number of components. 'auto' takes the number of rows of a given H; otherwise, like None, the number of columns.
+        Number of components. None uses the number of columns. 'auto' uses the number of rows of H if you pass H, and
+        the number of columns otherwise.
     init : {None, 'random', 'nndsvd', 'nndsvda', 'nndsvdar', 'custom'}, default None
-        Starting point. None starts from singular vectors whose zeros are filled in proportion to the factors ('nndsvda'
-        for the solvers 'cd' and 'mu'). If there are fewer singular vectors than components, it starts from random
-        numbers. 'custom' takes W and H from `fit_transform`.
+        Starting point. None starts from singular vectors and replaces their zeros by small positive numbers ('nndsvda'
+        for the solvers 'cd' and 'mu'). If there are fewer singular vectors than components, None starts from random
+        numbers. 'custom' uses the W and H that you pass to `fit_transform`.
     solver : {'auto', 'cd', 'mu'}, default 'auto'
-        'auto' is accelerated, uses all threads and never increases the objective. 'cd' (coordinate descent) and 'mu'
-        (multiplicative updates) follow the scikit-learn solvers of these names.
+        'auto' is the fastest solver. It uses all threads and never increases the objective. 'cd' (coordinate descent)
+        and 'mu' (multiplicative updates) take the same steps as the scikit-learn solvers of the same names.
     beta_loss : float or {'frobenius', 'kullback-leibler', 'itakura-saito'}, default 'frobenius'
         Loss to minimise: half the squared error (2), the Kullback-Leibler divergence (1), the Itakura-Saito divergence
         (0) or any other beta-divergence.
     tol : float, default 1e-4
-        Stop when the projected gradients have decreased by this factor. Also stop when the error decreases by less than
-        about this share of what the components explain.
+        Tolerance of the stopping rule. The iterations stop when the projected gradients have decreased by this factor,
+        or when the error decreases by less than about this share of what the components explain.
     max_iter : int, default 200
         Maximum number of iterations.
     random_state : int, RandomState, Generator or None, default None
@@ -100,16 +102,16 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
     alpha_H : float or 'same', default 'same'
         Weight of the penalty on H. 'same' takes `alpha_W`.
     l1_ratio : float, default 0.0
-        Mix of the penalties: 0 is squared (L2), 1 is absolute (L1).
+        Mix of the two penalties: 0 uses only the squared (L2) penalty, and 1 uses only the absolute (L1) penalty.
     verbose : int, default 0
-        Accepted for compatibility. `loss_history_` has the objective of every iteration.
+        Ignored; accepted for compatibility with scikit-learn. `loss_history_` has the objective of every iteration.
     shuffle : bool, default False
-        Accepted for compatibility. The order of the coordinates is fixed.
+        Ignored; accepted for compatibility with scikit-learn. The order of the coordinates is fixed.
     missing : {'error', 'mask'}, default 'error'
-        'mask' leaves unknown entries out of the loss: NaN in dense data, entries that are not stored in sparse data. A
-        stored zero is a known zero.
+        'mask' leaves missing entries out of the loss: NaN in dense data, and entries that are not stored in sparse
+        data. A stored zero is a known zero.
     n_runs : int, default 1
-        Number of runs from different starts, of which the best is kept. `runs_` compares them.
+        Number of runs from different starts. The best run is kept, and `runs_` compares them.
     device : str or None, default None
         'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
         stay there.
@@ -127,10 +129,12 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
     loss_history_ : array
         Objective after each iteration. It never increases.
     certificate_ : Certificate or None
-        For the squared error: the explained share of the sum of squares, and the share that no factorisation with as
-        many components can exceed, from the certified SVD. None for other losses.
+        For the squared error: the explained share of the sum of squares, and an upper bound on the share that any
+        factorisation with the same number of components can explain. The bound comes from the certified SVD. None for
+        other losses.
     runs_ : dict
-        "losses" of all runs, and "agreement": for each run and component the cosine with its match in the best run.
+        "losses" contains the loss of every run. "agreement" contains, for each run and component, the cosine between
+        the component and its match in the best run.
 
     See Also
     --------
@@ -145,10 +149,11 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         loss(X, W H) + alpha_W n_features (l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|^2)
                      + alpha_H n_samples (l1_ratio |H|_1 + (1 - l1_ratio)/2 |H|^2)
 
-    Without penalties, W H does not determine the sizes of W and H. The solver 'auto' gives each column of W and its row
-    of H the ratio of lengths that they have at the start, which is about 1 for singular vectors.
+    Without penalties, the product W H determines each column of W and the corresponding row of H only up to a common
+    factor. The solver 'auto' keeps the ratio of their lengths at its initial value, which is about 1 for singular
+    vectors.
 
-    Rows are observations. In texts that put observations in columns, the roles of W and H are swapped.
+    Rows are observations. In texts that store observations in columns, W and H swap roles.
 
     References
     ----------
@@ -310,7 +315,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
 
     @property
     def plsa_(self) -> Plsa:
-        """Factors read as probabilities, as a `Plsa`: topics P(t), terms P(m | t) and documents P(d | t)."""
+        """Factors as probabilities (`Plsa`): topics P(t), terms P(m | t) and documents P(d | t)."""
         check_is_fitted(self)
         return plsa(self.decomposition_.details.sums, to_numpy(self.components_))
 

@@ -15,23 +15,23 @@ from eckart.errors import InputError
 
 @dataclass(frozen=True)
 class Plsa:
-    """Factors of NMF read as probabilities (probabilistic latent semantic analysis).
+    """Factors of NMF as probabilities (probabilistic latent semantic analysis).
 
-    Rows are documents d, columns are terms m and components are topics t: P(d, m) = sum over t of P(t) P(d | t) P(m |
-    t).
+    Rows are documents d, columns are terms m and components are topics t. The model is P(d, m) = sum over t of P(t) P(d
+    | t) P(m | t).
 
     Attributes
     ----------
     topics : array of shape (k,)
-        P(t), which sums to 1.
+        Probabilities P(t) of the topics, which sum to 1.
     terms : array of shape (k, n_features)
-        P(m | t). Each row sums to 1, or is zero for a topic without weight.
+        Probabilities P(m | t) of the terms. Each row sums to 1, or is zero for a topic without weight.
     total : float
         Sum of all entries of W H.
 
     See Also
     --------
-    eckart.NMF : Has it as `plsa_`.
+    eckart.NMF : Estimator with this object as `plsa_`.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Plsa:
         Returns
         -------
         tuple of array
-            W, which contains all of the weight, and H.
+            The factors W and H. The rows of H sum to 1.
         """
         return np.asarray(documents) * (self.total * self.topics), self.terms
 

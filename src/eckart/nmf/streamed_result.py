@@ -77,7 +77,7 @@ def _assembled(
         left=None if left is None else (left / np.where(widths > 0, widths, 1)).astype(dtype),
         rows=rows, columns=columns, norm=float(np.sqrt(seen.norm)), weight=float(rows),
         column_names=opened.metadata.column_names, certificate=certificate_of(streamed, settings, passes, moved),
-        plan=_plan(matrix, settings), notes=tuple(opened.metadata.notes),
+        plan=_plan(matrix, settings), notes=opened.metadata.all_notes,
         info=SolveInfo(solver="auto", passes=passes, steps=outcome.iterations, seed=seed, threads=threads()),
         details=NMFDetails(
             lengths=lengths, options=settings.for_coordinates, history=np.array(outcome.history),

@@ -56,64 +56,69 @@ class FittedPCA:
 class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection, FittedPCA):
     """Principal component analysis with a certificate.
 
-    Finds the orthogonal components of largest variance and proves how much of the variance they explain. PCA can
-    replace ``sklearn.decomposition.PCA``: it has the same parameters, attributes and sign convention. It also accepts
-    sparse matrices, data frames, files and arrays on a GPU.
+    PCA finds the orthogonal components of largest variance and proves how much of the variance they explain. It is a
+    drop-in replacement for ``sklearn.decomposition.PCA``, with the same parameters, attributes and sign convention. It
+    also accepts sparse matrices, data frames, files and arrays on a GPU.
 
     Parameters
     ----------
     n_components : int, float, 'mle' or None, default None
         Number of components. A float such as 0.95 keeps the smallest number of components that explain this share of
-        the variance, for every kind of data and every solver. 'mle' applies Minka's rule and needs at least as many
-        rows as columns. None keeps all min(n_samples, n_features).
+        the variance; this works for every kind of data and every solver. 'mle' applies Minka's rule and needs at least
+        as many rows as columns. None keeps all min(n_samples, n_features) components.
     copy : bool, default True
-        Accepted for compatibility. The data are never overwritten and never copied as a whole.
+        Ignored; accepted for compatibility with scikit-learn. The data are never overwritten and never copied as a
+        whole.
     whiten : bool, default False
-        Divide the scores by their standard deviation. Directions without variance keep the score 0.
+        Divide the scores of each component by their standard deviation. Scores of components without variance stay 0.
     svd_solver : {'auto', 'full', 'covariance_eigh', 'arpack', 'randomized'}, default 'auto'
-        'auto' chooses the cheapest solver; `plan_` gives the reason. 'full' uses an exact solver. 'covariance_eigh'
-        forms cross-products in float64 and refines them if they are not accurate enough. 'arpack' and 'randomized' run
-        block Lanczos. All are accurate to `tol`.
+        'auto' chooses the fastest solver, and `plan_` gives the reason. 'full' uses a solver that does not iterate.
+        'covariance_eigh' computes cross-products in float64 and refines the result if it is not accurate enough.
+        'arpack' and 'randomized' run block Lanczos. All solvers are accurate to `tol`.
     tol : float, default 0.0
-        Accuracy of the variances relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least half of all
-        components are requested; 1e-5 for float32 data.
+        Accuracy of the variances, as a fraction of the smallest one requested. 0 means 1e-9, or 1e-6 if at least
+        half of all components are requested, or 1e-5 for float32 data.
     iterated_power : int or 'auto', default 'auto'
-        Accepted for compatibility. The iteration stops when the requested accuracy is proved.
+        Ignored; accepted for compatibility with scikit-learn. The iteration stops when the requested accuracy is
+        proved.
     {n_oversamples, power_iteration_normalizer, random_state [start]}
     center : bool, default True
         Subtract the column means.
     scale : bool, default False
-        Divide each column by its standard deviation, which gives PCA of the correlation matrix.
+        Divide each column by its standard deviation, so that the components are those of the correlation matrix.
     ddof : {0, 1}, default 1
-        The standard deviations of `scale` have the divisor n_samples - ddof.
+        `scale` computes standard deviations with the divisor n_samples - ddof.
     which : {'largest', 'smallest'}, default 'largest'
-        Components of largest variance, or of smallest variance in increasing order.
+        'largest' computes the components of largest variance. 'smallest' computes those of smallest variance, in
+        increasing order.
     {memory [estimator]}
     missing : {'error', 'mean', 'em'}, default 'error'
-        Treatment of missing values: refuse them, replace them with the column mean, or impute them with a factor model
-        by expectation-maximisation (EM). `transform` imputes new rows in the same way.
+        How to treat missing values: raise an error, replace them with the column mean, or impute them with a factor
+        model by expectation-maximisation (EM). `transform` imputes new rows in the same way.
     {device, progress}
 
     Attributes
     ----------
     components_ : array of shape (n_components_, n_features_in_)
-        One component per row. The entry of largest absolute value in each row is positive.
+        The components, one per row. In each row, the entry with the largest absolute value is positive.
     explained_variance_ : array of shape (n_components_,)
         Variance of the scores of each component, with the divisor n_samples - 1.
     explained_variance_ratio_ : array of shape (n_components_,)
-        Share of the total variance explained by each component; 0 if the data have no variance.
+        Share of the total variance that each component explains. 0 if the data have no variance.
     singular_values_ : array of shape (n_components_,)
         Singular values of the centred and scaled data.
     mean_ : array of shape (n_features_in_,)
-        Column means that were subtracted; zeros if `center` is False.
+        Column means that were subtracted. Zeros if `center` is False.
     scale_ : array of shape (n_features_in_,) or None
-        Column standard deviations; None if `scale` is False.
+        Column standard deviations. None if `scale` is False.
     noise_variance_ : float
-        Mean of the min(n_samples, n_features) - n_components_ variances left out, as in scikit-learn.
+        Mean variance of the min(n_samples, n_features) - n_components_ components that were not kept, as in
+        scikit-learn.
     n_samples_ : int
         Number of rows.
     filled_ : Imputation or None
-        Imputed entries: indices `rows` and `columns`, `values` and standard `errors`. None if nothing was imputed.
+        The imputed entries: their indices `rows` and `columns`, their `values`, and the standard `errors` of these.
+        None if nothing was imputed.
 
     See Also
     --------
@@ -125,9 +130,9 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
 
     Notes
     -----
-    With the thin decomposition (X - mean) / scale = U S V^T, `components_` is V^T and `transform` returns U S.
-    `get_covariance`, `get_precision` and `score` divide the variance left out by n_features - n_components_, so the
-    trace of the model's covariance is the total variance of the data.
+    If (X - mean) / scale = U S V^T is the singular value decomposition, `components_` is V^T and `transform` returns U
+    S. `get_covariance`, `get_precision` and `score` divide the variance left out by n_features - n_components_. The
+    trace of the model's covariance is therefore the total variance of the data.
 
     References
     ----------

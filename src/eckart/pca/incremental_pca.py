@@ -46,31 +46,33 @@ class FittedIncrementalPCA:
 class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMixin, Projection, FittedIncrementalPCA):
     """PCA of rows that arrive in batches.
 
-    `fit` discards earlier batches; `partial_fit` adds one.
-    Up to 4096 columns all cross-products are kept, so the result equals that of `PCA` on all rows together, whatever
-    the batches and their order. With more columns some variance is discarded, and `certificate_` bounds its effect.
-    IncrementalPCA can replace ``sklearn.decomposition.IncrementalPCA``.
+    `fit` starts from the beginning, and `partial_fit` adds a batch of rows. For up to 4,096 columns, all cross-products
+    are kept, so the result is the PCA of all rows together, regardless of the batches and their order. With more
+    columns, some variance is discarded, and `certificate_` bounds the effect. The class is a drop-in replacement for
+    ``sklearn.decomposition.IncrementalPCA``.
 
     Parameters
     ----------
     n_components : int or None, default None
-        Number of components. None keeps min(rows seen, n_features).
+        Number of components. None keeps min(number of rows seen, n_features) components.
     whiten : bool, default False
-        Divide the scores by their standard deviation. Directions without variance keep the score 0.
+        Divide the scores of each component by their standard deviation. Scores of components without variance stay 0.
     copy : bool, default True
-        Accepted for compatibility. The data are never overwritten.
+        Ignored; accepted for compatibility with scikit-learn. The data are never overwritten.
     batch_size : int or None, default None
-        Accepted for compatibility. `fit` reads the data in blocks, and the block size does not change the result.
+        Ignored; accepted for compatibility with scikit-learn. `fit` reads the data in blocks, and the block size does
+        not change the result.
     device : str or None, default None
-        'cuda' copies batches to the GPU, accumulates them there and returns host arrays. Batches that are already on a
-        device are accumulated there.
+        'cuda' copies batches to the GPU, processes them there and returns host arrays. Batches that are already on a
+        device are processed there.
     progress : bool, default False
         Show a progress bar while `fit` reads data in blocks.
 
     Attributes
     ----------
     components_ : array of shape (n_components_, n_features_in_)
-        One component per row. Computed on first access after each batch, like the attributes derived from it.
+        The components, one per row. They and all attributes derived from them are computed on first access after each
+        batch.
     explained_variance_ : array of shape (n_components_,)
         Variance of the scores of each component, with the divisor n_samples_seen_ - 1.
     explained_variance_ratio_ : array of shape (n_components_,)
@@ -91,11 +93,11 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
     See Also
     --------
     PCA : PCA of data that are available as a whole, in memory or in a file.
-    decompose : Reads files of any size in blocks.
+    decompose : Decompose files of any size, in blocks.
 
     Notes
     -----
-    Keeping all cross-products takes 8 n_features^2 bytes: 134 MB at 4096 columns.
+    The cross-products take 8 n_features^2 bytes, which is 134 MB for 4,096 columns.
 
     Examples
     --------
@@ -150,18 +152,18 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
     def partial_fit(self, X: object, y: object = None, check_input: bool = True, sample_weight: object = None) -> Self:
         """Add one batch of rows.
 
-        A batch that is refused leaves the estimator unchanged.
+        If a batch is rejected with an error, the estimator does not change.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows. Together with the rows seen before there must be at least `n_components`. All batches must come from
+            The rows to add. The total number of rows seen must be at least `n_components`. All batches must come from
             the same array library and device.
         {y}
         check_input : bool, default True
-            Accepted for compatibility. Batches are always checked.
+            Ignored; accepted for compatibility with scikit-learn. Batches are always checked.
         sample_weight : array-like of shape (n_samples,), default None
-            Number of times each row counts, for batches in memory. `n_samples_seen_` is then the sum of the weights.
+            Weight of each row, for batches in memory. `n_samples_seen_` is then the sum of the weights.
 
         {Returns: Self}
 
@@ -191,7 +193,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
     def merge(self, other: IncrementalPCA) -> IncrementalPCA:
         """Combine two fitted estimators into a new one that has seen the rows of both.
 
-        Separate streams can be processed independently and merged afterwards.
+        You can process several streams independently and merge the results.
 
         Parameters
         ----------
@@ -201,7 +203,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         Returns
         -------
         IncrementalPCA
-            New estimator with the parameters of this one. Neither input changes.
+            New estimator with the parameters of this one. Neither of the two inputs changes.
 
         Raises
         ------
@@ -248,7 +250,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
 
     @property
     def decomposition_(self) -> Decomposition:  # type: ignore[override]
-        """Complete result as one Decomposition."""
+        """The complete result as a Decomposition."""
         d = self._running.decomposition
         return d if self.device is None else d.on_host()
 

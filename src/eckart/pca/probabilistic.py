@@ -38,10 +38,10 @@ class ProbabilisticMixin:
     def get_covariance(self) -> Array:
         """Compute the covariance of the probabilistic PCA model.
 
-        With components V, their variances l and the noise variance s, the covariance is V diag(l - s) V^T + s I. It is
-        in the units of the data, even if the estimator whitens. Its trace is the total variance of the data. With fewer
-        rows than columns, scikit-learn's covariance is larger, because it uses `noise_variance_`, a mean over n_samples
-        - k directions, for all n_features - k.
+        Let V be the components, l their variances and s the noise variance. The covariance is V diag(l - s) V^T + s I.
+        It is in the units of the data, even if the estimator whitens, and its trace is the total variance of the data.
+        If there are fewer rows than columns, scikit-learn's covariance is larger: it uses `noise_variance_`, which is a
+        mean over n_samples - k directions, for all n_features - k directions.
 
         Returns
         -------

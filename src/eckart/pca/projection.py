@@ -54,7 +54,7 @@ class WeightedProjection(Projection):
     def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> Array:
         """Find the components of X and return the scores of its rows.
 
-        Takes one more pass over the data than `fit`.
+        This takes one more pass over the data than `fit`.
 
         {Parameters: X, y, sample_weight; Returns: array [scores]}
         """

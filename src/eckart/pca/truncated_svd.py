@@ -41,38 +41,39 @@ class FittedTruncatedSVD:
 class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, FittedTruncatedSVD):
     """Truncated singular value decomposition with a certificate.
 
-    Finds the leading singular vectors of a matrix without centring it, as in latent semantic analysis. Proves how much
-    of the sum of squares they explain. TruncatedSVD can replace ``sklearn.decomposition.TruncatedSVD``: it has the same
-    parameters, attributes and sign convention.
+    TruncatedSVD finds the leading singular vectors of a matrix without centring it, as in latent semantic analysis. It
+    also proves how much of the sum of squares they explain. The class is a drop-in replacement for
+    ``sklearn.decomposition.TruncatedSVD``, with the same parameters, attributes and sign convention.
 
     Parameters
     ----------
     n_components : int or float, default 2
         Number of components, or the share of the sum of squares to explain, such as 0.9.
     algorithm : {'randomized', 'arpack'}, default 'randomized'
-        'randomized' chooses the cheapest solver; `plan_` gives the reason. 'arpack' runs block Lanczos. Both are
+        'randomized' chooses the fastest solver, and `plan_` gives the reason. 'arpack' runs block Lanczos. Both are
         accurate to `tol`.
     n_iter : int, default 5
-        Accepted for compatibility. The iteration stops when the requested accuracy is proved.
+        Ignored; accepted for compatibility with scikit-learn. The iteration stops when the requested accuracy is
+        proved.
     {n_oversamples, power_iteration_normalizer, random_state [start]}
     tol : float, default 0.0
-        Accuracy of the squared singular values relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least
-        half of all components are requested; 1e-5 for float32 data.
+        Accuracy of the squared singular values, as a fraction of the smallest one requested. 0 means 1e-9, or 1e-6
+        if at least half of all components are requested, or 1e-5 for float32 data.
     {memory [estimator], device, progress}
 
     Attributes
     ----------
     components_ : array of shape (n_components_, n_features_in_)
-        One right singular vector per row. The entry of largest absolute value in each row is positive.
+        The right singular vectors, one per row. In each row, the entry with the largest absolute value is positive.
     explained_variance_ : array of shape (n_components_,)
-        Variance of the scores of each component, with the divisor n_samples. Need not decrease, because nothing is
-        centred.
+        Variance of the scores of each component, with the divisor n_samples. It need not decrease from one component to
+        the next, because the data are not centred.
     explained_variance_ratio_ : array of shape (n_components_,)
         `explained_variance_` divided by the total variance of the columns.
     singular_values_ : array of shape (n_components_,)
         Singular values in decreasing order.
     decomposition_ : Decomposition
-        The complete result. Its `explained_variance_ratio` holds the shares of the sum of squares, which do decrease.
+        The complete result. Its `explained_variance_ratio` contains shares of the sum of squares, which do decrease.
 
     See Also
     --------

@@ -25,9 +25,10 @@ class Verdict:
     assumes : str
         What the rule assumes about the data.
     counts : bool
-        Whether the rule separates signal from noise. Other rules find how many components describe enough of the data.
+        Whether the rule separates signal from noise. The other rules find how many components describe enough of the
+        data.
     votes : bool
-        Whether the rule has a vote if the sequential tests abstain.
+        Whether the answer of the rule counts if the sequential tests abstain.
 
     {See Also: RankChoice}
 

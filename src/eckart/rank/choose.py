@@ -165,34 +165,34 @@ def choose_rank(
     Parameters
     ----------
     data : array-like, sparse matrix, data frame, path, Decomposition or fitted estimator
-        The data. A Decomposition has no rows, so rules that need the data abstain.
+        The data, or a model. A model does not contain the data, so rules that need them abstain.
     rules : {'all', 'quick'}, str or sequence of str, default 'all'
-        'quick' leaves out the rules that resample or hold out parts of the data. Names are the keys of
-        `RankChoice.verdicts`.
+        'all' applies all rules. 'quick' leaves out rules that resample the data or hold out parts of them. You can also
+        give the names of individual rules.
     method : {'pca', 'svd', 'nmf', 'cur'}, default 'pca'
-        'pca' subtracts the column means; 'svd' and 'cur' do not. For 'nmf' the number of components is chosen by
-        bi-cross-validation. For 'kernel_pca' and 'isomap' pass the decomposition.
+        'pca' subtracts the column means; 'svd' and 'cur' do not. For 'nmf', the number of components is chosen by
+        bi-cross-validation. For 'kernel_pca' and 'isomap', pass the decomposition as `data`.
     scale : bool, default False
-        Divide columns by their standard deviation first.
+        Divide each column by its standard deviation first.
     explain : float, default 0.9
-        Share that the rules 'variance', 'energy' and 'linear_energy' must reach.
+        Share of the variance that the rules 'variance', 'energy' and 'linear_energy' must reach.
     noise : float, default None
         Standard deviation of the noise. Required by the rule 'known_noise'.
     level : float, default 0.99
-        Level of the sequential tests. Each test finds a component that does not exist in at most a share 1 - level of
-        all tables.
+        Confidence level of the sequential tests. With a level of 0.99, a test finds a component that does not exist in
+        at most 1 % of all tables.
     repeats : int, default None
-        Number of resampled tables. None uses more for small tables.
+        Number of random tables for each test. None uses more for small tables.
     most : int, default None
-        Maximum number of components to consider. None considers 40.
+        Maximum number of components to consider. None considers up to 40.
     missing : {'error', 'mean', 'em'}, default 'error'
-        Treatment of missing values, as in `decompose`.
+        How to treat missing values, as in `decompose`.
     rng : int, default None
         Seed. None uses a fixed seed, so results are reproducible.
     memory : str or int, default None
-        Limit of the memory, such as "2GB". A larger table is read in blocks, and rules that need it in memory abstain.
+        Memory limit, such as "2GB". A larger table is read in blocks, and rules that need it in memory abstain.
     decomposition : Decomposition, default None
-        A decomposition of the same data, if available, so that its components are not computed again.
+        A decomposition of the same data. If you have one, its components are not computed again.
 
     Returns
     -------
@@ -212,11 +212,16 @@ def choose_rank(
 
     Notes
     -----
-    The recommendation rests on sequential permutation and sign-flip tests with known error rates. If the noise of
-    neighbouring columns is correlated, that correlation is estimated and removed first. If columns (or rows, if there
-    are fewer) differ in the variance of their noise, the variances are estimated and made equal first. If neighbouring
-    columns remain correlated, the rule 'gap' decides instead. If columns remain related in another way, Horn's parallel
-    analysis decides. The order of the rows does not matter.
+    The recommended number comes from sequential permutation and sign-flip tests, whose error rates are known. These
+    tests assume independent noise, so `choose_rank` checks this assumption:
+
+    - If the noise of neighbouring columns is correlated, that correlation is estimated and removed before the tests.
+    - If columns (or rows, if there are fewer) differ in the variance of their noise, the variances are estimated and
+      made equal before the tests.
+    - If neighbouring columns remain correlated, the rule 'gap' determines the number. If the columns remain correlated
+      in another way, Horn's parallel analysis determines it.
+
+    The order of the rows does not matter.
 
     References
     ----------

@@ -26,6 +26,10 @@ _PARTS = 5
 _STEPS = 60
 _TOLERANCE = 1e-3
 _MOST = 25
+_SMALL = 64
+"""Up to this size, all eigenvalues of several matrices are computed together."""
+_TOGETHER = 20_000
+"""Entries of the tables that are completed together."""
 _PATIENCE = 12
 """The search ends after this many consecutive numbers without a smaller error."""
 
@@ -157,11 +161,12 @@ def cell_errors(table: np.ndarray, most: int, rng: np.random.Generator) -> np.nd
     """Mean squared errors of 0, 1, ... components (rows) on each hidden part (columns), in units of the variance."""
     part = np.resize(np.arange(_PARTS), table.size)
     rng.shuffle(part)
-    hidden = [(part == one).reshape(table.shape) for one in range(_PARTS)]
+    hidden = part.reshape(table.shape) == np.arange(_PARTS)[:, None, None]
     unit = max(float(table.var()), 1e-300)
     found: list[list[float]] = []
+    groups = np.array_split(hidden, min(_PARTS, -(-_PARTS * table.size // _TOGETHER)))
     for k in range(most + 1):
-        predicted = [completed(table, mask, k) for mask in hidden]
+        predicted = np.concatenate([completed(table, masks, k) for masks in groups])
         pairs = zip(predicted, hidden, strict=True)
         found.append([float(np.mean((values[mask] - table[mask]) ** 2)) / unit for values, mask in pairs])
         means = [float(np.mean(errors)) for errors in found]
@@ -171,36 +176,53 @@ def cell_errors(table: np.ndarray, most: int, rng: np.random.Generator) -> np.nd
 
 
 def completed(table: np.ndarray, hidden: np.ndarray, k: int) -> np.ndarray:
-    """The approximation of the table by k shrunk components of its visible entries."""
-    visible = np.maximum((~hidden).sum(axis=0), 1)
-    mean = np.where(hidden, 0.0, table).sum(axis=0) / visible
-    filled = np.where(hidden, mean, table)
-    if k == 0:
-        return filled
-    before = filled[hidden]
+    """For each mask in `hidden`, the approximation of the table by k shrunk components of its visible entries.
+
+    The masks are processed together, because a step on a small table takes less time than its calls.
+    """
+    visible = np.maximum((~hidden).sum(axis=1), 1)
+    mean = np.where(hidden, 0.0, table).sum(axis=1) / visible
+    filled = np.where(hidden, mean[:, None, :], table)
+    active = np.arange(len(hidden) if k else 0)
     for _ in range(_STEPS):
-        mean = filled.mean(axis=0)
-        centred = filled - mean
-        approximation = _shrunk(centred, k) + mean
-        now = approximation[hidden]
-        filled[hidden] = now
-        if np.linalg.norm(now - before) <= _TOLERANCE * np.linalg.norm(now - mean.mean()):
+        if not len(active):
             break
-        before = now
+        before, mask = filled[active], hidden[active]
+        mean = before.mean(axis=1, keepdims=True)
+        now = np.where(mask, _shrunk(before - mean, k) + mean, before)
+        filled[active] = now
+        change = _norms(now - before)
+        active = active[change > _TOLERANCE * _norms(np.where(mask, now - mean.mean(axis=2, keepdims=True), 0.0))]
     return filled
 
 
+def _norms(tables: np.ndarray) -> np.ndarray:
+    return np.asarray(np.sqrt(np.einsum("ijk,ijk->i", tables, tables)))
+
+
 def _shrunk(centred: np.ndarray, k: int) -> np.ndarray:
-    """k components of a centred table with s -> (s^2 - v) / s, v = (sum of the other s^2) / (directions left)."""
-    rows, columns = centred.shape
+    """k components of centred tables with s -> (s^2 - v) / s, v = (sum of the other s^2) / (directions left)."""
+    rows, columns = centred.shape[1:]
+    across = np.swapaxes(centred, 1, 2)
     tall = rows >= columns
-    gram = centred.T @ centred if tall else centred @ centred.T
-    squares, vectors = leading_pairs(gram, k)
-    left = max(float(np.trace(gram)) - float(squares.sum()), 0.0)
-    noise = left / max(min(rows - 1, columns) - k, 1)
+    gram = across @ centred if tall else centred @ across
+    squares, vectors = _leading(gram, k)
+    left = np.maximum(np.trace(gram, axis1=1, axis2=2) - squares.sum(axis=1), 0.0)
+    noise = left[:, None] / max(min(rows - 1, columns) - k, 1)
     factors = np.maximum(squares - noise, 0.0) / np.maximum(squares, 1e-300)
-    weighted = vectors * factors
-    return np.asarray((centred @ vectors) @ weighted.T if tall else weighted @ (vectors.T @ centred))
+    weighted = vectors * factors[:, None, :]
+    if tall:
+        return np.asarray((centred @ vectors) @ np.swapaxes(weighted, 1, 2))
+    return np.asarray(weighted @ (np.swapaxes(vectors, 1, 2) @ centred))
+
+
+def _leading(grams: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k leading eigenpairs of each matrix."""
+    if grams.shape[1] <= _SMALL:
+        values, vectors = np.linalg.eigh(grams)
+        return values[:, : -k - 1 : -1], vectors[:, :, : -k - 1 : -1]
+    values, vectors = zip(*(leading_pairs(gram, k) for gram in grams), strict=True)
+    return np.array(values), np.array(vectors)
 
 
 def fewest_as_good(errors: np.ndarray) -> int:

@@ -49,7 +49,7 @@ _MANY_ROWS = 6
 @document
 @dataclass(frozen=True)
 class RankChoice:
-    """Answers of all rules for the number of components, with a recommendation.
+    """Answers of all rules for the number of components, and the recommended number.
 
     Attributes
     ----------
@@ -58,34 +58,36 @@ class RankChoice:
     rows : int
         Number of rows of the data.
     columns : int
-        Number of columns, not counting constant columns and exact multiples of others.
+        Number of columns, without constant columns and exact multiples of other columns.
     method : str
         Method for which the number is recommended.
     scaled : bool
         Whether the columns were scaled.
     explained_variance_ratio : tuple of float
-        Shares of the leading components.
+        Explained shares of the leading components.
     notes : tuple of str
-        What the reader should know, such as imputed values.
+        Remarks on the data or the result, for example on imputed values.
     correlated : bool
-        Whether neighbouring columns of the residual of the sequential tests are correlated.
+        Whether neighbouring columns are correlated after the components found by the sequential tests are subtracted.
     neighbours : float
-        Estimated correlation of the noise of neighbouring columns; 0 if there is no evidence of it.
+        Estimated correlation of the noise of neighbouring columns. 0 if there is no evidence of such a correlation.
     decorrelated : int or None
-        Number of components that 'sign_flip' finds after that correlation is removed.
+        Number of components that 'sign_flip' finds after the correlation of neighbouring columns is removed. None if
+        there is no such correlation.
     equalised : int or None
-        Number of components that 'sign_flip' finds after the columns (the rows, if there are fewer) are divided by the
-        estimated standard deviations of their noise. None if these do not differ clearly.
+        Number of components that 'sign_flip' finds after each column is divided by the estimated standard deviation of
+        its noise (or each row, if there are fewer rows than columns). None if the standard deviations do not clearly
+        differ.
     horn : int or None
-        Number of components by Horn's parallel analysis, each compared with the same component of shuffled tables. None
-        unless the columns of the residual are related, but not as neighbours.
+        Number of components by Horn's parallel analysis, which compares each component with the same component of
+        shuffled tables. None unless the columns of the residual are correlated in another way than between neighbours.
     drop : int or None
-        Number of components in the range `lowest` to `highest` after which the eigenvalues fall most. None unless the
-        table has few directions, the number is uncertain and this drop is clearly larger than that after the number
-        that the tests give.
+        Number of components, between `lowest` and `highest`, that is followed by the largest drop in the eigenvalues.
+        None unless the table has few directions, the number is uncertain, and this drop is clearly larger than the drop
+        after the number that the tests find.
     trusted : tuple of str
-        Sequential tests whose assumptions hold, the preferred one first. If 'permutation' and 'sign_flip' differ and
-        the rows have unequal variance, 'permutation' is not among them.
+        Sequential tests whose assumptions hold, the preferred one first. 'permutation' is left out if it disagrees with
+        'sign_flip' and the rows have unequal variance.
     lowest : int or None
         Lower bound on the number without assumptions about the noise.
     highest : int or None
@@ -97,19 +99,23 @@ class RankChoice:
 
     Notes
     -----
-    `k` is the answer of a sequential test: 'permutation' if the rows of the residual have equal variance, because it
-    has more power there, otherwise 'sign_flip'. If one of them abstains the other decides, and 'deterministic' decides
-    if only singular values are known. These tests assume independent noise. If neighbouring columns have correlated
-    noise, 'sign_flip' decides after that correlation is removed. If the noise of columns has unequal variances,
-    'sign_flip' decides after it is scaled to equal variance. If neighbouring columns remain correlated, the rule 'gap'
-    decides. If the columns of the residual are related in another way, Horn's parallel analysis decides, but not for
-    more components than the tests find. If fewer than 8 directions leave the number uncertain, a number in the range
-    with a clearly larger drop of the eigenvalues decides instead. If all tests abstain, the most frequent answer of the
-    remaining voting rules wins; ties go to the answer nearest to their median.
+    Usually `k` is the answer of a sequential test. This is 'permutation' if the rows of the residual have equal
+    variance, because it is then the more powerful test, and 'sign_flip' otherwise. If one of the two abstains, the
+    other is used. If only singular values are known, 'deterministic' is used. In these cases `k` is found differently:
 
-    `certain` is False if the table has too few columns or rows to separate components from noise of unknown covariance.
-    `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption, and `reason`
-    explains the uncertainty.
+    - If the noise of neighbouring columns is correlated, 'sign_flip' is applied after this correlation is removed.
+    - If the noise variances of the columns differ, 'sign_flip' is applied after they are made equal.
+    - If neighbouring columns remain correlated, the rule 'gap' is used.
+    - If the columns of the residual are correlated in another way, Horn's parallel analysis is used, but `k` is never
+      larger than the answer of the tests.
+    - If there are fewer than 8 directions and the number is uncertain, `k` is the number in the range that is followed
+      by a clearly larger drop in the eigenvalues, if there is one.
+    - If all tests abstain, `k` is the most frequent answer of the other voting rules. If several answers are equally
+      frequent, it is the one nearest to their median.
+
+    `certain` is False if the table has too few columns or rows to distinguish components from noise of unknown
+    covariance. `k` then assumes independent noise. `lowest` and `highest` bound the number without that assumption, and
+    `reason` explains the uncertainty.
 
     Examples
     --------
@@ -155,11 +161,11 @@ class RankChoice:
 
     @property
     def decided_by(self) -> str:
-        """The rule that `k` comes from: its name, "vote", or "" if every rule abstains.
+        """Name of the rule that determines `k`, "vote", or "" if every rule abstains.
 
         "decorrelated" is 'sign_flip' after the correlation of neighbouring columns is removed. "equalised" is
-        'sign_flip' after the noise is scaled to equal variance. "horn" is Horn's parallel analysis. "drop" is the
-        largest drop of the eigenvalues in the range.
+        'sign_flip' after the noise variances are made equal. "horn" is Horn's parallel analysis. "drop" is the largest
+        drop in the eigenvalues between `lowest` and `highest`.
         """
         return self._decision[1]
 
@@ -214,12 +220,12 @@ class RankChoice:
 
     @property
     def tested(self) -> list[int]:
-        """Answers of the tests for independent noise whose assumptions hold and that do not abstain."""
+        """Answers of those tests for independent noise that do not abstain and whose assumptions hold."""
         return [v.k for v in self._said(self.trusted) or self._said(SPECTRAL_TESTS) if v.k is not None]
 
     @property
     def apart(self) -> int | None:
-        """Number of components that stand apart from noise of any covariance; None if that rule abstains."""
+        """Number of components that stand out from noise of any covariance. None if the rule 'gap' abstains."""
         return next((v.k for v in self._said(ANY_NOISE)), None)
 
     def _said(self, rules: tuple[str, ...]) -> list[Verdict]:
@@ -228,7 +234,7 @@ class RankChoice:
 
     @property
     def agreement(self) -> dict[int, tuple[str, ...]]:
-        """Dictionary that maps each answer to the rules that give it, most frequent first."""
+        """Dictionary that maps each answer to the rules that give it, the most frequent answer first."""
         found: dict[int, list[str]] = {}
         for verdict in self.verdicts:
             if verdict.k is not None:
@@ -237,7 +243,7 @@ class RankChoice:
 
     @property
     def summary(self) -> str:
-        """Recommendation and the agreement of the rules in one or two sentences."""
+        """The recommendation, and how many rules agree with it, in one or two sentences."""
         k, by = self._decision
         if k is None:
             return "No rule could determine the number of components."
@@ -252,7 +258,7 @@ class RankChoice:
 
     @property
     def uncertainty(self) -> str:
-        """One sentence on the uncertainty of the number; empty if it is certain."""
+        """One sentence that explains the uncertainty of the number. Empty if the number is certain."""
         if not self.reason or self.lowest is None:
             return ""
         if self.highest == self.lowest or (self.highest is None and self.lowest >= min(self.rows - 1, self.columns)):
@@ -277,7 +283,7 @@ class RankChoice:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
 
     def to_dict(self) -> dict[str, object]:
-        """Convert to plain values for JSON.
+        """Convert to a dict of plain values, for JSON.
 
         Returns
         -------

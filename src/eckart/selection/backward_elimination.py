@@ -17,28 +17,28 @@ from eckart.wording import either
 @document
 @dataclass(eq=False, repr=False)
 class BackwardElimination(Search):
-    """Remove columns one after another and keep the set that performs best on held-out rows.
+    """Remove columns one after another, and keep the set that performs best on held-out rows.
 
-    In each round, the columns whose removal hurts the cross-validated score least are removed. With step=1 and a fixed
-    number of columns it selects the same columns as ``SequentialFeatureSelector(direction="backward")``.
+    Each round removes the columns whose removal reduces the cross-validated score least. With step=1 and a fixed number
+    of columns, the result is the same as that of ``SequentialFeatureSelector(direction="backward")``.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        Estimator that is cloned and fitted for every candidate. The original is never fitted.
+        Estimator that scores sets of columns. It is cloned for every set; the original is never fitted.
     {scoring, cv, nested}
     n_jobs : int or None, default None
-        Number of processes for the candidates of a round (joblib).
+        Number of processes that score sets in parallel (joblib).
     progress : callable or None, default None
-        Called with the newest row of the history after each round.
+        Function that is called after each round with the newest row of the history.
     n_features_to_select : int, float or None, default None
-        Number of columns to keep, or their share. None keeps the set with the best score, or the smallest of them if
-        several have it.
+        Number of columns to keep, or their share. None keeps the set with the best score. If several sets have the best
+        score, the smallest of them is kept.
     step : int or float, default 1
         Number of columns removed per round, or their share of the remaining columns.
     patience : int or None, default 10
-        Stop after this many rounds without a better score. None continues to one column. A fixed number of columns is
-        always reached.
+        Stop after this many rounds without a better score. None continues until one column is left. `patience` has no
+        effect if the number of columns is fixed.
 
     Attributes
     ----------

@@ -58,8 +58,8 @@ _SEARCH = """
 n_features_ : int
     Number of columns kept.
 best_score_ : float
-    Mean score of the selected columns on the folds that selected them. It is too optimistic: even on pure noise it can
-    be far above chance.
+    Mean score of the selected columns, on the same folds that were used to select them. It is therefore too optimistic:
+    even for pure noise it can be far above chance.
 nested_score_ : float or None
     Mean score on rows that were not used in the selection, an estimate for new rows. None unless `nested` is True.
 """
@@ -129,19 +129,19 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         ----------
         {X [in memory], y [target]}
         groups : array-like of shape (n_samples,), default None
-            Groups, for splitters that keep groups together.
+            Group of each row, for splitters that keep groups together.
 
         {Returns: Self [selector]}
 
         Raises
         ------
         ParameterError
-            If the parameters leave nothing to choose from.
+            If a parameter is out of range for the number of columns.
 
         Warns
         -----
         DataWarning
-            If the selected columns predict no better than a constant.
+            If the selected columns predict the target no better than a constant.
         """
         folds = self._folds(X, y, groups)
         columns, self.best_score_, self.history_ = self._search(folds)

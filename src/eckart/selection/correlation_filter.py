@@ -34,31 +34,32 @@ class FittedCorrelationFilter:
 class CorrelationFilter(Selector, FittedCorrelationFilter):
     """Keep the columns with the highest scores for a target.
 
-    The score is a correlation, a rank correlation or mutual information. Columns are scored one at a time: two
-    redundant columns are both kept, and a column that helps only together with another is dropped.
+    The score is a correlation, a rank correlation or the mutual information. Each column is scored separately. Two
+    redundant columns are therefore both kept, and a column that helps only in combination with another is dropped.
 
     Parameters
     ----------
     score_func : {'pearson', 'spearman', 'mutual_info'} or callable, default 'pearson'
-        ``|r|`` with the target, ``|r|`` between ranks, or mutual information in nats (nearest-neighbour estimate). A
-        callable takes (X, y) and returns one score per column, or a tuple that starts with the scores. For a target of
-        classes, ``|r|`` is the multiple correlation with their indicators: the square root of the share of variance
+        'pearson' is the absolute correlation with the target, 'spearman' is the absolute rank correlation, and
+        'mutual_info' is the mutual information in nats (nearest-neighbour estimate). A callable takes (X, y) and
+        returns one score per column, or a tuple that starts with the scores. If the target contains classes, the
+        correlation is the multiple correlation with their indicators. Its square is the share of the column's variance
         between classes.
     threshold : float or None, default None
         Keep columns with at least this score.
     n_features : int, float or None, default None
-        Number of columns to keep, or their share. If neither this nor `threshold` is given, half of the columns are
-        kept.
+        Number of columns to keep, or their share. If you set neither `n_features` nor `threshold`, half of the columns
+        are kept.
     target : {'auto', 'numbers', 'classes'}, default 'auto'
-        Type of y. 'auto' treats text and booleans as classes. It does the same for integers with at most 20 distinct
-        values, which occur at least 5 times each on average. `target_` has the result.
+        How to treat y. 'auto' treats text and booleans as classes. It also treats integers as classes if there are at
+        most 20 distinct values, which occur at least 5 times each on average. `target_` shows the result.
     random_state : int, RandomState or None, default None
         Seed for the noise that mutual information adds to break ties. None uses a fixed seed.
 
     Attributes
     ----------
     scores_ : array of shape (n_features_in_,)
-        Scores, never negative; 0 for a column that does not vary.
+        Score of each column. It is never negative, and 0 for a constant column.
     target_ : {'numbers', 'classes'}
         How y was treated.
     history_ : dict of array

@@ -27,17 +27,17 @@ class RandomSubsetSearch(Search):
     Parameters
     ----------
     estimator : classifier or regressor
-        Estimator that is cloned and fitted for every set. The original is never fitted.
+        Estimator that scores sets of columns. It is cloned for every set; the original is never fitted.
     {scoring, cv, nested}
     n_jobs : int or None, default None
-        Number of processes for the sets (joblib).
+        Number of processes that score sets in parallel (joblib).
     progress : callable or None, default None
-        Called with the newest row of the history after each batch of sets.
+        Function that is called after each batch of sets with the newest row of the history.
     n_iter : int, default 100
-        Number of sets. No set is tried twice; if there are fewer sets, all are tried.
+        Number of sets to try. No set is tried twice. If fewer sets exist, all of them are tried.
     subset_size : tuple of int or float, default None
-        Smallest and largest number of columns of a set, or shares of all columns. All sizes in between are equally
-        likely. None allows one column to all columns.
+        Smallest and largest number of columns in a set, or shares of all columns. All sizes in between are equally
+        likely. None allows sets from one column to all columns.
     random_state : int, RandomState, Generator or None, default None
         Seed for drawing the sets. None uses a fixed seed.
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @document
 def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
-    """Compare the best approximation of rank k with another one.
+    """Compare the best approximation of rank k with another approximation of the same rank.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     k : int, default 1
         Rank of the approximations, below the rank of the matrix.
     other : str, list, array or sympy.Matrix, default None
-        Another matrix of rank at most k. None projects on the k longest columns.
+        Another matrix of rank at most k. None uses the projection onto the k longest columns.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: approximation, error_squared, spectral_error, other, other_error_squared,
+        The steps and the answer. Named parts: approximation, error_squared, spectral_error, other, other_error_squared,
         singular_values.
 
     {Raises: InputError [exact]; See Also: svd}

@@ -34,7 +34,8 @@ def correlation(given: object) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: covariance, correlation, components, scaled_components, shares, scaled_shares.
+        The steps and the answer. Named parts: covariance, correlation, components, scaled_components, shares,
+        scaled_shares.
 
     {Raises: InputError [exact]; See Also: pca}
 

@@ -45,20 +45,21 @@ def cur(
     ----------
     {given [8 x 8]}
     r : int, default 2
-        Number of draws of columns and of rows.
+        Number of columns and of rows to draw.
     rows : sequence of int, default None
-        Rows that were drawn, counted from 1. None draws them with the seed.
+        Rows to use, counted from 1. None draws them at random with `seed`.
     columns : sequence of int, default None
-        Columns that were drawn, counted from 1. None draws them with the seed.
+        Columns to use, counted from 1. None draws them at random with `seed`.
     seed : int, default 0
-        Seed of the draws.
+        Seed of the random draws.
     core : {'intersection', 'best'}, default 'intersection'
-        How U is computed: from the entries where rows and columns meet, or to minimise the error.
+        How the core U is computed. 'intersection' inverts the submatrix in which the rows and columns intersect. 'best'
+        minimises the error.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: C, U, R, W, p, q, product, error_squared, columns, rows.
+        The steps and the answer. Named parts: C, U, R, W, p, q, product, error_squared, columns, rows.
 
     {Raises: InputError [exact]; See Also: svd, eckart.CUR}
 

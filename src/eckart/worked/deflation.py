@@ -33,14 +33,14 @@ def deflation(given: object, *, method: str = "auto") -> Solution:
     Parameters
     ----------
     given : str, list, array or sympy.Matrix
-        A square matrix, at most 5 x 5; as text, rows are separated by semicolons: "1 2; 2 1".
+        A square matrix, at most 5 x 5. In text, semicolons separate the rows: "1 2; 2 1".
     method : {'auto', 'hotelling', 'wielandt'}, default 'auto'
         Hotelling's deflation for symmetric matrices, Wielandt's for others. 'auto' chooses by symmetry.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: eigenvalues, eigenvectors.
+        The steps and the answer. Named parts: eigenvalues, eigenvectors.
 
     Raises
     ------

@@ -25,17 +25,17 @@ RULE = "det(A) = det(B) / a_11^{n-2},  b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} a_{
 
 @document
 def determinant(given: object) -> Solution:
-    """Compute a determinant by condensation, with every matrix and every swap.
+    """Compute a determinant by Chio's condensation, showing every matrix and every row swap.
 
     Parameters
     ----------
     given : str, list, array or sympy.Matrix
-        A square matrix, at most 7 x 7; as text, rows are separated by semicolons: "1 2; 2 1".
+        A square matrix, at most 7 x 7. In text, semicolons separate the rows: "1 2; 2 1".
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: determinant.
+        The steps and the answer. Named parts: determinant.
 
     {Raises: InputError [exact]; See Also: rank, eigen}
 

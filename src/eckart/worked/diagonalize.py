@@ -31,15 +31,15 @@ def diagonalize(given: object, power: int = 3) -> Solution:
     Parameters
     ----------
     given : str, list, array or sympy.Matrix
-        A square matrix, at most 6 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+        A square matrix, at most 6 x 6. In text, semicolons separate the rows: "1 2; 2 1".
     power : int, default 3
-        Exponent of the power, 0 to 50.
+        Exponent, 0 to 50, of the power to compute.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: V, D, V_inverse, power, diagonalizable. If the matrix cannot be diagonalised, the
-        solution explains why.
+        The steps and the answer. Named parts: V, D, V_inverse, power, diagonalizable. If the matrix cannot be
+        diagonalised, the solution explains why.
 
     {Raises: InputError [exact]; See Also: eigen}
 

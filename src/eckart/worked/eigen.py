@@ -21,7 +21,7 @@ def eigen(given: object) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: eigenvalues, eigenvectors, characteristic_polynomial, exact.
+        The steps and the answer. Named parts: eigenvalues, eigenvectors, characteristic_polynomial, exact.
 
     {Raises: InputError [exact]; See Also: diagonalize, power_iteration}
 

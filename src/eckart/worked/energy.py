@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 @document
 def energy(given: object, share: float = 0.9) -> Solution:
-    """Find the smallest rank that explains a share of the energy.
+    """Find the smallest rank that reaches a given share of the energy.
 
     Parameters
     ----------
     {given [12 x 8]}
     share : float, default 0.9
-        Share of the sum of squared singular values.
+        Share of the energy, which is the sum of squared singular values.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: k, k_by_sum (the same with singular values that are not squared, a rule of some lecture
-        notes), energy, singular_values.
+        The steps and the answer. Named parts: k, k_by_sum, energy, singular_values. `k_by_sum` uses singular values
+        that are not squared, as some lecture notes do.
 
     {Raises: InputError [exact]; See Also: svd, eckart.choose_rank}
 

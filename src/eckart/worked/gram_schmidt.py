@@ -30,7 +30,8 @@ def gram_schmidt(given: object) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: Q, R, rank, orthogonal. Dependent columns add no vector to Q.
+        The steps and the answer. Named parts: Q, R, rank, orthogonal. A column that depends on earlier ones adds no
+        vector to Q.
 
     {Raises: InputError [exact]; See Also: rank}
 

@@ -45,13 +45,13 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: distances, edges, paths, B, eigenvalues, coordinates.
+        The steps and the answer. Named parts: distances, edges, paths, B, eigenvalues, coordinates.
 
     Raises
     ------
     InputError
-        If the matrix is too large for exact steps, or an entry cannot be read.
-        Also if the graph of neighbours is not connected.
+        If the matrix is too large for exact arithmetic, an entry cannot be parsed, or the graph of neighbours is not
+        connected.
 
     {See Also: kernel_pca, eckart.Isomap}
 

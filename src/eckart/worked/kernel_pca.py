@@ -48,22 +48,22 @@ def kernel_pca(
     given : str, list, array or sympy.Matrix
         The table, at most 6 rows and 12 columns; rows are observations.
     k : int, default None
-        Number of components. None takes 2, or 1 if there is one point.
+        Number of components. None computes 2, or 1 if there is only one point.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine'}, default 'poly'
         Kernel function.
     gamma : int, str or sympy.Expr, default 1
-        Factor of the inner product or of the squared distance.
+        Coefficient gamma, which multiplies the inner product or the squared distance.
     degree : int, default 2
         Degree of the polynomial kernel, 1 to 6.
     coef0 : int, str or sympy.Expr, default 1
         Constant term of the polynomial and sigmoid kernels.
     new : str, list, array or sympy.Matrix, default None
-        A new point whose scores are computed as well.
+        A new point. If it is given, its scores are computed as well (part `new_scores`).
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: K, centred, eigenvalues, weights, scores.
+        The steps and the answer. Named parts: K, centred, eigenvalues, weights, scores.
 
     {Raises: InputError [exact]}
 

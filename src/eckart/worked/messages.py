@@ -53,7 +53,7 @@ def language(name: str) -> Iterator[None]:
     Yields
     ------
     None
-        Nothing. Call it in a ``with`` statement.
+        Nothing. Use the function in a ``with`` statement.
 
     Raises
     ------

@@ -33,7 +33,7 @@ def minor_components(
     Returns
     -------
     Solution
-        Steps and answer. Parts: eigenvalues, axes, scores, variances.
+        The steps and the answer. Named parts: eigenvalues, components, scores, variances.
 
     {Raises: InputError [exact]; See Also: pca}
 

@@ -40,12 +40,12 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
         The table, at most 20 rows and 5 columns; rows are observations. Missing entries are written `?` or NaN.
     {k [1]}
     iterations : int, default 100
-        Number of iterations. The first is exact, the others are numerical.
+        Number of iterations. The first one is computed exactly, the others in floating point.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: start, first, filled, values, objective.
+        The steps and the answer. Named parts: start, first, filled, values, objective.
 
     {Raises: InputError [exact]; See Also: eckart.fill_missing}
 

@@ -47,29 +47,29 @@ def nmf(
     w: object = None,
     h: object = None,
 ) -> Solution:
-    """Compute a non-negative factorisation by multiplicative updates.
+    """Compute a non-negative matrix factorisation by multiplicative updates.
 
     Parameters
     ----------
     given : str, list, array or sympy.Matrix
-        The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1". Entries are not negative.
+        The matrix, at most 8 x 8. In text, semicolons separate the rows: "1 2; 2 1". Entries are not negative.
     k : int, default None
-        Number of components. None takes 2, or 1 if the matrix has one row or column.
+        Number of components. None uses 2, or 1 if the matrix has only one row or column.
     loss : {'euclidean', 'kl'}, default 'euclidean'
         Loss to minimise: the squared error or the Kullback-Leibler divergence.
     iterations : int, default 50
-        Number of iterations. The first is exact, the others are numerical.
+        Number of iterations. The first one is computed exactly, the others in floating point.
     seed : int, default 0
         Seed of the random start.
     w : str, list, array or sympy.Matrix, default None
-        Starting W. None draws it.
+        Starting factor W. None draws random numbers.
     h : str, list, array or sympy.Matrix, default None
-        Starting H. None draws it.
+        Starting factor H. None draws random numbers.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: W, H, objective, history, first_W, first_H.
+        The steps and the answer. Named parts: W, H, objective, history, first_W, first_H.
 
     {Raises: InputError [exact]}
 

@@ -45,7 +45,7 @@ def pca(
     ----------
     {given [table]}
     k : int, default None
-        Number of components to keep. None keeps as many as explain `share`.
+        Number of components to keep. None keeps the smallest number that explains `share`.
     center : bool, default True
         Subtract the column means.
     scale : bool, default False
@@ -54,15 +54,15 @@ def pca(
     share : float, default 0.9
         Share of the variance to explain if `k` is None.
     route : {'variance', 'reconstruction', 'svd'}, default 'variance'
-        Derivation that is shown.
+        Derivation to show: maximal variance, minimal reconstruction error, or singular value decomposition.
     flip : sequence of int, default ()
-        Components, counted from 1, whose sign is reversed.
+        Components, counted from 1, whose sign is reversed, for example to match your notes.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: means, centred, cross_products, covariance, eigenvalues, variances, axes, scores, k,
-        pve, reconstruction, error_squared, error.
+        The steps and the answer. Named parts: means, centred, cross_products, covariance, eigenvalues, variances,
+        components, scores, k, pve (proportions of variance explained), reconstruction, error_squared, error.
 
     {Raises: InputError [exact]; See Also: minor_components, svd, eckart.PCA}
 

@@ -47,16 +47,16 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     ----------
     {given [square]}
     start : str, list or array, default None
-        Starting vector. None uses ones.
+        Starting vector. None uses a vector of ones.
     eps : float, default 1e-6
-        Stop when the change is at most this.
+        Stop when the direction of the vector changes by at most this much.
     most : int, default 200
         Maximum number of iterations.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: eigenvalue, eigenvector, iterations, converged, dominant. If the
+        The steps and the answer. Named parts: eigenvalue, eigenvector, iterations, converged, dominant. If the
         iteration fails, the solution explains why.
 
     Raises

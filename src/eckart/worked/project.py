@@ -22,20 +22,20 @@ from eckart.worked.written_out import squares, written
 
 @document
 def project(given: object, new: object, k: int = 1) -> Solution:
-    """Project new rows on the components of a table.
+    """Project new rows onto the components of a table.
 
     Parameters
     ----------
     {given [table]}
     new : str, list, array or sympy.Matrix
-        New rows with the same columns, at most 20.
+        New rows with the same columns, at most 20 rows.
     {k [1]}
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: scores, reconstruction, distances (squared distances to the space of the components),
-        components.
+        The steps and the answer. Named parts: scores, reconstruction, distances (squared distances from the subspace of
+        the components), components.
 
     {Raises: InputError [exact]; See Also: pca}
 

@@ -34,7 +34,7 @@ def pseudo_inverse(given: object) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: pseudo_inverse, singular_values.
+        The steps and the answer. Named parts: pseudo_inverse, singular_values.
 
     {Raises: InputError [exact]; See Also: svd}
 

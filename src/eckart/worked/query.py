@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @document
 def query(given: object, q: object, k: int | None = None) -> Solution:
-    """Map a new row to the concepts of a matrix and find similar rows.
+    """Map a new row to the concepts of a matrix, and find similar rows.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
     Returns
     -------
     Solution
-        Steps and answer. Parts: concepts, back (the row reconstructed from its concepts), V, cosines.
+        The steps and the answer. Named parts: concepts, back (the row reconstructed from its concepts), V, cosines.
 
     {Raises: InputError [exact]; See Also: svd, eckart.concepts}
 

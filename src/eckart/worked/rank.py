@@ -20,13 +20,13 @@ def rank(given: object) -> Solution:
     Parameters
     ----------
     given : str, list, array or sympy.Matrix
-        The matrix, at most 12 x 12; as text, rows are separated by semicolons: "1 2; 2 1".
+        The matrix, at most 12 x 12. In text, semicolons separate the rows: "1 2; 2 1".
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: rank, basis, basis_rows (counted from 1), coordinates (each row in terms of the basis),
-        echelon.
+        The steps and the answer. Named parts: rank, basis, basis_rows (counted from 1), coordinates (of each row in the
+        basis), echelon.
 
     {Raises: InputError [exact]; See Also: determinant, gram_schmidt}
 

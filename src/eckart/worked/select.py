@@ -27,16 +27,17 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     given : str, list, array or sympy.Matrix
         The table, at most 40 rows and 12 columns; rows are observations.
     target : str, list or array
-        One number per row.
+        The target: one number per row.
     count : int, default None
         Number of columns to keep.
     threshold : float, default None
-        Keep the columns with ``|r|`` of at least this. None means 0.5 if `count` is not given.
+        Keep the columns whose absolute correlation with the target is at least this. None means 0.5 if `count` is not
+        given.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: correlations, chosen (columns counted from 1).
+        The steps and the answer. Named parts: correlations, chosen (columns counted from 1).
 
     Raises
     ------

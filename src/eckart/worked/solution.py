@@ -25,7 +25,7 @@ Value = Any
 class Equation:
     """One equation ``name = value`` of a solution.
 
-    A decimal approximation follows values that are not whole numbers.
+    If the value is not an integer, a decimal approximation follows it.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Equation:
 
 @dataclass(frozen=True)
 class SolutionTable:
-    """Numbers under headings, such as the iterates of a method.
+    """A table of numbers in a solution, such as the iterates of a method.
 
     Attributes
     ----------
@@ -86,17 +86,17 @@ class Step:
     Attributes
     ----------
     statement : str
-        What is done.
+        What the step does.
     formula : str
-        Formula in general form.
+        The general formula.
     numbers : tuple of Equation or SolutionTable
         The formula applied to the given matrix.
     remark : str
         Explanation.
     more : callable or None
-        Returns the steps that full detail adds below this one.
+        Function that returns the additional steps shown below this one in full detail.
     check : bool
-        Whether the step checks the result. Brief solutions leave checks out.
+        Whether the step checks the result. Brief solutions leave such steps out.
 
     See Also
     --------
@@ -120,14 +120,14 @@ class Step:
 @document
 @dataclass(frozen=True)
 class Solution:
-    """A worked solution: every step, exact, and the answer.
+    """A worked solution: every step in exact arithmetic, and the answer.
 
-    ``solution["eigenvalues"]`` returns a part as a SymPy value for further computation.
+    ``solution["eigenvalues"]`` returns one part of the result as a SymPy value, for further computations.
 
     Attributes
     ----------
     title : str
-        What is solved.
+        Title of the problem.
     steps : tuple of Step
         Steps in order.
     answer : tuple of Equation
@@ -169,8 +169,8 @@ class Solution:
         Parameters
         ----------
         detail : {'brief', 'normal', 'full'}
-            'brief' shows results only, 'normal' adds formulas and remarks, 'full' works out every determinant and
-            system.
+            'brief' shows only results, 'normal' adds formulas and remarks, and 'full' also expands every determinant
+            and every linear system.
 
         Returns
         -------
@@ -272,7 +272,7 @@ class Solution:
         Returns
         -------
         dict
-            Lists and strings; exact values as text, decimals as numbers.
+            Nested lists and strings. Exact values are given as text, and decimals as numbers.
         """
         from eckart.worked.as_document import document
 

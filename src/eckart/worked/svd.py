@@ -87,14 +87,15 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
     ----------
     {given [12 x 8]}
     k : int, default None
-        Rank of a truncated decomposition, with its error. None truncates nothing.
+        Rank of the truncated decomposition, which is shown with its error. None does not truncate.
     form : {'compact', 'full'}, default 'compact'
-        'compact' keeps the singular values that are not zero; 'full' makes U and V square.
+        'compact' keeps only the singular values that are not zero. 'full' makes U and V square.
 
     Returns
     -------
     Solution
-        Steps and answer. Parts: U, S, V, singular_values, rank; with `k` also approximation and error_squared.
+        The steps and the answer. Named parts: U, S, V, singular_values, rank; with `k` also approximation and
+        error_squared.
 
     {Raises: InputError [exact]; See Also: bounds, pseudo_inverse, eckart.TruncatedSVD}
 

@@ -248,7 +248,7 @@ LESSONS = (
 
 
 def lesson(number: int) -> Solution:
-    """Get the theory of one lesson of the course.
+    """Return the theory of one lesson of the course.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def lesson(number: int) -> Solution:
     Returns
     -------
     Solution
-        The text, in the current language. It prints and exports like a worked solution.
+        The text in the current language. It can be printed and exported like a worked solution.
 
     Raises
     ------

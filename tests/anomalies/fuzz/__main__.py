@@ -1,4 +1,9 @@
-"""python -m tests.anomalies.fuzz --count 20000 --seed 1: mutations in processes of their own, and their faults."""
+"""python -m tests.anomalies.fuzz --count 20000 --seed 1: mutations in processes of their own, and their faults.
+
+The last line is a summary: which mutations ran, how they ended and how many faults there were. It is also printed after
+SIGTERM, Ctrl-C and a time limit (--seconds). The exit code is 1 if there were faults, otherwise 0. --from and --to
+select mutations of a seed, so that several machines can share them.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +35,32 @@ SECONDS, WAITING, MEMORY = 10, 900, 6 * 2**30
 """Limits of one file: processor time, time by the clock (for files that make the process wait), memory."""
 _FIRST = ("rows.npy", "csr.npz", "lzf.h5")
 """Read before the clock runs: their first decomposition imports modules and compiles loops."""
+PROGRESS = 60.0
+"""Seconds between two lines on the progress."""
 _SHARE = 0.15
 """Of the mutations that also go through a decomposition, and through the command line."""
 
 
 def main() -> None:
+    given = _arguments().parse_args()
+    given.last = given.first + given.count if given.last is None else given.last
+    if given.worker:
+        _work(given)
+        return
+    if given.keep:
+        Path(given.keep).mkdir(parents=True, exist_ok=True)
+    control = Control(given.seconds)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, control.stop)
+    found = run(given, show=_show, control=control)
+    kinds = Counter(f"{one['file']}: {one['fault'].strip().splitlines()[-1][:100]}" for one in found.faults)
+    for kind, count in kinds.most_common():
+        _show(f"{count} {kind}")
+    _show(found.summary(given))
+    sys.exit(bool(found.faults))
+
+
+def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=0.0, help="stop after this time, whatever the count")
@@ -42,20 +68,31 @@ def main() -> None:
     parser.add_argument("--only", default="", help="files whose name contains this")
     parser.add_argument("--keep", default="", help="folder for the files that were read wrongly")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
-    parser.add_argument("--from", dest="first", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--from", dest="first", type=int, default=0, help="first mutation, counted from 0")
+    parser.add_argument("--to", dest="last", type=int, help="one after the last mutation, instead of --count")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.worker:
-        _work(given)
-    else:
-        if given.keep:
-            Path(given.keep).mkdir(parents=True, exist_ok=True)
-        found = run(given, show=lambda fault: print(json.dumps(fault), flush=True))  # noqa: T201
-        kinds = Counter(f"{one['file']}: {one['fault'].strip().splitlines()[-1][:100]}" for one in found.faults)
-        for kind, count in kinds.most_common():
-            print(count, kind)  # noqa: T201
-        print(found.summary(given.seed))  # noqa: T201
-        sys.exit(bool(found.faults))
+    return parser
+
+
+def _show(line: str) -> None:
+    print(line, flush=True)  # noqa: T201
+
+
+class Control:
+    """Ends a run early: after `seconds` (0 for no limit), or when `stop` is called."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.end = time.monotonic() + seconds if seconds else math.inf
+        self.processes: set[subprocess.Popen[bytes]] = set()
+
+    @property
+    def stopped(self) -> bool:
+        return time.monotonic() >= self.end
+
+    def stop(self, *_: object) -> None:
+        self.end = -math.inf
+        for process in list(self.processes):
+            process.kill()
 
 
 @dataclass
@@ -66,64 +103,90 @@ class Found:
     tally: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, str] = field(default_factory=dict)
     """Valid files that could not be written here, and why."""
+    ran: set[int] = field(default_factory=set)
 
-    def summary(self, seed: int) -> str:
-        counts = ", ".join(f"{number} {what}" for what, number in sorted(self.tally.items()))
+    def counts(self) -> str:
+        ended = ", ".join(f"{number:,} {what}" for what, number in sorted(self.tally.items()))
+        return f"{len(self.ran):,} ran ({ended}), {len(self.faults)} faults"
+
+    def summary(self, given: argparse.Namespace) -> str:
         left_out = f"; {len(self.skipped)} kinds of files skipped" if self.skipped else ""
-        return f"{self.tally.total()} mutations with seed {seed}: {counts}; {len(self.faults)} faults{left_out}"
+        wanted = given.last - given.first
+        early = (
+            f"; stopped early, {wanted - len(self.ran):,} of {wanted:,} did not run" if len(self.ran) < wanted else ""
+        )
+        return f"seed {given.seed}, mutations {_ranges(self.ran)}: {self.counts()}{left_out}{early}"
 
 
-def run(given: argparse.Namespace, *, show: Callable[[dict[str, Any]], None] = lambda _: None) -> Found:
+def _ranges(numbers: set[int]) -> str:
+    """0-99, 200-249."""
+    edges = sorted([n for n in numbers if n - 1 not in numbers] + [n for n in numbers if n + 1 not in numbers])
+    return ", ".join(f"{first}-{last}" for first, last in zip(edges[::2], edges[1::2], strict=True)) or "none"
+
+
+def run(
+    given: argparse.Namespace, *, show: Callable[[str], None] = lambda _: None, control: Control | None = None
+) -> Found:
     """Mutations in `given.jobs` processes; one that dies is a fault, and the next continues after it."""
-    edges = [given.count * job // given.jobs for job in range(given.jobs + 1)]
-    end = time.monotonic() + given.seconds if given.seconds else math.inf
-    found = Found()
+    count = given.last - given.first
+    edges = [given.first + count * job // given.jobs for job in range(given.jobs + 1)]
+    control = Control(given.seconds) if control is None else control
+    found, told = Found(), time.monotonic()
     with Spool() as folder, ThreadPoolExecutor(given.jobs) as pool:  # also for what a killed process leaves behind
 
         def part(first: int, last: int) -> None:
-            for line in _lines(first, last, end, given, str(folder)):
+            nonlocal told
+            for line in _lines(first, last, control, given, str(folder)):
                 if "skipped" in line and line["skipped"] not in found.skipped:
                     found.skipped[line["skipped"]] = line["why"]
-                    show(line)
+                    show(json.dumps(line))
                 if "fault" in line:
                     found.faults.append(line)
-                    show(line)
+                    show(json.dumps(line))
                 if "ended" in line:
                     found.tally[line["ended"]] += 1
+                    found.ran.add(line["index"])
+                if time.monotonic() - told > PROGRESS:
+                    told = time.monotonic()
+                    show(f"seed {given.seed}: {found.counts()} of {count:,}")
 
         for done in [pool.submit(part, first, last) for first, last in itertools.pairwise(edges)]:
             done.result()
     return found
 
 
-def _lines(first: int, last: int, end: float, given: argparse.Namespace, folder: str) -> Iterator[dict[str, Any]]:
+def _lines(first: int, last: int, control: Control, given: argparse.Namespace, folder: str) -> Iterator[dict[str, Any]]:
     """What the processes print about the mutations from `first` to `last`."""
     # One thread in each process: the limit is processor time, and memory is counted by addresses.
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     place = {**os.environ, **threads, "TMPDIR": folder}
-    while first < last and time.monotonic() < end:
-        command = [sys.executable, "-m", "tests.anomalies.fuzz", "--worker", "--from", str(first)]
-        command += ["--count", str(last), "--seed", str(given.seed), "--only", given.only, "--keep", given.keep]
-        if end < math.inf:
-            command += ["--seconds", str(end - time.monotonic())]
+    while first < last and not control.stopped:
+        command = [sys.executable, "-m", "tests.anomalies.fuzz", "--worker", "--from", str(first), "--to", str(last)]
+        command += ["--seed", str(given.seed), "--only", given.only, "--keep", given.keep]
+        if control.end < math.inf:
+            command += ["--seconds", str(max(control.end - time.monotonic(), 1e-3))]
         done: dict[str, Any] = {"index": first, "file": "none"}
         with (
             tempfile.TemporaryFile() as errors,
             subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=errors, cwd=Path(__file__).parents[3], env=place
+                command, stdout=subprocess.PIPE, stderr=errors, cwd=Path(__file__).parents[3], env=place,
+                start_new_session=True,  # Ctrl-C reaches only this process, which ends the others
             ) as process,
         ):  # fmt: skip
+            control.processes.add(process)
             assert process.stdout is not None
             for line in process.stdout:
                 if line.startswith(b'{"'):
                     told = json.loads(line)
                     done = told if "index" in told else done
                     yield told
-            if process.wait() == 0:
+            code = process.wait()
+            control.processes.discard(process)
+            if code == 0 or control.end < 0:
                 return
             errors.seek(0)
             trace = errors.read().decode("utf-8", "replace").partition("Extension modules:")[0][-3000:]
-        yield {**done, "ended": "died", "fault": f"{trace}\nthe process ended with {process.returncode}"}
+        yield {**done, "ended": "died", "fault": f"{trace}\nthe process ended with {code}"}
         first = int(done["index"]) + 1
 
 
@@ -147,7 +210,7 @@ def _work(given: argparse.Namespace) -> None:
         names = [name for name in names if _written(files[name], valid / name)]
         for name in set(names) & set(_FIRST):
             _judged(valid / name, share=1.0)
-        for index in range(given.first, given.count):
+        for index in range(given.first, given.last):
             if os.getppid() != parent:  # it was ended, and nobody reads the results
                 return
             if time.monotonic() >= end:

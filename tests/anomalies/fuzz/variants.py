@@ -35,6 +35,13 @@ def _doubled() -> Any:
     return matrix
 
 
+def _large(kind: str = "i8") -> np.ndarray:
+    """Integers, two of which float64 rounds."""
+    large = np.arange(1, 41, dtype=kind).reshape(8, 5)
+    large[6, 2], large[7, 3] = 2**53 + 1, 2**62 + 1
+    return large
+
+
 def _quoted_at_random() -> bytes:
     rng = np.random.default_rng(3)
     rows = [line.split(",") for line in text().decode().splitlines()]
@@ -69,6 +76,8 @@ TEXTS: dict[str, bytes] = {
     "newline.csv": b"\n",
     "one-cell.csv": b"3.5\n",
     "one-column.csv": b"a\n" + b"\n".join(b"%d" % i for i in range(40)) + b"\n",
+    "minus.csv": text().replace(b",-", ",\u2212".encode()),
+    "some-minus.csv": text().replace(b",-", ",\u2212".encode(), 9).replace(b",-", ",\u2013".encode(), 9),
     "missing.csv": _cells(lambda i, j, cell: "NA" if i and j == 2 and i % 5 == 0 else cell),
     "infinite.csv": _swap(7, 2, "inf"),
     "huge.csv": _swap(7, 2, "1e400"),
@@ -152,6 +161,10 @@ ARCHIVES: dict[str, Writer] = {
     "diagonals.npz": _sparse(sparse.dia_array(SPARSE)),
     "old.npz": _sparse(sparse.csr_matrix(SPARSE)),
     "nothing.npz": _sparse(sparse.csr_array(SPARSE.shape)),
+    "doubled-truths.npz": _sparse(_doubled().astype(bool)),
+    "large.npz": _sparse(sparse.csr_array(_large())),
+    "large-coo.npz": _sparse(sparse.coo_array(_large("u8"))),
+    "large-dense.npz": lambda path: np.savez(path, _large()),
     "explicit-zeros.npz": _sparse(sparse.csr_array((SPARSE.data * 0, SPARSE.indices, SPARSE.indptr), SPARSE.shape)),
     "two.npz": lambda path: np.savez(path, a=DENSE, b=DENSE + 1),
     "packed.npz": lambda path: np.savez_compressed(path, a=DENSE.astype(">f4")),
@@ -181,6 +194,9 @@ MARKET: dict[str, Writer] = {
     ),
     "capitals.mtx": lambda path: path.write_text("%%MatrixMarket MATRIX Coordinate REAL General\n2 2 1\n2 1 7\n"),
     "fraction.mtx": lambda path: path.write_text("%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 1 1.5\n"),
+    "large-entry.mtx": lambda path: path.write_text(
+        "%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 1 9007199254740993\n"
+    ),
     "large-integer.mtx": lambda path: path.write_text(
         "%%MatrixMarket matrix array integer general\n1 1\n9007199254740993\n"
     ),
@@ -211,6 +227,10 @@ FRAMES: dict[str, pa.Table] = {
     "nested": _frame(inner=pa.array([{"a": i, "b": [i]} for i in range(40)])),
     "lists": _frame(items=pa.array([[1.0] * (i % 3) for i in range(40)])),
     "fixed-lists": _frame(place=pa.array([[i, 2 * i] for i in range(40)], pa.list_(pa.float32(), 2))),
+    "lists-with-gaps": _frame(
+        place=pa.array([None if i % 9 == 4 else [i, None, 2**60] for i in range(40)], pa.list_(pa.int64(), 3)),
+        after=pa.array([i % 3 == 1 for i in range(40)]),
+    ),
     "gaps": _frame(gap=_GAPS, truth=pa.array([None if i == 3 else i % 2 == 0 for i in range(40)])),
     "all-gaps": _frame(gap=pa.array([None] * 40, pa.float64())),
     "unsigned": _frame(large=pa.array([2**64 - 1 - i for i in range(40)], pa.uint64())),
@@ -226,6 +246,7 @@ FRAMES: dict[str, pa.Table] = {
     "odd-names": pa.table({"": DENSE[:, 0], "a\nb": DENSE[:, 1], "é": DENSE[:, 2]}),
     "entries": pa.table({"row": [0, 2, 2], "col": [1, 0, 0], "value": [1.5, 2.0, 3.0]}),
     "large-entries": pa.table({"row": [0, 2], "column": [2**32 + 1, 0], "value": [1.5, 2.0]}),
+    "rounded-entries": pa.table({"row": [0, 2], "column": [1, 0], "value": [2**53 + 1, 2]}),
     "negative-entries": pa.table({"row": [0, -2], "column": [1, 0], "value": [1.5, 2.0]}),
 }
 _PARQUET: dict[str, dict[str, Any]] = {
@@ -330,6 +351,9 @@ HDF5: dict[str, Writer] = {
     "cube.h5": _h5(data=DENSE.reshape(4, 10, 5)),
     "linked.h5": _h5_linked,
     "partial.h5": _h5_partial,
+    "integers.h5": _h5(data=_large()),
+    "integers.h5ad": _annotated(sparse.csr_array(_large())),
+    "doubled-truths.h5ad": _annotated(_doubled().astype(bool)),
     "doubled.h5ad": _annotated(_doubled()),
     "wide-index.h5ad": _annotated(_retyped(indices="i8", indptr="u8")),
     "small-index.h5ad": _annotated(_retyped(indices="i1", indptr="i2", data="i2"), compression="gzip", chunks=(11,)),

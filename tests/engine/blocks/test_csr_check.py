@@ -17,6 +17,7 @@ from eckart.engine.blocks.csr_check import csr_block, csr_fault
 from eckart.errors import InputError
 
 MATRIX = sp.random_array((30, 8), density=0.2, rng=np.random.default_rng(4), format="csr")
+FLOAT = np.dtype(np.float64)
 
 
 def parts(**changed: Any) -> tuple[Any, ...]:
@@ -49,13 +50,13 @@ def test_every_fault_is_found(change: str) -> None:
     arrays = parts(**BROKEN[change])
     assert csr_fault(*arrays, MATRIX.shape) is not None
     with pytest.raises(ValueError, match=r"ind|values|instead"):
-        csr_block(*arrays, MATRIX.shape)
+        csr_block(*arrays, MATRIX.shape, FLOAT)
 
 
 def test_a_sound_matrix_passes_with_indices_as_wide_as_needed() -> None:
     assert csr_fault(*parts(), MATRIX.shape) is None
-    assert csr_block(*parts(), MATRIX.shape).indices.dtype == np.int32
-    wide = csr_block(np.ones(1), np.array([2**32 + 1]), np.array([0, 1]), (1, 2**33))
+    assert csr_block(*parts(), MATRIX.shape, FLOAT).indices.dtype == np.int32
+    wide = csr_block(np.ones(1), np.array([2**32 + 1]), np.array([0, 1]), (1, 2**33), FLOAT)
     assert wide.indices.tolist() == [2**32 + 1]
 
 

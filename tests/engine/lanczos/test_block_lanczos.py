@@ -96,7 +96,7 @@ def test_bounds_are_evaluated_only_where_they_can_prove_the_goal(monkeypatch: py
 
     found = module.best_probe_bound
     monkeypatch.setattr(module, "best_probe_bound", spy)
-    pairs = diagonal_run(np.arange(1, 601) ** -0.7, Target(10), 1, capacity=400)
+    pairs = diagonal_run(np.arange(1, 601) ** -0.7, Target(10), 1, block=16, capacity=400)
     assert pairs.proved
     assert len(evaluated) == 1
 

@@ -13,6 +13,7 @@ import eckart as ek
 from eckart.engine.certificate import coupling_factor
 from eckart.engine.lanczos import outcome
 from eckart.engine.lanczos.finish import Errors, Known, Statement, measure, with_rounding
+from eckart.engine.standardize.tall import Tall
 
 
 def ruled(seed: int, rule: str) -> tuple[np.ndarray, int]:
@@ -181,3 +182,20 @@ def test_rounding_is_measured_with_as_few_columns_as_the_tolerance_allows(monkey
     assert widths[0] == 8
     assert max(widths) > 8
     assert (refined[0], refined[-1]) == (False, True)
+
+
+def test_few_random_columns_verify_a_run_that_the_trace_proves(monkeypatch):
+    """What the trace leaves for the complement does not depend on the columns: eight of them suffice."""
+    widths = []
+    exact = Tall.exact_product
+    monkeypatch.setattr(Tall, "exact_product", lambda self, Q: widths.append(Q.shape[1]) or exact(self, Q))
+    rng = np.random.default_rng(5)
+    left, right = (np.linalg.qr(rng.standard_normal((size, 600)))[0] for size in (1500, 600))
+    X = (left * np.where(np.arange(600) < 10, 10.0, 0.05)) @ right.T
+    X = X.astype(np.float32)
+    d = ek.decompose(X, "svd", k=10, solver="lanczos")
+    assert d.certificate.proved
+    assert widths == [8]
+    values = np.linalg.svd(X.astype(np.float64), compute_uv=False)[:10]
+    assert np.all(d.certificate.lower <= values * (1 + 1e-12))
+    assert np.all(values * (1 - 1e-12) <= d.certificate.upper)

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from eckart.engine.blocks.source import Source
 from eckart.errors import FileError, NotFiniteError, ParameterError
 from eckart.io.open_source import open_source
+from eckart.io.read_options import ReadOptions
+from eckart.io.text.delimited import WIDE
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def read(tmp_path: Path) -> Any:
     def write_and_read(text: str | bytes, name: str = "table.csv", **options: Any) -> Any:
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return open_source(path, **options)
+        return open_source(path, ReadOptions(**options))
 
     return write_and_read
 
@@ -276,7 +278,7 @@ def test_gzip_and_streams(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv.gz"
     path.write_bytes(gzip.compress(b"a\tb\n1\t2\n"))
     assert open_source(path).matrix.tolist() == [[1, 2]]
-    assert open_source(io.BytesIO(b"a,b\n1,2\n"), format="csv").matrix.tolist() == [[1, 2]]
+    assert open_source(io.BytesIO(b"a,b\n1,2\n"), ReadOptions("csv")).matrix.tolist() == [[1, 2]]
     assert open_source(io.BytesIO(gzip.compress(b"a,b\n1,2\n"))).matrix.tolist() == [[1, 2]]
 
 
@@ -348,7 +350,7 @@ def test_round_trip(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes((end.join(lines) + end).encode(encoding))
     said_decimal = decimal if data.draw(st.booleans()) or decimal == "," else None
-    source: Any = open_source(path, decimal=said_decimal)
+    source: Any = open_source(path, ReadOptions(decimal=said_decimal))
     np.testing.assert_array_equal(source.matrix, np.array(values))
     assert source.metadata.column_names == tuple(f"c{j}" for j in range(columns))
 
@@ -397,3 +399,20 @@ def test_blank_headers_name_no_rows(tmp_path):
     found = open_source(path)
     np.testing.assert_array_equal(found.matrix, [[1.5, 2, 3], [4, 5, 6]])
     assert found.metadata.column_names == ("column 1", "column 2", "column 3")
+
+
+@pytest.mark.parametrize("minus", ["\u2212", "\u2013"])
+def test_minus_signs_of_typesetting(read: Any, minus: str) -> None:
+    """They begin numbers, not row names; text with a dash stays as it is."""
+    rows = (f"{minus}1.5;x {minus} y;{minus}5 %;2e{minus}3", f"2;{minus}z;1,200 %;{minus}.5", "3;w;0 %;4")
+    source = read("\n".join(("a;b;c;d", *rows)))
+    assert source.metadata.column_names == ("a", "c", "d")
+    assert source.matrix.T.tolist() == [[-1.5, 2.0, 3.0], [-5.0, 1200.0, 0.0], [0.002, -0.5, 4.0]]
+    assert source.metadata.row_names == (f"x {minus} y", f"{minus}z", "w")
+
+
+def test_minus_signs_of_typesetting_without_a_header_and_in_wide_tables(read: Any) -> None:
+    assert read("\u22121,2\n3,\u22124\n").matrix.tolist() == [[-1.0, 2.0], [3.0, -4.0]]
+    cells = [f"\u2212{j}.5" for j in range(WIDE + 1)]
+    source = read("\n".join([",".join(cells)] * 3))
+    assert source.matrix.tolist() == [[-j - 0.5 for j in range(WIDE + 1)]] * 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -149,3 +151,29 @@ def test_a_header_without_a_name_for_numbered_rows(tmp_path, start):
     path.write_text("mpg cyl\n4 20.5 1\n9 21.5 2\n5 22.5 0\n")
     with pytest.raises(FileError, match="put quotes around cells that contain tabs or spaces"):
         ek.open_data(path)
+
+
+@pytest.mark.parametrize("minus", ["\u2212", "\u2013"])
+def test_minus_signs_of_typesetting_in_later_pieces(tmp_path, small_pieces, minus):
+    whole, blocks = both(tmp_path, lines(lambda i: f"{minus}{i}" if i > 200 else i + 1))
+    assert np.array_equal(whole, blocks)
+    assert whole[250, 1] == -250.0
+
+
+def test_a_packed_text_is_unpacked_once_in_a_pass(tmp_path, small_pieces, monkeypatch):
+    """The blocks share one open file and never go back, however small they are."""
+    places = []
+
+    class Recorded(gzip.GzipFile):
+        def seek(self, place, *options):
+            places.append(place)
+            return super().seek(place, *options)
+
+    monkeypatch.setattr(gzip, "open", Recorded)
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(lines(lambda i: i % 7).encode()))
+    source = ek.open_data(path, stream=True)
+    blocks = [source.read(start, start + 5) for start in range(0, 300, 5)]
+    assert len(places) > 3
+    assert places == sorted(set(places))
+    assert np.array_equal(np.concatenate(blocks), source.read(0, 300))

@@ -32,7 +32,8 @@ _MOST_BARS = 20
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     """Plot the loadings as a heatmap.
 
-    Blue is negative, red is positive and white is 0. At most 30 components and the 40 strongest columns are drawn.
+    Negative loadings are blue, positive ones red, and zeros white. At most 30 components are drawn, and the 40 columns
+    with the largest loadings.
 
     {Parameters: d, ax; Returns: matplotlib.axes.Axes}
 
@@ -77,8 +78,8 @@ def correlation_circle(
 ) -> Axes:
     """Plot the correlations of the columns with two components.
 
-    The columns are arrows in the unit circle. Outside the inner circle, the two components explain more than half of a
-    column's variance.
+    Each column is an arrow in the unit circle. If an arrow ends outside the inner circle, the two components explain
+    more than half of the variance of that column.
 
     Parameters
     ----------
@@ -132,13 +133,13 @@ def contributions(
 ) -> Axes:
     """Plot the contributions of columns or rows to one component.
 
-    The bars are sorted, and a dashed line marks equal contributions.
+    The bars are sorted. A dashed line marks the contribution that each would have if all were equal.
 
     Parameters
     ----------
     {d, component, ax}
     of : {'columns', 'rows'}, default 'columns'
-        Whose contributions to plot.
+        Whether to plot the contributions of columns or of rows.
     most : int, default 20
         Maximum number of bars.
 

@@ -38,13 +38,13 @@ _POINTS = 2.2
 def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
     """Plot the explained share of each component.
 
-    Bars have error bars for the certified bounds. At most 30 components are drawn.
+    Error bars show the certified bounds. At most 30 components are drawn.
 
     Parameters
     ----------
     {d, ax}
     thresholds : bool, default True
-        Draw the mean share (Kaiser) and the broken stick.
+        Draw the mean share (Kaiser's rule) and the broken-stick shares as lines.
 
     {Returns: matplotlib.axes.Axes; See Also: cumulative, eckart.choose_rank}
 
@@ -84,7 +84,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     ----------
     {d, ax}
     targets : sequence of float, default (0.8, 0.9, 0.95)
-        Shares for which the required number of components is marked.
+        Shares of the variance. The plot marks how many components are needed to reach each of them.
 
     {Returns: matplotlib.axes.Axes; See Also: scree}
 
@@ -145,14 +145,14 @@ def reconstruction(
     Parameters
     ----------
     d : Decomposition or fitted estimator
-        The decomposition; with left vectors for `row`.
+        The decomposition. To use `row`, it must contain the scores of its rows (``left=True``).
     {ax}
     row : int, str or None, default None
         Index of a row, counted from 0, or its name. None plots the error of all rows.
     values : array-like of shape (n_features,), default None
-        The row as it is in the data, drawn for comparison. Not needed if all components were kept.
+        The observed values of the row, drawn for comparison. Not needed if all components were kept.
     k : sequence of int or None, default None
-        Numbers of components for the reconstruction of the row. None uses 1, 2 and all.
+        Numbers of components from which to reconstruct the row. None uses 1, 2 and all components.
 
     {Returns: matplotlib.axes.Axes}
 

@@ -52,7 +52,7 @@ def new_axes(width: float, height: float) -> Axes:
 def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi: int = 200) -> None:
     """Save a plot as SVG, PNG or PDF.
 
-    The file is written completely or not at all, and the same plot gives the same bytes.
+    The file is written completely or not at all. The same plot always gives the same bytes.
 
     Parameters
     ----------

@@ -31,9 +31,9 @@ _LOOKS = {
 def outlier_map(
     d: Decomposition, ax: Axes | None = None, *, k: int | None = None, confidence: float = 0.95, most: int = 30
 ) -> Axes:
-    """Plot T2 against Q with their limits.
+    """Plot the outlier statistics T2 and Q of the rows, with their limits.
 
-    Rows beyond a limit differ in colour and shape and are labelled.
+    Rows beyond a limit are labelled and differ in colour and shape.
 
     Parameters
     ----------

@@ -59,14 +59,14 @@ def scores(
     ----------
     {d [with rows], components, ax}
     by : sequence or None, default None
-        Group of each row. Groups differ in colour and shape and have means and ellipses.
+        Group of each row. Groups differ in colour and shape, and each has a mean and an ellipse.
     around : {'rows', 'means', None}, default 'rows'
-        Ellipses that contain `share` of normally distributed rows, or the mean with that confidence. None draws no
-        ellipse.
+        'rows' draws ellipses that contain `share` of normally distributed rows. 'means' draws confidence ellipses of
+        the group means at level `share`. None draws no ellipse.
     share : float, default 0.95
-        Coverage of the ellipses.
+        Coverage of the ellipses, or their confidence level.
     supplementary : Table or None, default None
-        Result of `eckart.supplementary.rows`, drawn as crosses.
+        Result of `eckart.supplementary.rows`, whose rows are drawn as crosses.
 
     {Returns: matplotlib.axes.Axes; Raises: ParameterError [left vectors]; See Also: biplot, eckart.tables.scores}
 
@@ -114,8 +114,8 @@ def biplot(
     ----------
     {d}
     scaling : {'form', 'covariance'}, default 'form'
-        'form' preserves the distances between rows, 'covariance' the correlations of columns. The title states what can
-        be read off.
+        'form' preserves the distances between rows, and 'covariance' preserves the correlations of columns. The title
+        of the plot states how to read it.
     {components, ax}
 
     {Returns: matplotlib.axes.Axes; Raises: ParameterError [not orthogonal]}

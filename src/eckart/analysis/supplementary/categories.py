@@ -30,27 +30,28 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def categories(d: Decomposition, labels: Sequence[object]) -> Table:
-    """Place categories at the mean scores of their rows.
+    """Compute the mean scores of the rows of each category.
 
     {Parameters: d [with rows], labels}
 
     Returns
     -------
     Table
-        Number of rows, mean scores, v-tests and distance of each category.
+        Number of rows, mean scores, v-tests and distance from the centre of each category.
 
     Raises
     ------
     {ParameterError [left vectors]}
     InputError
-        If every category is missing.
+        If no row has a category.
 
     {See Also: association, category_cos2}
 
     Notes
     -----
-    For m of n rows, v = (mean - overall mean) / sqrt(variance (n - m) / (m (n - 1))). Absolute values above 2 are
-    unlikely for randomly chosen rows.
+    A v-test compares the mean score of a category with that of all rows. For a category of m among n rows, v = (mean -
+    overall mean) / sqrt(variance (n - m) / (m (n - 1))). If the m rows were chosen at random, an absolute value above 2
+    would be unlikely.
 
     {Examples: arrests}
     >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
@@ -119,14 +120,14 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
 
 @takes_fitted
 def association(d: Decomposition, labels: Sequence[object]) -> Table:
-    """Test how much of each component the categories explain.
+    """Test how much of the variance of each component the categories explain.
 
     {Parameters: d [with rows], labels}
 
     Returns
     -------
     Table
-        Ratio eta2 (variance between categories divided by total variance), F statistic and p-value of each component.
+        One row per component: eta2 (variance between categories divided by total variance), F statistic and p-value.
 
     {Raises: ParameterError [left vectors]; See Also: categories}
 

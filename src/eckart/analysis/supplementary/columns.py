@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def columns(d: Decomposition, data: object) -> Table:
-    """Correlate columns that were not fitted with the scores.
+    """Correlate columns that were not used in the fit with the scores.
 
     Parameters
     ----------
     {d [with rows]}
     data : mapping, data frame or array of shape (n_samples, n_columns)
-        One number per fitted row. Missing numbers are left out of the correlations of their column.
+        Columns with one number per fitted row. Missing numbers are left out of the correlations of their column.
 
     Returns
     -------
     Table
-        Correlation with each component, and the share of the variance that all components explain.
+        Correlation of each column with each component, and the share of its variance that all components explain.
 
     Raises
     ------

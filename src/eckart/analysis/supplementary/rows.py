@@ -24,14 +24,15 @@ from eckart.text import Table
 
 @takes_fitted
 def rows(d: Decomposition, data: object) -> Table:
-    """Compute scores and outlier statistics of rows that were not fitted.
+    """Compute scores and outlier statistics of rows that were not used in the fit.
 
     {Parameters: d [PCA or SVD], data [new rows]}
 
     Returns
     -------
     Table
-        Scores, distance from the centre, share that the components explain, T2 and Q.
+        Scores of each row, its distance from the centre, the share of the squared distance that the components explain,
+        T2 and Q.
 
     {Raises: ParameterError [not orthogonal], InputError [columns]; See Also: eckart.project, row_cos2}
 
@@ -64,14 +65,14 @@ def rows(d: Decomposition, data: object) -> Table:
 
 @takes_fitted
 def row_cos2(d: Decomposition, data: object) -> Table:
-    """Tabulate how well each component represents rows that were not fitted.
+    """Tabulate how well each component represents rows that were not used in the fit.
 
     {Parameters: d [PCA or SVD], data [new rows]}
 
     Returns
     -------
     Table
-        Squared cosines t_k^2 / ||x||^2.
+        Squared cosines t_k^2 / ||x||^2 of each row x with scores t_k.
 
     {Raises: ParameterError [not orthogonal]; See Also: rows}
 

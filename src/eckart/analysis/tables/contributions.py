@@ -21,7 +21,7 @@ def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     Returns
     -------
     Table
-        Percentages 100 v_jk^2; each component sums to 100.
+        Contributions in percent, 100 v_jk^2, where v_jk are the loadings. They sum to 100 for each component.
 
     {Raises: ParameterError [no column weights]; See Also: loadings, row_contributions, eckart.plots.contributions}
 
@@ -50,7 +50,8 @@ def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     Returns
     -------
     Table
-        Percentages 100 u_ik^2, row weights included; each component sums to 100.
+        Contributions in percent, 100 u_ik^2, where u_ik are the entries of the left vectors, which include the row
+        weights. They sum to 100 for each component.
 
     {Raises: ParameterError [left vectors]; See Also: contributions, scores}
 
@@ -74,7 +75,7 @@ def scores(d: Decomposition, *, limit: int | None = None) -> Table:
     Returns
     -------
     Table
-        Coordinates T = U diag(s), independent of row weights.
+        Scores T = U diag(s). They do not depend on the weight of the row.
 
     {Raises: ParameterError [left vectors]; See Also: eckart.project, eckart.plots.scores}
 

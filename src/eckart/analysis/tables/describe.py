@@ -34,7 +34,8 @@ def describe(d: Decomposition, component: int) -> str:
     Returns
     -------
     str
-        The share that it explains, the columns that dominate it and the rows at its ends.
+        The share that the component explains, the columns that dominate it, and the rows with the lowest and highest
+        scores.
 
     Raises
     ------
@@ -64,14 +65,15 @@ def describe(d: Decomposition, component: int) -> str:
 
 @takes_fitted
 def description(d: Decomposition) -> Table:
-    """Tabulate the meaning of all components.
+    """Tabulate a description of all components.
 
     {Parameters: d}
 
     Returns
     -------
     Table
-        Explained share, dominant columns on either side and extreme rows of each component.
+        One row per component: its explained share, its dominant columns with positive and with negative loadings, and
+        its extreme rows.
 
     {See Also: describe}
 
@@ -101,19 +103,19 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
     ----------
     {d [centred], component}
     threshold : float, default 0.5
-        Minimum absolute correlation. 0 lists all columns.
+        Smallest absolute correlation to list. 0 lists all columns.
 
     Returns
     -------
     Table
-        Correlation and its square, in decreasing order.
+        Correlation of each column with the component, and its square, in decreasing order.
 
     {Raises: ParameterError [not centred]; See Also: eckart.bootstrap, eckart.choose_rank, eckart.supplementary.columns}
 
     Notes
     -----
-    There are no p-values: the component is computed from these columns, so the correlations are large even for pure
-    noise. Only columns that were not fitted can be tested.
+    The table has no p-values, because the component is computed from these same columns: the correlations are large
+    even for pure noise. Only columns that were not used in the fit can be tested; see `eckart.supplementary.columns`.
 
     {Examples: arrests}
     >>> [(name, round(float(r), 2)) for name, r, _ in ek.tables.component_columns(d, 1).rows]

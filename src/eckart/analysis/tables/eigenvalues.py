@@ -25,8 +25,8 @@ def eigenvalues(d: Decomposition) -> Table:
     Returns
     -------
     Table
-        Variance (singular value if the data were not centred), share, cumulative share, and lower and upper bounds on
-        the share.
+        Variance of each component (or its singular value, if the data were not centred), its share of the total
+        variance, the cumulative share, and lower and upper bounds on the share.
 
     {See Also: thresholds, eckart.plots.scree}
 
@@ -50,21 +50,22 @@ def eigenvalues(d: Decomposition) -> Table:
 
 @takes_fitted
 def thresholds(d: Decomposition) -> Table:
-    """Tabulate the thresholds above which two classical rules keep a component.
+    """Tabulate the explained shares above which two classical rules keep a component.
 
     {Parameters: d}
 
     Returns
     -------
     Table
-        Mean share (Kaiser) and broken-stick share of each component.
+        Mean share (Kaiser's rule) and broken-stick share of each component.
 
     {See Also: eckart.choose_rank}
 
     Notes
     -----
-    The broken-stick share of component i is 1/m times the sum of 1/j for j from i to m: the expected share of the i-th
-    largest piece of a stick broken at random into m pieces. Here m = min(n_samples - 1, n_features) for centred data.
+    If a stick is broken at random into m pieces, the expected length of the i-th largest piece is 1/m times the sum of
+    1/j for j from i to m. This is the broken-stick share of component i. For centred data, m = min(n_samples - 1,
+    n_features).
 
     References
     ----------
@@ -98,7 +99,8 @@ def reconstruction_error(d: Decomposition) -> Table:
     Returns
     -------
     Table
-        Error ||A - A_j|| / ||A|| = sqrt(1 - cumulative share), with certified bounds.
+        Relative error ||A - A_j|| / ||A|| = sqrt(1 - cumulative share) for each number j of components, with certified
+        bounds.
 
     {See Also: eckart.plots.reconstruction}
 

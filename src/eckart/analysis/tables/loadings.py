@@ -25,7 +25,7 @@ def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     Returns
     -------
     Table
-        Entries of the unit vectors V, one row per column of the data.
+        Loadings, one row per column of the data. The squared loadings of each component sum to 1.
 
     {Raises: ParameterError [no column weights]; See Also: correlations, eckart.plots.loadings}
 
@@ -48,7 +48,8 @@ def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
     Returns
     -------
     Table
-        Correlations v_jk s_k / sqrt(w - 1) / sd_j.
+        Correlations v_jk s_k / (sqrt(w - 1) sd_j), where v_jk are the loadings, s_k the singular values, w the sum of
+        the row weights and sd_j the standard deviation of column j.
 
     {Raises: ParameterError [not centred]; See Also: loadings, eckart.plots.correlation_circle}
 
@@ -69,7 +70,7 @@ def column_cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     Returns
     -------
     Table
-        Squared correlations, and their sum over all components.
+        Squared correlations of each column with the components, and their sum over all components.
 
     {Raises: ParameterError [not centred]; See Also: correlations, cos2}
 

@@ -58,7 +58,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     Returns
     -------
     Table
-        T2, Q, both divided by their limits, and which limit is exceeded.
+        T2 and Q of each row, both divided by their limits, and the limit that the row exceeds.
 
     {Raises: ParameterError [left vectors], ParameterError [not orthogonal]}
 
@@ -66,8 +66,9 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
     Notes
     -----
-    T2 = sum_k t_ik^2 / lambda_k measures the distance within the components, and Q = ||x_i||^2 - sum_k t_ik^2 measures
-    the squared distance from them.
+    T2 = sum_k t_ik^2 / lambda_k is the squared distance of row i from the centre within the subspace of the components,
+    in units of the standard deviations of the scores. Q = ||x_i||^2 - sum_k t_ik^2 is its squared distance from that
+    subspace.
 
     References
     ----------
@@ -97,14 +98,15 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
     """Tabulate the limits of T2 and Q for fitted rows and for new rows.
 
-    A fitted row pulls the components towards itself, so its limits are smaller than those of a new row.
+    Fitted rows lie closer to the components than new rows do, so their limits are smaller.
 
     {Parameters: d [PCA or SVD], k [model], confidence}
 
     Returns
     -------
     Table
-        Limit and rule of each statistic. Without left vectors, only the limits for new rows are listed.
+        One row per statistic: its limit and how the limit is computed. If the decomposition does not contain the scores
+        of its rows, only the limits for new rows are listed.
 
     {Raises: ParameterError [not orthogonal]; See Also: outliers}
 
@@ -141,14 +143,14 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     row : int or str
         Index of the row, counted from 0, or its name.
     values : array-like of shape (n_features,), default None
-        The row as it is in the data. Needed for Q unless all components were kept; without it, T2 is split over the
-        columns of the reconstructed row.
+        The observed values of the row. They are needed for Q, unless all components were kept. Without them, T2 is
+        divided among the columns of the reconstructed row.
     {k [model]}
 
     Returns
     -------
     Table
-        Deviation, T2 part and Q part of each column, largest first. The parts sum to T2 and Q.
+        Deviation of each column from its mean, and its parts of T2 and Q, largest first. The parts sum to T2 and Q.
 
     Raises
     ------
@@ -159,8 +161,8 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
 
     Notes
     -----
-    For the centred and scaled row x, the T2 part of column j is x_j sum_a v_ja t_a / lambda_a and the Q part is (x_j -
-    xhat_j)^2.
+    Let x be the centred and scaled row, xhat its reconstruction, and t_a its score on component a with variance
+    lambda_a. The T2 part of column j is x_j sum_a v_ja t_a / lambda_a, and its Q part is (x_j - xhat_j)^2.
 
     {Examples: arrests}
     >>> ek.tables.outlier_columns(d, "Alaska", values=arrests.values[1]).rows[0][0]

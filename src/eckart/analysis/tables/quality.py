@@ -26,7 +26,7 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     Returns
     -------
     Table
-        Squared cosines t_ik^2 / ||x_i||^2; upper bounds if the lengths of the rows are unknown.
+        Squared cosines t_ik^2 / ||x_i||^2 of each row. They are upper bounds if the lengths of the rows are unknown.
 
     {Raises: ParameterError [left vectors], ParameterError [not orthogonal]; See Also: row_quality, column_cos2}
 
@@ -57,7 +57,7 @@ def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
     Returns
     -------
     Table
-        Distance from the centre, and the share of its square that the components explain.
+        Distance of each row from the centre, and the share of its squared distance that the components explain.
 
     {Raises: ParameterError [left vectors]; See Also: cos2}
 

@@ -41,14 +41,14 @@ _STILL = 1e-13
 @document
 @dataclass(frozen=True)
 class Rotation:
-    """Rotated loadings in decreasing order of the variance that they explain.
+    """Rotated loadings, in decreasing order of the variance that they explain.
 
     Attributes
     ----------
     matrix : array of shape (k, k)
         Rotation matrix R.
     loadings : array of shape (n_features, k)
-        Rotated loadings L R. The entry of largest absolute value in each column is positive.
+        Rotated loadings L R. In each column, the entry with the largest absolute value is positive.
 
     {See Also: eckart.tables.varimax}
 
@@ -66,13 +66,14 @@ class Rotation:
 
 @takes_fitted
 def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Rotation:
-    """Rotate the first k components to simple structure.
+    """Rotate the first k components so that their loadings are easier to interpret.
 
     Parameters
     ----------
     {d [centred]}
     k : int or None, default None
-        Number of components to rotate. None rotates all. The result depends on this number.
+        Number of components to rotate. None rotates all. The result depends on this number, because all rotated
+        components change together.
     {normalize}
 
     Returns
@@ -84,8 +85,8 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
 
     Notes
     -----
-    The loadings are L = V diag(sqrt(lambda)). Rotated components explain the same variance together, but none of them
-    is optimal on its own.
+    Varimax rotates the scaled loadings L = V diag(sqrt(lambda)). Together, the rotated components explain the same
+    variance as before, but none of them is optimal on its own.
 
     References
     ----------
@@ -153,7 +154,7 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
     Returns
     -------
     Table
-        Variance, share and cumulative share.
+        Variance, explained share and cumulative share of each rotated component.
 
     {Raises: ParameterError [not centred]; See Also: eigenvalues}
 
@@ -182,7 +183,8 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
     Returns
     -------
     Table
-        Uncorrelated scores of variance 1: sqrt(w - 1) U R.
+        Scores sqrt(w - 1) U R, where w is the sum of the row weights, U contains the left vectors and R is the
+        rotation. They are uncorrelated and have variance 1.
 
     {Raises: ParameterError [left vectors]; See Also: scores}
 

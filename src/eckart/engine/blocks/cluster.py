@@ -103,8 +103,10 @@ class Cluster:
             return [np.asarray(array, dtype=np.float64) for array in found.arrays]
 
     def _confirm(self, stack: StackedBlocks, spans: list[tuple[int, int]], found: list[Sums]) -> None:
-        """Pass the digests from the workers to the checkpoint."""
+        """Pass the digests from the workers to the checkpoint, and what they rounded to the notes."""
         journal, stops = stack.reading.journal, dict(spans)
+        for sums in found:
+            stack.source.metadata.rounded.add(sums.rounded)
         for start, digest in (item for sums in found for item in sums.digests.items()):
             if journal is not None:
                 journal.digests.confirm(start, stops[start], digest)

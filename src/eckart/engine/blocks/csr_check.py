@@ -48,8 +48,13 @@ def _range_fault(indices: Array, bound: int) -> str | None:
     return None
 
 
-def csr_block(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Matrix:
-    """A csr_array from checked arrays, with 32-bit indices if they fit, otherwise 64-bit. Raises ValueError."""
+def csr_block(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int], dtype: np.dtype
+) -> Matrix:
+    """A csr_array of `dtype` from checked arrays, with 32-bit indices if they fit, otherwise 64-bit.
+
+    Raises ValueError.
+    """
     from scipy import sparse
 
     fault = csr_fault(data, indices, indptr, shape)
@@ -58,8 +63,17 @@ def csr_block(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: 
     if fault:
         raise ValueError(fault)
     kind = np.int32 if max(shape[1] - 1, len(data)) <= _INT32 else np.int64
-    arrays = (data, indices.astype(kind, copy=False), indptr.astype(kind, copy=False))
-    return sparse.csr_array(arrays, shape=shape)
+    values = data if data.dtype == bool else data.astype(dtype, copy=False)
+    arrays = (values, indices.astype(kind, copy=False), indptr.astype(kind, copy=False))
+    return numbers_of(sparse.csr_array(arrays, shape=shape), dtype)
+
+
+def numbers_of(matrix: Matrix, dtype: np.dtype) -> Matrix:
+    """A CSR array with its values as `dtype`; entries of truth values that occur twice count once, as in SciPy."""
+    if matrix.dtype == bool:
+        matrix = matrix if matrix.data.flags.writeable else matrix.copy()
+        matrix.sum_duplicates()
+    return matrix.astype(dtype, copy=False)
 
 
 def check_sparse(matrix: Matrix) -> None:

@@ -23,7 +23,7 @@ Loaded = TypeVar("Loaded")
 
 @dataclass(frozen=True)
 class Progress:
-    """State of a long computation, passed to `callback` after every block.
+    """Progress of a long computation, which is passed to `callback` after every block.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class Progress:
     seconds : float
         Time since the start.
     rows_per_second : float
-        Average speed.
+        Average number of rows processed per second.
     seconds_left : float
         Estimated time left.
     explained : tuple of float or None
-        Certified lower and upper share so far. None before the first convergence check.
+        Certified lower and upper bounds on the explained share so far. None before the first convergence check.
 
     See Also
     --------

@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from eckart.aliases import JsonObject
+from eckart.engine.blocks.rounded import Rounded
 from eckart.notes import Note
 
 Block = Any
@@ -95,6 +96,13 @@ class Metadata:
     """Treatment of each column of the file, in order; empty if the file has no named columns."""
     roles: dict[str, str] = field(default_factory=dict)
     """Roles of columns that are neither analysed nor labels: "row names", "identifier", "code", "weights"."""
+    rounded: Rounded = field(default_factory=Rounded, compare=False, repr=False)
+    """Columns in which reading has found integers that float64 rounds; copies with other names share it."""
+
+    @property
+    def all_notes(self) -> tuple[Note, ...]:
+        """`notes` and those on single values that were found as rows were read."""
+        return (*self.notes, *self.rounded.notes())
 
 
 def stack_blocks(pieces: Sequence[Block]) -> Block:

@@ -59,10 +59,11 @@ class Work:
 
 @dataclass
 class Sums:
-    """The sum over some blocks, and their digests by first row."""
+    """The sum over some blocks, their digests by first row, and columns with rounded integers."""
 
     arrays: list[np.ndarray]
     digests: dict[int, str] = field(default_factory=dict)
+    rounded: tuple[str, ...] = ()
 
 
 def make_work(*values: Any) -> Work:
@@ -89,7 +90,8 @@ def add_parts(parts: list[Sums]) -> Sums:
     for part in parts[1:]:
         for sum_, array in zip(total, part.arrays, strict=True):
             np.add(sum_, array, out=sum_)
-    return Sums(total, {start: digest for part in parts for start, digest in part.digests.items()})
+    rounded = dict.fromkeys(name for part in parts for name in part.rounded)
+    return Sums(total, {start: digest for part in parts for start, digest in part.digests.items()}, tuple(rounded))
 
 
 def _block(work: Work, span: Span, chunk: object) -> Sums:
@@ -101,7 +103,8 @@ def _block(work: Work, span: Span, chunk: object) -> Sums:
         source = stack.source
         block = source.read(span.start, span.stop) if chunk is None else as_block(chunk, source.dtype)
         digests = {span.start: digest_of(block)} if work.digests else {}
-        return Sums(stack.part(work.task, span.start, span.stop, block), digests)
+        arrays = stack.part(work.task, span.start, span.stop, block)
+        return Sums(arrays, digests, tuple(source.metadata.rounded.names))
     except InputError:
         raise
     except Exception as error:

@@ -23,6 +23,7 @@ from eckart.engine.lanczos import count as counting
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import (
     ConvergenceSchedule,
+    is_in_bulk,
     needed_residual,
     remaining_error,
     stop_if_not_worth,
@@ -33,6 +34,7 @@ from eckart.engine.lanczos.goal import (
     is_below_rounding,
     is_hidden_by_rounding,
     stop_if_float64_not_worth,
+    stop_if_hidden_not_worth,
 )
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead, product_of
 from eckart.engine.lanczos.next_block import extended, probes_fit
@@ -59,6 +61,7 @@ def block_lanczos(
         if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
         # Float32 products cannot reach the requested accuracy: continue in float64 from the vectors found.
+        stop_if_float64_not_worth(target, outcome.passes)
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
         outcome = replace(outcome, restart_vectors=lambda: vectors)
@@ -108,8 +111,7 @@ class _Run:
     def __post_init__(self) -> None:
         self.backend = self.matrix.backend
         self.budget = FailureBudget(self.target.failure_probability)
-        # On trial, every residual counts for the prediction; narrow steps cost less than a check.
-        if self.target.worth is None and self.block <= _NARROW_BLOCK:
+        if self.block <= _NARROW_BLOCK:  # a narrow step costs less than a check
             self.schedule.most = 4
         self.basis = Basis.with_capacity(self.backend, self.matrix.size, self.capacity, meter=self.meter())
 
@@ -203,11 +205,13 @@ class _Run:
             self.converged_at = self.steps
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
         self.schedule.plan(self.steps, worst, self._next_residual(float(values[k - 1]), beyond))
-        stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond, converged=converged)
+        if self.target.worth is not None:
+            bulk = self.steps > 1 and is_in_bulk(values, residuals, k, self.matrix.trace, self.matrix.size)
+            stop_if_not_worth(self.target, self.schedule, self.passes, values, bulk=bulk, converged=converged)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         below = is_below_rounding(self, state)
         if below:
-            stop_if_float64_not_worth(self, state)
+            stop_if_hidden_not_worth(self, state)
         state = self._bounded(state)
         if not state.done and not below and self.proofs.due(self, state):
             self.proofs.prove(self, state)

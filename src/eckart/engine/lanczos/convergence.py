@@ -8,6 +8,8 @@ import numpy as np
 
 from eckart.engine.lanczos.terms import NotWorthError, Target
 
+_FIRST_MOST = 2
+"""Maximum number of steps between the first checks."""
 _FALL = 30.0
 """Factor by which residuals fall between checks, an upper limit for nearly all matrices."""
 
@@ -17,7 +19,7 @@ class ConvergenceSchedule:
     """When to check convergence, which costs an eigenproblem of the size of the basis."""
 
     most: int = 2
-    """Maximum number of steps between checks."""
+    """Maximum number of steps between checks, once enough of them have been made to predict the next."""
     following: int = 0
     """The step of the next check."""
     last: tuple[int, float] | None = None
@@ -35,18 +37,20 @@ class ConvergenceSchedule:
         if self.last is not None and worst > goal > 0.0:
             before_step, before = self.last
             rate = np.log(max(before / worst, 1.2)) / max(step - before_step, 1)
-            self.following = step + max(1, min(self.most, int(0.6 * np.log(worst / goal) / rate)))
+            most = self.most if len(self.rates) >= _RELIABLE else min(self.most, _FIRST_MOST)
+            self.following = step + max(1, min(most, int(0.6 * np.log(worst / goal) / rate)))
         self.last = (step, worst)
 
     def near(self, goal: float) -> bool:
         """Whether the largest relative residual may reach the goal by the next check: it seldom falls faster."""
         return self.last is not None and self.last[1] <= _FALL * goal
 
-    def slow(self, goal: float) -> bool:
-        """Whether the residual, at the rate of the last checks, is far from the goal."""
+    def slow(self, goal: float, *, slowest: bool) -> bool:
+        """Whether the residual, at the mean or the `slowest` rate of the last two checks, is far from the goal."""
         if self.last is None or not self.rates:
             return False
-        rate = sum(self.rates[-2:]) / len(self.rates[-2:])
+        recent = self.rates[-2:]
+        rate = min(recent) if slowest else sum(recent) / len(recent)
         return float(np.log(max(self.last[1], 1e-300) / goal)) > _FAR * max(rate, 1e-3)
 
     def expected_steps(self, goal: float) -> float | None:
@@ -65,14 +69,38 @@ _FAR = 10.0
 """With this many steps to convergence, probes in every block cost more than a proof phase afterwards."""
 
 
+_BULK, _BULK_STEPS = 6.0, 24
+"""A k-th value of at most so many times the mean of all that follow lies among them: those of noise extend to 4 times
+their mean, and decaying ones start at 20 or more. Block Lanczos then takes about this many steps (measured).
+"""
+
+
+def is_in_bulk(values: np.ndarray, residuals: np.ndarray, k: int, trace: float, size: int) -> bool:
+    """Whether the k-th value, which is about theta_k + r_k at most, is not separated from those that follow."""
+    following = (trace - float(np.sum(values[:k]))) / max(size - k, 1)
+    return float(values[k - 1] + residuals[k - 1]) <= _BULK * following
+
+
 def stop_if_not_worth(
-    target: Target, schedule: ConvergenceSchedule, passes: int, values: np.ndarray, beyond: float, *, converged: bool
+    target: Target,
+    schedule: ConvergenceSchedule,
+    passes: int,
+    values: np.ndarray,
+    *,
+    bulk: bool,
+    converged: bool,
 ) -> None:
-    """Raise NotWorthError if the steps expected until r^2 / gap is within the tolerance are not worthwhile."""
+    """Raise NotWorthError if the steps expected until r^2 / gap is within the tolerance are not worthwhile.
+
+    `bulk`: whether the k-th value lies among those that follow (`is_in_bulk`).
+    """
     last = max(float(values[target.k - 1]), 1e-300) if target.k is not None else 0.0
     if target.worth is None or not last:
         return
+    beyond = float(values[target.k]) if target.k is not None and len(values) > target.k else 0.0
     expected = 0.0 if converged else schedule.expected_steps(needed_residual(target.tolerance, last, beyond))
+    if expected is None and bulk:
+        expected = _BULK_STEPS
     if expected is not None and not target.worth(passes, expected):
         raise NotWorthError
 

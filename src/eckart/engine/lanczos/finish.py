@@ -189,7 +189,8 @@ def statements(evidence: Evidence, errors: Errors, largest: float, *, sharp: boo
 
     If not `sharp`, use the bound that avoids eigenvectors, which take longest.
     """
-    whole = evidence.trace_left
+    # tr T* is the trace captured: |tr T* - tr T| <= D ||T* - T||.
+    whole = evidence.trace_left + evidence.basis.count * errors.projected
     if evidence.ride_along is not None:
         bound = evidence.ride_along.bound_with(errors.main, sharp=sharp)
         whole = min(whole, bound + 4.0 * errors.main_loss * largest)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eckart.arrays import UNIT_ROUNDOFF
 from eckart.engine.lanczos.probe_bound import length_quantile
-from eckart.engine.lanczos.terms import PROBES, Assessment, HiddenByRoundingError
+from eckart.engine.lanczos.terms import PROBES, Assessment, HiddenByRoundingError, Target
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 _NEARLY_KNOWN = 0.1
 """Relative residual at which a Ritz value is known to a hundredth."""
 _DOUBLE_PASSES = (10, 20)
-"""Cost of a float64 run after a float32 run, in passes of the latter, if that has nearly converged, and otherwise."""
+"""Cost of a float64 run after a float32 run, in passes of the latter: if that has nearly converged and may be proved
+after all, and otherwise. A run that ends unproved has values close to each other at the cut, where convergence is slow.
+"""
 _FAST = 1.0
 """Logarithm of the factor by which residuals fall in a step if a run is about to converge."""
 
@@ -53,14 +55,17 @@ def is_hidden_by_rounding(run: _Run, state: Assessment) -> bool:
     return nearly and is_below_rounding(run, state)
 
 
-def stop_if_float64_not_worth(run: _Run, state: Assessment) -> None:
+def stop_if_hidden_not_worth(run: _Run, state: Assessment) -> None:
     """Raise HiddenByRoundingError if a run whose last value is below rounding is not worth its float64 passes."""
-    worth = run.target.worth
-    if worth is None or is_hidden_by_rounding(run, state):
-        passes = _DOUBLE_PASSES[0]
-    elif not run.schedule.rates or run.schedule.rates[-1] > _FAST:
+    if run.target.worth is None:
         return
-    else:
-        passes = _DOUBLE_PASSES[1]
-    if worth is not None and not worth(run.passes, passes):
+    if is_hidden_by_rounding(run, state):
+        stop_if_float64_not_worth(run.target, run.passes, _DOUBLE_PASSES[0])
+    elif run.schedule.rates and run.schedule.rates[-1] <= _FAST:
+        stop_if_float64_not_worth(run.target, run.passes)
+
+
+def stop_if_float64_not_worth(target: Target, passes: int, further: int = _DOUBLE_PASSES[1]) -> None:
+    """Raise HiddenByRoundingError if `further` float64 passes are not worth their cost."""
+    if target.worth is not None and not target.worth(passes, further):
         raise HiddenByRoundingError

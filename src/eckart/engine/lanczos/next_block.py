@@ -23,6 +23,8 @@ _FLAT_CHECKS = 4
 """Maximum number of steps between checks if convergence is slow."""
 _RIDE_ALONG_PASSES = 4
 """Minimum number of passes that fit into the basis after probes have joined."""
+_FEW_PROBES, _NARROW = 4, 8
+"""Number of probes that join float64 blocks up to this width. In float32, rounding would exceed what so few show."""
 
 
 def extended(run: _Run, following: Array, state: Assessment | None, ahead: Ahead | None) -> Array:
@@ -31,7 +33,7 @@ def extended(run: _Run, following: Array, state: Assessment | None, ahead: Ahead
     count = following.shape[1]
     due = state is not None and _probes_due(run, state, count)
     lacking = max(0, run.block - count) if count < run.block // 2 else 0
-    width = min(run.matrix.size - run.basis.count - count, max(lacking, PROBES if due else 0))
+    width = min(run.matrix.size - run.basis.count - count, max(lacking, _probes(run) if due else 0))
     if width <= 0:
         return following
     block, coordinates = _with_random(run, following, width, ahead if due else None)
@@ -72,7 +74,7 @@ def _probes_due(run: _Run, state: Assessment, width: int) -> bool:
     threshold = run.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
     if worst > threshold:
         return False
-    if not run.rode_along and run.schedule.slow(run.target.tolerance**0.5):
+    if not run.rode_along and run.schedule.slow(run.target.tolerance**0.5, slowest=_columns_cost_time(run)):
         run.flat, run.schedule.most = True, _FLAT_CHECKS
     return probes_fit(run, width)
 
@@ -81,5 +83,15 @@ def probes_fit(run: _Run, width: int) -> bool:
     """Whether probes may join a block of `width` columns now: enough passes fit into the basis after them."""
     if run.rode_along or run.flat or run.restarts or run.proofs.phase is not None:
         return False
-    fits = run.basis.count + _RIDE_ALONG_PASSES * (width + PROBES) <= run.capacity
+    fits = run.basis.count + _RIDE_ALONG_PASSES * (width + _probes(run)) <= run.capacity
     return fits or run.capacity >= run.matrix.size
+
+
+def _probes(run: _Run) -> int:
+    """Number of probes that join."""
+    return _FEW_PROBES if _columns_cost_time(run) else PROBES
+
+
+def _columns_cost_time(run: _Run) -> bool:
+    """Whether blocks are narrow because the time depends on the number of columns rather than of passes."""
+    return run.exact and run.block <= _NARROW

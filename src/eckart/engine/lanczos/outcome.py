@@ -32,6 +32,8 @@ _REFINED = (2, 5, 10)
 """Number of Ritz vectors beyond the k-th that are refined as well, to separate the complement from the k-th value."""
 _MANY = 20
 """After this many passes, one more for sharper bounds costs little."""
+_UNCERTAIN = 1.2
+"""Factor on the expected error of T, because a second float64 pass costs more than a few columns."""
 _NEXT_START = 8
 """Number of Ritz vectors beyond the k-th from which a float64 run starts."""
 
@@ -236,14 +238,16 @@ def _enough_columns(run: _Run, state: Assessment, evidence: Evidence, width: int
         if gap <= 0.0:
             return False
         not_converged += (float(np.sum(state.residuals[:k] ** 2)) + error**2) / gap
-    return not_converged + 2.0 * projected <= 2.0 * run.tolerance * last
+    return not_converged + 2.0 * _UNCERTAIN * projected <= 2.0 * run.tolerance * last
 
 
 def _complement_with(evidence: Evidence, error: float) -> float:
-    """The bound of the complement with another error; infinite if anything but joined probes bounds it."""
-    if evidence.ride_along is None or evidence.phase is not None:
+    """The bound of the complement with another error; infinite if it comes from a proof phase or an earlier cycle."""
+    if evidence.phase is not None:
         return float(np.inf)
-    return evidence.ride_along.bound_with(error, sharp=False)
+    if evidence.ride_along is None:
+        return evidence.trace_left
+    return min(evidence.trace_left, evidence.ride_along.bound_with(error, sharp=False))
 
 
 def _leading(run: _Run, state: Assessment) -> np.ndarray:

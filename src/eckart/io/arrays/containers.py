@@ -23,6 +23,7 @@ from eckart.errors import FileError, require
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.hdf5_chunks import Chunks
 from eckart.io.arrays.zarr_shards import Shards
+from eckart.io.bytes import refuse_link
 from eckart.io.rows import FileState
 
 _MOST_LINKS = 16
@@ -146,11 +147,7 @@ class Zarr:
                     f"{self.name}: {inner} is a pipe or a device, not a regular file. Copy the Zarr store again."
                 )
             if stat.S_ISLNK(kind):
-                raise FileError(
-                    f"{self.name}: {file.relative_to(self.path)} is a symbolic link, but Eckart does "
-                    "not follow links. Copy the store with 'cp -rL', which replaces links with the "
-                    "files."
-                )
+                refuse_link(file, self.path, "store")
         self.root = zarr.open(zarr.storage.LocalStore(self.path, read_only=True), mode="r")
 
     def _files(self, folder: Path) -> Iterator[Path]:

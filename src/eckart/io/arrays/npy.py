@@ -15,13 +15,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from eckart.engine.blocks.rounded import is_long, is_rounded, rounding_notes
 from eckart.engine.blocks.source import Block, MemorySource, Metadata, OfMatrix
 from eckart.environment import check_fits, free_memory, say_bytes
 from eckart.errors import FileError
 from eckart.formatting import counted
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reason
-from eckart.io.roles import EXACT
 from eckart.notes import Note
 
 _KINDS = {
@@ -156,14 +156,16 @@ def numeric_source(values: np.ndarray, metadata: Metadata) -> MemorySource | Con
     """A source of numbers: floats and doubles unchanged, other numbers as doubles."""
     if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
         return MemorySource(values, metadata)
+    metadata = Metadata(metadata.name, notes=(*metadata.notes, *value_notes(values)))
     if values.size * 8 > free_memory() // 4:
         return ConvertingSource(values, metadata)
     converted = values.astype(np.float64 if values.dtype.newbyteorder("=") != np.float32 else np.float32, order="C")
-    notes = list(metadata.notes)
-    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and (np.abs(converted) >= EXACT).any():
-        notes.append(Note("rounded_integers", "Integers larger than 2**53 were rounded to the nearest float64 number."))
-    notes += precision_notes(values.dtype)
-    return MemorySource(converted, Metadata(metadata.name, notes=tuple(notes)))
+    return MemorySource(converted, metadata)
+
+
+def value_notes(values: np.ndarray) -> tuple[Note, ...]:
+    """A note if float64 rounds some of these numbers."""
+    return rounding_notes([""] if is_long(values.dtype) and is_rounded(values) else []) + precision_notes(values.dtype)
 
 
 def precision_notes(dtype: np.dtype) -> tuple[Note, ...]:

@@ -11,7 +11,15 @@ import numpy as np
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_expansion, check_whole
 from eckart.errors import FileError, ParameterError
-from eckart.io.arrays.npy import ConvertingSource, Header, check_size, numeric_source, read_header, refuse_shape
+from eckart.io.arrays.npy import (
+    ConvertingSource,
+    Header,
+    check_size,
+    numeric_source,
+    read_header,
+    refuse_shape,
+    value_notes,
+)
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading
 from eckart.io.roles import listed
@@ -131,7 +139,8 @@ def _sparse(
         key for key in ("shape", "data", "indices", "indptr", "row", "col", "offsets") if key in members
     ]
     arrays = {key: array_of(archive, members[key], f"{opened.name}, array {key!r}") for key in wanted}
-    return MemorySource(sparse_matrix(kind, arrays, opened.name), Metadata(opened.name))
+    matrix = sparse_matrix(kind, arrays, opened.name)
+    return MemorySource(matrix, Metadata(opened.name, notes=value_notes(arrays["data"])))
 
 
 def format_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> str:

@@ -18,9 +18,9 @@ from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece
 from eckart.fingerprint import fingerprint
-from eckart.io.arrays.npy import Header
+from eckart.io.arrays.npy import precision_notes
 from eckart.io.arrays.npz import array_of, format_of, header_of, members_of
-from eckart.io.arrays.sparse import broken, shape_of, whole_numbers
+from eckart.io.arrays.sparse import check_indices, check_pointers, shape_of, whole_numbers
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading, reads_rows
 from eckart.io.rows import FileState, OfStored
@@ -114,8 +114,7 @@ class NpzRows(OfStored):
             data = self._reader("data.npy", self.stored, self.starts[0]).read(first, last)
             indices = self._reader("indices.npy", self.indices, self.starts[1]).read(first, last)
         pointers = self.indptr[start : stop + 1] - first
-        values = data.astype(self.dtype, copy=False)
-        return csr_block(values, indices, pointers, (stop - start, self.shape[1]))
+        return csr_block(data, indices, pointers, (stop - start, self.shape[1]), self.dtype)
 
     def _reader(self, member: str, dtype: np.dtype, start: int) -> Unpacking:
         if member not in self._readers:
@@ -130,19 +129,6 @@ class NpzRows(OfStored):
         return fingerprint([self.state], shape=list(self.shape))
 
 
-def _check_parts(data: Header, indices: Header, indptr: np.ndarray, rows: int, name: str) -> None:
-    """Check the rules of CSR that do not need the values and indices."""
-    if len(data.shape) != 1 or data.shape != indices.shape or indices.dtype.kind not in "iu":
-        broken(
-            name,
-            f"its values have shape {data.shape}, but its indices have type {indices.dtype} and shape {indices.shape}",
-        )
-    if len(indptr) != rows + 1:
-        broken(name, f"'indptr' has {len(indptr)} entries instead of {rows + 1}")
-    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or int(indptr[-1]) != data.shape[0]:
-        broken(name, f"'indptr' should increase from 0 to {data.shape[0]}, the number of values")
-
-
 def npz_rows(opened: OpenedFile, path: str, memory: int | None = None) -> NpzRows | None:
     """A CSR matrix in an .npz file; None for every other content, which is read whole."""
     name = Path(path).name
@@ -153,14 +139,18 @@ def npz_rows(opened: OpenedFile, path: str, memory: int | None = None) -> NpzRow
             return None
         if format_of(archive, members["format"], opened.name) != "csr":
             return None
-        check_piece(members["indptr"].file_size, name, "the list of row pointers", memory)
+        check_piece(members["indptr"].file_size, opened.name, "the list of row pointers", memory)
+        arrays = {"shape": array_of(archive, members["shape"], f"{opened.name}, array 'shape'")}
         headers = {}
         for member in ("data", "indices"):
             with archive.open(members[member]) as part:
-                headers[member] = header_of(cast("BinaryIO", part), members[member], f"{name}, {member}")
-        arrays = {key: array_of(archive, members[key], f"{name}, array {key!r}") for key in ("shape", "indptr")}
-    shape = shape_of(arrays, name)
-    indptr = whole_numbers(arrays, "indptr", name)
+                title = f"{opened.name}, array {member!r}"
+                headers[member] = header_of(cast("BinaryIO", part), members[member], title)
+        arrays["indptr"] = array_of(archive, members["indptr"], f"{opened.name}, array 'indptr'")
+    shape = shape_of(arrays, opened.name)
     data, indices = headers["data"], headers["indices"]
-    _check_parts(data, indices, indptr, shape[0], name)
-    return NpzRows(state, shape, indptr, data.dtype, indices.dtype, (data.start, indices.start), Metadata(name))
+    check_indices(indices.dtype, indices.shape, "indices", opened.name)
+    indptr = whole_numbers(arrays, "indptr", opened.name)
+    check_pointers(data.shape, indices.shape[0], indptr, shape[0], opened.name)
+    metadata = Metadata(name, notes=precision_notes(data.dtype))
+    return NpzRows(state, shape, indptr, data.dtype, indices.dtype, (data.start, indices.start), metadata)

@@ -11,6 +11,7 @@ from typing import NoReturn
 import numpy as np
 
 from eckart.arrays import Matrix
+from eckart.engine.blocks.csr_check import numbers_of
 from eckart.environment import check_fits
 from eckart.errors import FileError
 
@@ -22,8 +23,8 @@ def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Matrix:
     from scipy import sparse
 
     shape = shape_of(arrays, name)
-    pointers = shape[0] + 1 if kind == "csr" else shape[0] + shape[1] + 2
-    check_fits(pointers * 8, name, f"a sparse matrix of shape {shape}")
+    if kind != "csr":  # it becomes csr
+        check_fits((shape[0] + shape[1] + 2) * 8, name, f"a sparse matrix of shape {shape}")
     data = _numbers(_take(arrays, "data", name))
     if kind == "coo":
         matrix: Matrix = sparse.coo_array((data, _coordinates(arrays, data, shape, name)), shape=shape)
@@ -41,7 +42,7 @@ def canonical(matrix: Matrix) -> Matrix:
 
     rows = sparse.csr_array(matrix)
     if rows.dtype not in (np.float32, np.float64):
-        rows = rows.astype(np.float64)
+        rows = numbers_of(rows, np.dtype(np.float64))
     if not all(part.flags.writeable for part in (rows.data, rows.indices, rows.indptr)):
         rows = rows.copy()
     rows.sum_duplicates()
@@ -60,20 +61,19 @@ def _take(arrays: Arrays, key: str, name: str) -> np.ndarray:
 
 
 def _numbers(data: np.ndarray) -> np.ndarray:
-    wanted = np.float32 if data.dtype.newbyteorder("=") == np.float32 else np.float64
-    return np.array(data, wanted)
+    if data.dtype == bool:
+        return np.array(data)
+    return np.array(data, np.float32 if data.dtype.newbyteorder("=") == np.float32 else np.float64)
+
+
+def check_indices(dtype: np.dtype, shape: tuple[int, ...], key: str, name: str) -> None:
+    if dtype.kind not in "iu" or len(shape) != 1:
+        broken(name, f"{key!r} has type {dtype} and shape {shape} instead of being a one-dimensional array of integers")
 
 
 def whole_numbers(arrays: Arrays, key: str, name: str) -> np.ndarray:
     values = _take(arrays, key, name)
-    if values.dtype.kind not in "iu" or values.ndim != 1:
-        broken(
-            name,
-            (
-                f"{key!r} has type {values.dtype} and shape {values.shape} instead of being a one-dimensional array "
-                "of integers"
-            ),
-        )
+    check_indices(values.dtype, values.shape, key, name)
     if values.dtype.kind == "u" and values.size and values.max() > np.iinfo(np.int64).max:
         broken(name, f"{key!r} contains the entry {values.max()}")
     return values.astype(np.int64, copy=False)
@@ -127,25 +127,30 @@ def _blocks(block: tuple[int, ...], shape: tuple[int, int], name: str) -> tuple[
     return shape[0] // high, shape[1] // wide
 
 
+def check_pointers(values: tuple[int, ...], indices: int, indptr: np.ndarray, rows: int, name: str) -> None:
+    """The rules of csr that need neither values nor indices, only their shape and number."""
+    if len(values) != 1:
+        broken(name, f"its values have shape {values}")
+    if len(indptr) != rows + 1:
+        broken(name, f"'indptr' has {len(indptr)} entries instead of {rows + 1}")
+    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or not indptr[-1] == indices == values[0]:
+        broken(
+            name,
+            f"'indptr' should increase from 0 to {values[0]}, the number of values, and 'indices' should have as many "
+            "entries",
+        )
+
+
 def _compressed(
     kind: str, arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rules of csr, csc and bsr: pointers increase from 0 to the number of entries, indices stay within the shape."""
     indices, indptr = whole_numbers(arrays, "indices", name), whole_numbers(arrays, "indptr", name)
     major, minor = shape[::-1] if kind == "csc" else shape
-    if data.ndim != (3 if kind == "bsr" else 1):
-        broken(name, f"its values have shape {data.shape}")
     if kind == "bsr":
+        if data.ndim != 3:
+            broken(name, f"its values have shape {data.shape}")
         major, minor = _blocks(data.shape[1:], shape, name)
-    if len(indptr) != major + 1:
-        broken(name, f"'indptr' has {len(indptr)} entries instead of {major + 1}")
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == len(indices) == len(data):
-        broken(
-            name,
-            (
-                f"'indptr' should increase from 0 to the number of values, {len(data)}, and 'indices' "
-                "should have as many entries as values"
-            ),
-        )
+    check_pointers(data.shape[:1] if kind == "bsr" else data.shape, len(indices), indptr, major, name)
     _check_range(indices, minor, "indices", name)
     return indices, indptr

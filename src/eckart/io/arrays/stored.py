@@ -21,9 +21,10 @@ from eckart.environment import check_piece, free_memory
 from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.containers import Container, kept_container, open_container
+from eckart.io.arrays.npy import precision_notes
 from eckart.io.guard import reading, reads_rows
 from eckart.io.roles import quoted, unique_names
-from eckart.io.rows import FileState
+from eckart.io.rows import FileState, OfStored
 from eckart.wording import KEY
 
 _NAMES = ("_index", "index", "cell_id", "gene_id")
@@ -33,7 +34,7 @@ _PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
-class StoredRows:
+class StoredRows(OfStored):
     """Rows of a dense array, or of a group with data, indices and indptr."""
 
     state: FileState
@@ -51,10 +52,6 @@ class StoredRows:
     """Columns of a dense array read at a time; 0 for all of them."""
     _opened: dict[str, Container] = field(default_factory=dict, compare=False, repr=False)
     """The container, open while this source is in use; empty in the workers of a cluster."""
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
 
     @property
     def entries(self) -> int:
@@ -105,12 +102,12 @@ class StoredRows:
             raise ValueError(f"'indptr' goes up to {last:,}, but there are {self.count:,} values")
         for part in ("data", "indices"):
             container.check_chunks(parts[part], first, last)
-        data = np.asarray(parts["data"][first:last], dtype=self.dtype)
+        data = np.asarray(parts["data"][first:last])
         indices = np.asarray(parts["indices"][first:last])
         container.check_unchanged(parts["indptr"], start, stop + 1)
         for part in ("data", "indices"):
             container.check_unchanged(parts[part], first, last)
-        return csr_block(data, indices, pointers - first, (stop - start, self.shape[1]))
+        return csr_block(data, indices, pointers - first, (stop - start, self.shape[1]), self.dtype)
 
     def _container(self) -> Container:
         return self._opened.get("container") or kept_container(self.state, self.kind)
@@ -147,6 +144,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
 def _with_names(rows: StoredRows, row_names: Any, column_names: Any) -> StoredRows:
     own, notes = (None, []) if column_names is None else unique_names(column_names)
     columns = None if own is None else tuple(own)
+    notes = [*rows.metadata.notes, *notes]
     return replace(rows, metadata=replace(rows.metadata, row_names=row_names, column_names=columns, notes=tuple(notes)))
 
 
@@ -168,7 +166,16 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
     chunk = int(array.chunks[0]) if array.chunks else 0
     columns = _columns_at_a_time(array, memory) if kind == "zarr" else 0
     return StoredRows(
-        state, kind, place, shape, np.dtype(array.dtype), False, shape[0] * shape[1], chunk, Metadata(name), columns
+        state,
+        kind,
+        place,
+        shape,
+        np.dtype(array.dtype),
+        False,
+        shape[0] * shape[1],
+        chunk,
+        Metadata(name, notes=precision_notes(np.dtype(array.dtype))),
+        columns,
     )
 
 
@@ -252,7 +259,8 @@ def _sparse(
             f"{name}, group {place!r}: there are {indices.shape[0]:,} indices but {count:,} values. Save "
             "the matrix again."
         )
-    return StoredRows(state, kind, place, shape, np.dtype(data.dtype), True, count, 0, Metadata(name))
+    dtype = np.dtype(data.dtype)
+    return StoredRows(state, kind, place, shape, dtype, True, count, 0, Metadata(name, notes=precision_notes(dtype)))
 
 
 def _shape(sizes: object) -> tuple[int, int] | None:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from eckart.environment import check_piece
-from eckart.errors import FileError
 from eckart.io.arrow.footer import Span, batch_heads, metadata_spans
 from eckart.io.arrow.pieces import fill_rows
+from eckart.io.arrow.plain_columns import element_type, width_of
 from eckart.io.rows import FileState
 
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ class ArrowPieces:
     def check_sizes(self, name: str, memory: int | None) -> None:
         """Refuse more rows than the file has room for, and batches that take more than the allowed memory to decode."""
         types = [self.schema.field(j).type for j in self.wanted]
-        stored = sum(kind.bit_width for kind in types)
+        stored = sum(map(_bits, types))
         for group, head in enumerate(self._heads):
             if not head.packed and head.rows * stored > 8 * self._size:
                 raise ValueError(
                     f"record batch {group + 1} declares {head.rows:,} rows, which is more than the file can contain"
                 )
         packed = any(head.packed for head in self._heads)
-        decoded = sum(kind.bit_width for kind in types if packed or not _is_fixed(kind))
+        decoded = sum(_bits(kind) for kind in types if packed or not _is_fixed(kind))
         most = max(head.rows for head in self._heads)
         check_piece(most * decoded // 8, name, f"one record batch of {most:,} rows", memory)
 
@@ -166,10 +166,10 @@ class ArrowPieces:
 
         begin, end = (place - place % 8) * bits // 8, -(-(place + count) * bits // 8)
         if end > buffer.size:
-            raise FileError("a column is shorter than its record batch. Export the file again.")
+            raise ValueError("a column is shorter than its batch")
         content = os.pread(stream.fileno(), end - begin, buffer.address - self._layout.address + begin)
         if len(content) != end - begin:
-            raise FileError("the file is truncated. Copy it again.")
+            raise ValueError("the file ends early")
         return pa.py_buffer(content)
 
 
@@ -195,6 +195,12 @@ def _copied(stored: _Bytes, spans: Sequence[Span]) -> mmap.mmap:
         content = stored[span.start : span.stop]
         copy[span.start : span.start + len(content)] = content
     return copy
+
+
+def _bits(kind: pa.DataType) -> int:
+    """Bits of one row, by the columns of the matrix."""
+    width = width_of(kind)
+    return width * int(element_type(kind).bit_width) if width else int(kind.bit_width)
 
 
 def _is_fixed(kind: object) -> bool:

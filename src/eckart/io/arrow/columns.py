@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.engine.blocks.rounded import is_rounded, rounding_notes
 from eckart.environment import check_fits
 from eckart.errors import NotFiniteError
-from eckart.io.roles import EXACT, ROUNDED_INTEGERS, TRUTH_VALUES, Text, about_columns, quoted
+from eckart.formatting import about_columns, quoted
+from eckart.io.arrow.plain_columns import list_parts, width_of
+from eckart.io.roles import TRUTH_VALUES, Text
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -69,9 +72,10 @@ def _word(word: str | None) -> str:
 
 
 def matrix_of(columns: Sequence[pa.ChunkedArray], rows: int, name: str) -> np.ndarray:
-    """Numeric Arrow columns as one row-major matrix; float32 only if all are."""
+    """Numeric Arrow columns as one row-major matrix; float32 only if all are. Lists become several columns."""
     import pyarrow as pa
 
+    columns = [part for column in columns for part in (list_parts(column) if width_of(column.type) else [column])]
     single = all(stored_type(column.type) == pa.float32() for column in columns)
     target, dtype = (pa.float32(), np.float32) if single else (pa.float64(), np.float64)
     check_fits(rows * len(columns) * np.dtype(dtype).itemsize, name, "the matrix")
@@ -125,19 +129,18 @@ def _stored(array: pa.Array) -> np.ndarray:
 
 def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matrix: np.ndarray) -> list[Note]:
     """Notes on truth values and on integers too large for a float."""
+    truths = list(truth_roles(names, columns))
+    long = long_integers([column.type for column in columns])
+    notes = [Note("truth_values", about_columns(truths, *TRUTH_VALUES))] if truths else []
+    return [*notes, *rounding_notes([names[j] for j in long if is_rounded(matrix[:, j])])]
+
+
+def long_integers(types: Sequence[pa.DataType]) -> list[int]:
+    """Positions of the types with integers that float64 rounds."""
     import pyarrow as pa
 
-    truths = list(truth_roles(names, columns))
-    types = [stored_type(column.type) for column in columns]
-    large = [
-        name
-        for j, (name, kind) in enumerate(zip(names, types, strict=True))
-        if pa.types.is_integer(kind) and kind.bit_width == 64 and (np.abs(matrix[:, j]) >= EXACT).any()
-    ]
-    notes = [Note("truth_values", about_columns(truths, *TRUTH_VALUES))] if truths else []
-    if large:
-        notes.append(Note("rounded_integers", about_columns(large, *ROUNDED_INTEGERS)))
-    return notes
+    kinds = map(stored_type, types)
+    return [j for j, kind in enumerate(kinds) if pa.types.is_integer(kind) and kind.bit_width == 64]
 
 
 def truth_roles(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> dict[str, str]:

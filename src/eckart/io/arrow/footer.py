@@ -109,4 +109,7 @@ class _Table:
 def _integer(file: Bytes, place: int, form: str) -> int:
     if place < 0:
         raise ValueError("an offset points before the beginning of the file")
-    return int(struct.unpack(form, file[place : place + struct.calcsize(form)])[0])
+    content = file[place : place + struct.calcsize(form)]
+    if len(content) != struct.calcsize(form):
+        raise ValueError("an offset points after the file")
+    return int(struct.unpack(form, content)[0])

@@ -10,14 +10,15 @@ a time, from its beginning for every block. Arrow batches: see `batches`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from eckart.environment import SMALL, check_piece, free_memory
-from eckart.errors import FileError
 from eckart.io.arrow.columns import kind_of, matrix_of
+from eckart.io.arrow.plain_columns import width_of
 from eckart.io.bytes import OpenedFile
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class ParquetPieces:
 
         meta = parquet.read_metadata(place)
         self.schema, self.wanted = meta.schema.to_arrow_schema(), sorted(wanted)
+        self._widths = [width_of(self.schema.field(j).type) or 1 for j in self.wanted]
         texts = [self.schema.names[j] for j in self.wanted if kind_of(self.schema.field(j).type) == "text"]
         # Buffered, so that a column of a row group is read page by page.
         largest = max((meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)), default=0)
@@ -78,7 +80,7 @@ class ParquetPieces:
 
     def _decoded_bytes(self, group: int) -> int:
         """Decoded size of the row group in memory; a dictionary or a run may represent many rows."""
-        return int(self.file.metadata.row_group(group).num_rows) * 8 * len(self.wanted)
+        return int(self.file.metadata.row_group(group).num_rows) * 8 * sum(self._widths)
 
     def counts(self) -> list[int]:
         meta = self.file.metadata
@@ -114,7 +116,8 @@ class ParquetPieces:
             return False
         self._batches, self._rest, self._group = iter(()), None, -1  # given back first
         count = int(self.file.metadata.row_group(group).num_rows)
-        step = max(1, _BATCH_BYTES // max(8 * count, 1))
+        step = max(1, _BATCH_BYTES // max(8 * count * max(self._widths, default=1), 1))
+        edges = [0, *itertools.accumulate(self._widths)]
         for column in range(0, len(names), step):
             some = slice(column, column + step)
             batches = self.file.iter_batches(
@@ -128,14 +131,15 @@ class ParquetPieces:
                     rows = batch.slice(begin, len(out) - done)
                     columns = taken(rows, self.schema, self.wanted[some])
                     numbers = [columns[j] for j in self.wanted[some]]
-                    out[done : done + len(rows), some] = matrix_of(numbers, len(rows), name)
+                    block = matrix_of(numbers, len(rows), name)
+                    out[done : done + len(rows), edges[column] : edges[column] + block.shape[1]] = block
                     done += len(rows)
             if place != count or done != len(out):
                 raise ValueError(f"the file declares {count:,} rows but contains {place:,}")
         return True
 
     def _begin(self, group: int) -> None:
-        width = 8 * max(len(self.wanted), 1)
+        width = 8 * max(sum(self._widths), 1)
         threads = self._threads and self._decoded_bytes(group) > _BATCH_BYTES
         rows = max(1, _BATCH_BYTES // width, min(_WIDE_BATCH_ROWS, _WIDE_BATCH_BYTES // width))
         names = selection(self.schema, self.wanted)
@@ -150,11 +154,8 @@ class ParquetPieces:
             return batch
         batch = next(self._batches, None)
         if batch is None:
-            group, self._group = self._group, -1
-            raise FileError(
-                f"row group {group + 1} ends after {self._place:,} rows, before its declared end. Export "
-                "the file again."
-            )
+            self._group = -1
+            raise ValueError(f"it ends after {self._place:,} rows")
         return pa.Table.from_batches([batch])
 
 

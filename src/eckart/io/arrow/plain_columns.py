@@ -22,13 +22,18 @@ def width_of(kind: pa.DataType) -> int:
     """Length of the lists of a column of fixed-size lists of numbers; 0 for every other type."""
     import pyarrow as pa
 
-    if isinstance(kind, pa.BaseExtensionType):
-        kind = kind.storage_type
+    kind = _storage(kind)
     if not pa.types.is_fixed_size_list(kind):
         return 0
     types, inner = pa.types, kind.value_type
     known = types.is_integer(inner) or types.is_floating(inner) or types.is_boolean(inner)
     return int(kind.list_size) if known else 0
+
+
+def _storage(kind: pa.DataType) -> pa.DataType:
+    import pyarrow as pa
+
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
 
 
 def _is_decimal_text(field: pa.Field) -> bool:
@@ -81,18 +86,21 @@ def expanded_schema(schema: pa.Schema) -> pa.Schema:
     for field in schema:
         width = width_of(field.type)
         if width:
-            kind = _number_type(field.type)
+            kind = element_type(field.type)
             fields += [pa.field(name, kind) for name in place_names(field.name, width)]
         else:
             fields.append(field.with_type(_decoded(field) or field.type))
     return pa.schema(fields, schema.metadata)
 
 
-def _number_type(kind: pa.DataType) -> pa.DataType:
+def element_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the columns that a fixed-size list of numbers becomes."""
     import pyarrow as pa
 
-    kind = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
-    return pa.float32() if kind.value_type in (pa.float32(), pa.float16()) else pa.float64()
+    inner = _storage(kind).value_type
+    if pa.types.is_integer(inner):
+        return inner
+    return pa.float32() if inner in (pa.float32(), pa.float16()) else pa.float64()
 
 
 def expanded_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -108,23 +116,30 @@ def expanded_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
             target = _decoded(field)
             columns.append(column if target is None else _decode(column, target))
             continue
-        numbers = list_matrix(column)
-        columns += [pa.array(np.ascontiguousarray(numbers[:, place])) for place in range(width)]
+        columns += list_parts(column)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def list_matrix(column: pa.Array) -> np.ndarray:
-    """rows x width; a missing list is a row of NaN."""
+def list_parts(column: pa.Array | pa.ChunkedArray) -> list[pa.Array] | list[pa.ChunkedArray]:
+    """One array for each element of a column of fixed-size lists; the elements of a missing list are missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if isinstance(column.type, pa.BaseExtensionType):
-        column = column.storage
-    width, dtype = int(column.type.list_size), _number_type(column.type)
-    first = column.offset * width
-    values = column.values.slice(first, len(column) * width)
-    numbers: np.ndarray = pc.cast(values, dtype, safe=False).to_numpy(zero_copy_only=False).reshape(len(column), width)
+    kind, width = element_type(column.type), width_of(column.type)
+    if isinstance(column, pa.ChunkedArray):
+        chunks = [list_parts(chunk) for chunk in column.chunks]
+        return [pa.chunked_array([parts[place] for parts in chunks], kind) for place in range(width)]
+    column = column.storage if isinstance(column.type, pa.BaseExtensionType) else column
+    first, count = column.offset * width, len(column)
+    values = pc.cast(column.values.slice(first, count * width), kind, safe=False)
+    parts = [values.take(_indices(place, width, count)) for place in range(width)]
     if column.null_count:
-        numbers = np.where(column.is_null().to_numpy(zero_copy_only=False)[:, None], np.nan, numbers)
-        numbers = numbers.astype(dtype.to_pandas_dtype())
-    return numbers
+        missing = pa.nulls(1, kind)[0]
+        parts = [pc.if_else(column.is_valid(), part, missing) for part in parts]
+    return parts
+
+
+def _indices(place: int, width: int, count: int) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(np.arange(place, count * width, width))])

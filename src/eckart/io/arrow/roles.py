@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
+from eckart.formatting import about_columns
 from eckart.io.arrow.columns import kind_of, number_notes, stored_type, text_of, truth_roles
-from eckart.io.roles import NOT_NUMBERS, Parts, Text, about_columns, assemble, check_row_names, unique_names
+from eckart.io.arrow.plain_columns import element_type, place_names, width_of
+from eckart.io.roles import NOT_NUMBERS, Parts, Text, assemble, check_row_names, unique_names
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -27,15 +29,20 @@ class Roles:
 
     schema: pa.Schema
     names: tuple[str, ...]
+    """Of the columns of the schema."""
     numbers: tuple[int, ...] = ()
     texts: tuple[int, ...] = ()
+    columns: tuple[str, ...] = ()
+    """Names of the columns of the matrix: one for each column of numbers, or for each element of its lists."""
     left_out: tuple[str, ...] = ()
     notes: tuple[Note, ...] = field(default_factory=tuple)
     row_names: str | None = "auto"
 
     @property
     def types(self) -> list[pa.DataType]:
-        return [stored_type(self.schema.field(j).type) for j in self.numbers]
+        """Of the columns of the matrix."""
+        kinds = [self.schema.field(j).type for j in self.numbers]
+        return [part for kind in kinds for part in matrix_types(kind)]
 
     @property
     def single(self) -> bool:
@@ -45,18 +52,26 @@ class Roles:
         return all(kind == pa.float32() for kind in self.types)
 
 
+def matrix_types(kind: pa.DataType) -> list[pa.DataType]:
+    """Types of the columns of the matrix that a column of numbers or of fixed-size lists of numbers becomes."""
+    width = width_of(kind)
+    return [element_type(kind)] * width if width else [stored_type(kind)]
+
+
 def roles_of(schema: pa.Schema, name: str, row_names: str | None = "auto") -> Roles:
     """Roles of the columns. The pandas index in the metadata names or labels the rows; it is never a measurement."""
-    names, notes = unique_names(schema.names)
-    check_row_names(row_names, names, name)
+    widths = [width_of(field.type) for field in schema]
+    own, notes = _spread_names(schema.names, widths)
+    names = [labels[0] for labels in own]
+    check_row_names(row_names, [label for label, width in zip(names, widths, strict=True) if not width], name)
     index = _pandas_index(schema)
     numbers: list[int] = []
     naming: list[int] = []
     texts: list[int] = []
     left_out: list[str] = []
     for j, label in enumerate(names):
-        kind = kind_of(schema.field(j).type)
-        if (label == row_names or label in index) and kind not in ("other", "empty"):
+        kind = "number" if widths[j] else kind_of(schema.field(j).type)
+        if not widths[j] and (label == row_names or label in index) and kind not in ("other", "empty"):
             naming.append(j)
         elif kind in ("number", "truth"):
             numbers.append(j)
@@ -64,33 +79,38 @@ def roles_of(schema: pa.Schema, name: str, row_names: str | None = "auto") -> Ro
             texts.append(j)
         else:
             left_out.append(f"{label} ({schema.field(j).type})")
-    return Roles(schema, tuple(names), tuple(numbers), (*naming, *texts), tuple(left_out), tuple(notes), row_names)
+    columns = tuple(label for j in numbers for label in own[j])
+    return Roles(
+        schema, tuple(names), tuple(numbers), (*naming, *texts), columns, tuple(left_out), tuple(notes), row_names
+    )
 
 
-def source_of(
-    roles: Roles,
-    numbers: Sequence[pa.ChunkedArray],
-    texts: Mapping[int, pa.ChunkedArray],
-    matrix: np.ndarray,
-    name: str,
-) -> MemorySource:
-    """The matrix with names, labels and notes. Without rows (`numbers` empty), individual values are not described."""
-    labels = [roles.names[j] for j in roles.numbers]
+def _spread_names(names: Sequence[str], widths: Sequence[int]) -> tuple[list[list[str]], list[Note]]:
+    """Unique names of each column, or of the elements of its lists, and a note if some were changed."""
+    spread = [place_names(name, width) if width else [name] for name, width in zip(names, widths, strict=True)]
+    unique, notes = unique_names([name for some in spread for name in some])
+    following = iter(unique)
+    return [[next(following) for _ in some] for some in spread], notes
+
+
+def source_of(roles: Roles, texts: Mapping[int, pa.ChunkedArray], matrix: np.ndarray, name: str) -> MemorySource:
+    """The matrix with names, labels and notes. Without rows, individual values are not described."""
+    labels, numbers = list(roles.columns), [Typed(kind) for kind in roles.types]
     found: list[Text] = []
     for j, column in texts.items():
         kind = kind_of(column.type)
         found.append(text_of(roles.names[j], column, kind if kind in ("text", "date") else "text"))
-    notes = list(roles.notes) + (number_notes(labels, numbers, matrix) if len(matrix) else _truth_note(roles))
+    notes = [*roles.notes, *number_notes(labels, numbers, matrix)]
     if roles.left_out:
         notes.append(Note("not_numbers", about_columns(list(roles.left_out), *NOT_NUMBERS)))
-    column_roles = truth_roles(labels, [Typed(kind) for kind in roles.types])
+    column_roles = truth_roles(labels, numbers)
     column_roles |= dict.fromkeys(roles.left_out, "left out, because its values are not numbers")
-    order = [*roles.names, *roles.left_out]
+    order = [*_in_order(roles), *roles.left_out]
     return assemble(Parts(matrix, labels, found, notes, order=order, column_roles=column_roles), name, roles.row_names)
 
 
 def empty_matrix(roles: Roles, rows: int = 0) -> np.ndarray:
-    return np.empty((rows, len(roles.numbers)), np.float32 if roles.single else np.float64)
+    return np.empty((rows, len(roles.columns)), np.float32 if roles.single else np.float64)
 
 
 @dataclass(frozen=True)
@@ -100,9 +120,13 @@ class Typed:
     type: pa.DataType
 
 
-def _truth_note(roles: Roles) -> list[Note]:
-    names = [roles.names[j] for j in roles.numbers]
-    return number_notes(names, [Typed(kind) for kind in roles.types], empty_matrix(roles))
+def _in_order(roles: Roles) -> list[str]:
+    """Names of the columns of the schema, with those of the matrix for columns of numbers."""
+    found, following = [], iter(roles.columns)
+    for j, label in enumerate(roles.names):
+        width = len(matrix_types(roles.schema.field(j).type)) if j in roles.numbers else 0
+        found += [next(following) for _ in range(width)] or [label]
+    return found
 
 
 def _pandas_index(schema: pa.Schema) -> frozenset[str]:

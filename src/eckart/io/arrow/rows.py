@@ -17,6 +17,7 @@ from eckart.environment import MAX_EXPANSION
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrow.batches import ArrowPieces
+from eckart.io.arrow.columns import long_integers
 from eckart.io.arrow.pieces import ParquetPieces, check_layout, text_columns
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
@@ -42,6 +43,8 @@ class ArrowRows(PiecedRows):
     single: bool
     parquet: bool
     metadata: Metadata = field(default_factory=Metadata)
+    integers: tuple[int, ...] = ()
+    """Positions in `columns` of integers that float64 may round."""
     memory: int | None = None
     """Allowed bytes, of which decoding takes a share; None means all free memory."""
     sparse: bool = False
@@ -49,7 +52,7 @@ class ArrowRows(PiecedRows):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.edges[-1], len(self.columns)
+        return self.edges[-1], len(self.metadata.column_names or ())
 
     @property
     def dtype(self) -> np.dtype:
@@ -61,7 +64,7 @@ class ArrowRows(PiecedRows):
 
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
-        out = np.empty((stop - start, len(self.columns)), self.dtype)
+        out = np.empty((stop - start, self.shape[1]), self.dtype)
         with self._readers.setdefault("lock", Lock()):
             for piece, rows, inside in self.overlapping(start, stop):
                 self._fill(out[rows], piece, inside.start)
@@ -91,7 +94,7 @@ class ArrowRows(PiecedRows):
         return {**self.__dict__, "_readers": {}}
 
     def fingerprint(self) -> JsonObject:
-        names = [self.metadata.column_names[j] for j in range(len(self.columns))] if self.metadata.column_names else []
+        names = list(self.metadata.column_names or ())
         return fingerprint(self.files, shape=list(self.shape), columns=[list(self.columns), names])
 
 
@@ -117,10 +120,12 @@ def parquet_rows(
         found = file.counts()
         pieces += [(number, group) for group in range(len(found))]
         counts += found
-    roles = roles_of(schema, name, row_names)
+    where = shown(paths[0]) if len(paths) == 1 else name
+    roles = roles_of(schema, where, row_names)
     for state in states:
         with reading(shown(state.path), kind="Parquet file"):
             ParquetPieces(state.path, roles.numbers, memory).check_sizes(PurePath(state.path).name, memory)
+    refuse_empty(sum(counts), len(roles.columns), where)
     return replace(_assembled(states, pieces, counts, roles, name, parquet=True), memory=memory)
 
 
@@ -143,12 +148,21 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
             return None
     state = FileState.of(path)
     with reading(shown(path), kind="Arrow file"):
-        roles = roles_of(ArrowPieces(state, ()).schema, name, row_names)
-        counts = ArrowPieces(state, (*roles.numbers, *roles.texts)).counts()
-        if roles.numbers and counts:
-            ArrowPieces(state, roles.numbers).check_sizes(name, memory)
+        roles, counts = arrow_layout(state, shown(path), row_names, memory)
+    refuse_empty(sum(counts), len(roles.columns), shown(path))
     pieces = [(0, i) for i in range(len(counts))]
     return _assembled((state,), pieces, counts, roles, name, parquet=False)
+
+
+def arrow_layout(
+    state: FileState, name: str, row_names: str | None, memory: int | None = None
+) -> tuple[Roles, list[int]]:
+    """The roles of the columns of an Arrow file and the rows of its batches, after checking the sizes."""
+    roles = roles_of(ArrowPieces(state, ()).schema, name, row_names)
+    counts = ArrowPieces(state, (*roles.numbers, *roles.texts)).counts()
+    if roles.numbers and counts:
+        ArrowPieces(state, roles.numbers).check_sizes(name, memory)
+    return roles, counts
 
 
 def _assembled(
@@ -162,13 +176,15 @@ def _assembled(
 ) -> ArrowRows:
     kept = [(piece, count) for piece, count in zip(pieces, counts, strict=True) if count]
     edges = (0, *itertools.accumulate(count for _, count in kept))
-    refuse_empty(edges[-1], len(roles.numbers), name)
     few = edges[-1] <= MOST_NAMES
     texts = _texts(states, [piece for piece, _ in kept], [count for _, count in kept], roles, parquet) if few else {}
-    metadata = source_of(roles, (), texts, empty_matrix(roles), name).metadata
+    metadata = source_of(roles, texts, empty_matrix(roles), name).metadata
     if roles.texts and not few:
         metadata = replace(metadata, notes=(*metadata.notes, _names_dropped(roles)))
-    return ArrowRows(states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, metadata)
+    long = tuple(long_integers(roles.types))
+    return ArrowRows(
+        states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, metadata, long
+    )
 
 
 def _names_dropped(roles: Roles) -> Note:
@@ -185,7 +201,7 @@ def _texts(
 
     found: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
     for number, state in enumerate(states) if found else ():
-        with reading(shown(state.path)):
+        with reading(shown(state.path), kind="Parquet file" if parquet else "Arrow file"):
             reader = ParquetPieces(state.path, roles.texts) if parquet else ArrowPieces(state, roles.texts)
             own = [(group, count) for (owner, group), count in zip(pieces, counts, strict=True) if owner == number]
             for j, column in text_columns(reader, own).items() if own else ():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from eckart.arrays import Matrix
+from eckart.engine.blocks.rounded import is_rounded, rounding_notes
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits, check_whole
 from eckart.errors import FileError, NotFiniteError
@@ -64,7 +65,8 @@ def read_matrix_market(opened: OpenedFile) -> MemorySource:
     values = parse_entries(data[sizes.start :], sizes, opened.name, data.count(b"\n", 0, sizes.start) + 1)
     refuse_count(sizes, len(values[-1]), opened.name)
     matrix = _sparse(values, sizes, opened.name) if sizes.coordinate else _dense(values[0], sizes)
-    return MemorySource(matrix, Metadata(opened.name))
+    rounded = sizes.whole and not sizes.pattern and is_rounded(values[-1])
+    return MemorySource(matrix, Metadata(opened.name, notes=rounding_notes([""] if rounded else [])))
 
 
 def read_sizes(opened: OpenedFile) -> Sizes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from eckart.errors import ClusterError, FileError
 from eckart.fingerprint import FileState, fingerprint
 from eckart.io.arrays.npz_rows import NpzRows, npz_rows
 from eckart.io.bytes import open_path
-from eckart.io.entries.csr_file import Entries, write_csr
+from eckart.io.entries.csr_file import write_csr
+from eckart.io.entries.triplets import EntryBlocks
 from eckart.io.temporary_rows import TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool, stated_folder
@@ -71,8 +72,7 @@ class SpooledRows(TemporaryRows[NpzRows]):
 def spooled_rows(
     paths: Sequence[str],
     name: str,
-    shape: tuple[int, int],
-    blocks: Callable[[], Iterator[Entries]],
+    entries: EntryBlocks,
     *,
     notes: tuple[Note, ...] = (),
     memory: int | None = None,
@@ -81,13 +81,14 @@ def spooled_rows(
     originals, spool = tuple(map(FileState.of, paths)), Spool()
     target = str(spool.folder / f"{name}.npz")
     try:
-        write_csr(target, shape, blocks, overwrite=True, name=name, memory=memory)
+        write_csr(target, entries.shape, entries.blocks, overwrite=True, name=name, memory=memory)
         rows = npz_rows(open_path(target, MAX_EXPANSION), target, memory)
     except BaseException:
         spool.remove()
         raise
     assert rows is not None
     for original in originals:
-        original.check(Path(original.path).name, 0, shape[0])  # it was read twice, and both passes had to agree
+        original.check(Path(original.path).name, 0, entries.shape[0])  # it was read twice, and both passes had to agree
+    notes = (*notes, *entries.rounded.notes())
     metadata = Metadata(name, notes=notes, parsing_notes=(*notes, _NOTE))
     return SpooledRows(replace(rows, metadata=metadata), spool, metadata, originals)

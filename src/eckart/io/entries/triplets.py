@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from eckart.engine.blocks.rounded import Rounded, is_rounded
 from eckart.environment import MAX_EXPANSION, check_fits
 from eckart.errors import FileError, NotFiniteError
-from eckart.io.arrow.columns import kind_of, matrix_of, stored_numbers
+from eckart.io.arrow.columns import kind_of, long_integers, matrix_of, stored_numbers
 from eckart.io.arrow.pieces import arrow_input
 from eckart.io.bytes import OpenedFile, open_path
 from eckart.io.entries.csr_file import Entries
@@ -35,21 +36,31 @@ _MOST_ROWS = 10_000_000
 _WORDS = (("row", "i", "r", "rows", "user", "document"), ("column", "j", "c", "col", "columns", "item", "term"))
 
 
-def market_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
-    """The shape of a Matrix Market file and an iterator factory for its entries; None for a dense one."""
+class EntryBlocks(NamedTuple):
+    """Shape of a matrix and an iterator factory for blocks of its entries, which records rounded integers."""
+
+    shape: tuple[int, int]
+    blocks: Callable[[], Iterator[Entries]]
+    rounded: Rounded
+
+
+def market_entries(path: str) -> EntryBlocks | None:
+    """The entries of a Matrix Market file; None for a dense one."""
     opened = open_path(path, MAX_EXPANSION)
     sizes = read_sizes(opened)
     if not sizes.coordinate:
         return None
     # As much as a compressed file may expand to; the number of entries is checked when they are read.
     check_promise(sizes, int(opened.size * MAX_EXPANSION) if opened.packed else opened.size, opened.name)
-    return (sizes.rows, sizes.columns), lambda: _market_blocks(opened, sizes)
+    rounded = Rounded()
+    return EntryBlocks((sizes.rows, sizes.columns), lambda: _market_blocks(opened, sizes, rounded), rounded)
 
 
-def _market_blocks(opened: OpenedFile, sizes: Sizes) -> Iterator[Entries]:
+def _market_blocks(opened: OpenedFile, sizes: Sizes, rounded: Rounded) -> Iterator[Entries]:
     seen, below, above = 0, False, False
     for body, line in _lines(opened, sizes.start):
         row, column, value = parse_entries(body, sizes, opened.name, line)
+        rounded.add([""] if sizes.whole and is_rounded(value) else [])
         seen += len(row)
         if sizes.symmetry != "general":
             below, above = below or bool((row > column).any()), above or bool((row < column).any())
@@ -81,7 +92,7 @@ def _lines(opened: OpenedFile, start: int) -> Iterator[tuple[bytes, int]]:
     yield bytes(rest).replace(b"\r\n", b"\n"), line
 
 
-def table_entries(*paths: str | OpenedFile) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
+def table_entries(*paths: str | OpenedFile) -> EntryBlocks | None:
     """The same for Parquet tables of (row, column, value), counted from 0; None for any other table.
 
     Several files are parts of one table: row 5 is the same row in each of them.
@@ -92,9 +103,11 @@ def table_entries(*paths: str | OpenedFile) -> tuple[tuple[int, int], Callable[[
         return None
     name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
 
+    rounded = Rounded()
+
     def blocks() -> Iterator[Entries]:
         for file in files:
-            yield from _table_blocks(file)
+            yield from _table_blocks(file, rounded)
 
     rows = columns = count = 0
     for row, column, _ in blocks():
@@ -107,7 +120,7 @@ def table_entries(*paths: str | OpenedFile) -> tuple[tuple[int, int], Callable[[
         )
     if rows == 0:
         raise FileError(f"{name} has column names but no rows below them. Check that the file is complete.")
-    return (rows, columns), blocks
+    return EntryBlocks((rows, columns), blocks, rounded)
 
 
 def _has_entries(opened: OpenedFile) -> bool:
@@ -122,7 +135,7 @@ def _has_entries(opened: OpenedFile) -> bool:
     return named and kind_of(fields[2].type) in ("number", "truth")
 
 
-def _table_blocks(opened: OpenedFile) -> Iterator[Entries]:
+def _table_blocks(opened: OpenedFile, rounded: Rounded) -> Iterator[Entries]:
     from pyarrow import parquet
 
     name = opened.name
@@ -130,13 +143,13 @@ def _table_blocks(opened: OpenedFile) -> Iterator[Entries]:
         file, seen = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False), 0
         for batch in file.iter_batches(_BATCH, use_threads=False):
             if len(batch):
-                yield _table_block(batch, name, seen)
+                yield _table_block(batch, name, seen, rounded)
             seen += len(batch)
         if seen != file.metadata.num_rows:
             raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Export it again.")
 
 
-def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
+def _table_block(batch: pa.RecordBatch, name: str, seen: int, rounded: Rounded) -> Entries:
     import pyarrow as pa
 
     batch.validate(full=True)
@@ -154,6 +167,7 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
                 "numbers must be counted from 0."
             )
     value = matrix_of([pa.chunked_array([batch.column(2)])], len(batch), name)[:, 0].astype(np.float64)
+    rounded.add([""] if long_integers([batch.column(2).type]) and is_rounded(value) else [])
     infinite = np.flatnonzero(np.isinf(value))
     if infinite.size:
         where = f"{name}, row {seen + int(infinite[0]) + 1:,}"
@@ -161,12 +175,13 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int) -> Entries:
     return row.astype(np.int64), column.astype(np.int64), value
 
 
-def read_entries(shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], name: str) -> Any:
+def read_entries(entries: EntryBlocks, name: str) -> Any:
     """All entries as one csr_array in canonical form."""
     from scipy import sparse
 
     from eckart.io.arrays.sparse import canonical
 
+    shape = entries.shape
     check_fits((shape[0] + 1) * 8, name, f"a sparse matrix of {shape[0]:,} rows")
-    row, column, value = (np.concatenate(parts) for parts in zip(*blocks(), strict=True))
+    row, column, value = (np.concatenate(parts) for parts in zip(*entries.blocks(), strict=True))
     return canonical(sparse.coo_array((value, (row, column)), shape=shape))

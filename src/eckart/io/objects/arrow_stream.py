@@ -14,9 +14,9 @@ import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import EckartError, InputError
-from eckart.io.arrow.columns import matrix_of
+from eckart.io.arrow.columns import long_integers, matrix_of
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema
-from eckart.io.arrow.roles import Roles, Typed, empty_matrix, roles_of, source_of
+from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.guard import reason
 from eckart.io.objects.collected import CollectedRows, Collector
 from eckart.io.roles import MOST_NAMES, listed
@@ -164,9 +164,12 @@ def _take(
 ) -> None:
     batch = expanded_batch(batch, schema)
     step = max(1, _BLOCK_BYTES // (8 * max(1, len(roles.numbers))))
+    long = long_integers(roles.types)
     for start in range(0, batch.num_rows, step):
         part = batch.slice(start, step)
-        collector.add(matrix_of([part.column(j) for j in roles.numbers], part.num_rows, collector.name))
+        block = matrix_of([part.column(j) for j in roles.numbers], part.num_rows, collector.name)
+        collector.rounded.check(block, long, roles.columns)
+        collector.add(block)
     if collector.rows > MOST_NAMES:
         texts.clear()
     for j, chunks in texts.items():
@@ -179,7 +182,7 @@ def _assembled(
     import pyarrow as pa
 
     whole = {j: pa.chunked_array(chunks, roles.schema.field(j).type) for j, chunks in texts.items()}
-    metadata = source_of(roles, (), whole, empty_matrix(roles), name).metadata
+    metadata = source_of(roles, whole, empty_matrix(roles), name).metadata
     if len(texts) < len(roles.texts):
         dropped = listed([roles.names[j] for j in roles.texts])
         note = Note(
@@ -187,7 +190,7 @@ def _assembled(
             f"The names and labels in {dropped} were dropped, because there are more than {MOST_NAMES:,} rows.",
         )
         metadata = replace(metadata, notes=(*metadata.notes, note))
-    found = collector.finish(metadata)
+    found = collector.finish(replace(metadata, rounded=collector.rounded))
     if isinstance(found, CollectedRows) or not isinstance(found.matrix, np.ndarray):
         return found
-    return source_of(roles, [Typed(kind) for kind in roles.types], whole, found.matrix, name)
+    return source_of(roles, whole, found.matrix, name)

@@ -14,6 +14,7 @@ from typing import BinaryIO
 import numpy as np
 
 from eckart.aliases import JsonObject
+from eckart.engine.blocks.rounded import Rounded
 from eckart.engine.blocks.source import Block, MemorySource, Metadata
 from eckart.environment import free_memory
 from eckart.errors import FileError, InputError, MemoryBudgetError
@@ -41,10 +42,11 @@ class Collector:
     """Collects blocks of rows in order and returns them as one source."""
 
     rows: int
+    rounded: Rounded
 
     def __init__(self, name: str, memory: int | None) -> None:
         self.name = name
-        self.rows = 0
+        self.rows, self.rounded = 0, Rounded()
         self._limit = free_memory() // 3 if memory is None else memory // 4
         self._blocks: list[Block] = []
         self._size = 0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eckart.io.roles import about_columns, quoted
-from eckart.io.text.cells import looks_numeric, to_numbers
+from eckart.formatting import about_columns, quoted
+from eckart.io.text.cells import MINUS, looks_numeric, to_numbers
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ PARENTHESES = "()"
 _ENCLOSED = r"^\((.*)\)$"
 _BLANK = "[ \u00a0\u202f]"
 _GROUPS = {
-    ".": r"^([+-]?\d{1,3}(,\d{3})+(\.\d+)?)$",
-    ",": r"^([+-]?\d{1,3}(\.\d{3})+(,\d+)?)$",
+    ".": rf"^([+{MINUS}-]?\d{{1,3}}(,\d{{3}})+(\.\d+)?)$",
+    ",": rf"^([+{MINUS}-]?\d{{1,3}}(\.\d{{3}})+(,\d+)?)$",
 }
 """Digits in groups of three, by the decimal sign."""
 _SIGNED = "analysed as numbers, without the symbol "
@@ -59,7 +59,7 @@ def amounts(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> pa.ChunkedArra
     plain = pc.replace_substring_regex(trimmed, _ENCLOSED, r"-\1")
     if sign != PARENTHESES:
         plain = pc.replace_substring_regex(
-            plain, f"^([+-]?)[{sign}]{_BLANK}?|{_BLANK}?[{sign}]$", r"\1", max_replacements=1
+            plain, f"^([+{MINUS}-]?)[{sign}]{_BLANK}?|{_BLANK}?[{sign}]$", r"\1", max_replacements=1
         )
     grouped = pc.match_substring_regex(plain, _GROUPS[point])
     plain = pc.if_else(grouped, pc.replace_substring(plain, "," if point == "." else ".", ""), plain)

@@ -16,6 +16,10 @@ MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", 
 
 TRUTH = ("true", "True", "TRUE", "false", "False", "FALSE")
 
+MINUS = "\u2212\u2013"
+"""The minus sign of typesetting, and the en dash that word processors put in its place."""
+_SIGN = f"[+{MINUS}-]"
+
 _INFINITE = r"(?i:inf(inity)?)"
 NUMBER = {
     ".": rf"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|{_INFINITE})$",
@@ -26,10 +30,10 @@ NUMBER = {
 
 The pattern is valid in Python's and in Arrow's regular expressions."""
 
-GROUPED = r"^[+-]?(\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
+GROUPED = rf"^{_SIGN}?(\d{{1,3}}([,.' \x{{00a0}}\x{{202f}}]\d{{3}})+([.,]\d+)?|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
 """Digits in groups of three (1,234 or 1'234.5), with a comma (1,5), or with Fortran's exponent (1.5D3)."""
 
-AMOUNT = r"^\(?[+-]?([$€£¥] ?[+-]?\d[\d.,]*|\d[\d.,]* ?[%$€£¥])\)?$"
+AMOUNT = rf"^\(?{_SIGN}?([$€£¥] ?{_SIGN}?\d[\d.,]*|\d[\d.,]* ?[%$€£¥])\)?$"
 """A number with a currency or a percent sign; in parentheses if it is negative."""
 
 ACCOUNTING = r"^\((\d{1,3}([,.]\d{3})+([.,]\d+)?|\d*[.,]\d+)\)$"
@@ -39,13 +43,27 @@ DATE = r"^\d{1,2}[./]\d{1,2}[./]\d{2}(\d{2})?([ T]\d{1,2}:\d{2}(:\d{2})?)?$"
 """A date that is not in ISO format: 31.12.2024 or 12/31/24, perhaps with a time."""
 
 _GROUPED = re.compile(GROUPED.replace(r"\x{00a0}\x{202f}", "\u00a0\u202f"))
-_THOUSANDS = re.compile(r"^[+-]?\d{1,3}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?$")
+_THOUSANDS = re.compile(rf"^{_SIGN}?\d{{1,3}}([,.' \u00a0\u202f]\d{{3}})+([.,]\d+)?$")
 _POINTS = re.compile(rb"^[+-]?\d{1,3}(\.\d{3})+(,\d*)?([eE][+-]?\d+)?$", re.MULTILINE)
 _NUMBER = {sign: re.compile(pattern) for sign, pattern in NUMBER.items()}
+_SIGNS = re.compile(f"(?m)^[{MINUS}](?=[0-9.,iI])|(?<=[0-9.,][eE])[{MINUS}](?=[0-9])")
+
+
+_LONG = {sign: re.compile(rb"(?<![\d%seE])\d{16,}(?![\d%seE])" % (2 * (sign.encode(),))) for sign in (".", ",")}
+
+
+def has_long_integer(text: bytes, decimal: str) -> bool:
+    """Whether a text contains an integer that float64 may round."""
+    return _LONG[decimal[0]].search(text) is not None
+
+
+def plain_signs(lines: str) -> str:
+    """Lines with one number each, with the minus signs of typesetting replaced by hyphens."""
+    return lines if lines.isascii() else _SIGNS.sub("-", lines)
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
-    return _NUMBER[decimal].match(cell.strip()) is not None
+    return _NUMBER[decimal].match(plain_signs(cell.strip())) is not None
 
 
 def without_points(lines: bytes) -> bytes:
@@ -106,14 +124,23 @@ def advice(cell: str, decimal: str) -> str:
 
 
 def looks_numeric(cells: object, decimal: str) -> tuple[pa.BooleanArray, pa.BooleanArray]:
-    """Trimmed cells with missing ones null, and which of them are numbers (Arrow arrays)."""
+    """Trimmed cells with missing ones null, and which of them are numbers (Arrow arrays).
+
+    Numbers have a hyphen for a minus sign, however they were written.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     trimmed = pc.utf8_trim_whitespace(cells)
     missing = pc.is_in(trimmed, value_set=pa.array(MISSING, trimmed.type))
     trimmed = pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
-    return trimmed, pc.match_substring_regex(trimmed, NUMBER[decimal])
+    numeric = pc.match_substring_regex(trimmed, NUMBER[decimal])
+    if not pc.any(pc.match_substring_regex(trimmed, f"[{MINUS}]")).as_py():
+        return trimmed, numeric
+    plain = pc.replace_substring_regex(trimmed, f"^[{MINUS}]", "-")
+    plain = pc.replace_substring_regex(plain, f"([eE])[{MINUS}]", r"\1-")
+    numeric = pc.match_substring_regex(plain, NUMBER[decimal])
+    return pc.if_else(numeric, plain, trimmed), numeric
 
 
 def meant_as_numbers(trimmed: object) -> int:

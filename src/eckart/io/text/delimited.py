@@ -13,10 +13,10 @@ import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import FileError
-from eckart.formatting import counted
+from eckart.formatting import about_columns, counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
-from eckart.io.roles import Parts, about_columns, assemble, check_row_names, quoted, refuse_empty, unique_names
+from eckart.io.roles import Parts, assemble, check_row_names, quoted, refuse_empty, unique_names
 from eckart.io.text.amounts import amounts, sign_notes, sign_of, signed_role
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import (
@@ -171,11 +171,16 @@ def _short_header(layout: Layout) -> bool:
         return False
     starts = records.bounds[0]
     quotes = np.frombuffer(layout.data, np.uint8)[layout.body + starts] == ord('"')
-    words = not any(is_number(row[0], layout.decimal) or is_missing(row[0]) for row in layout.sample)
     firsts = [row[0] for row in layout.sample]
-    numbered = any(firsts == [str(start + place) for place in range(len(firsts))] for start in (0, 1))
-    counts = numbered and len(firsts) >= _COUNTED
-    return (words or counts or bool(quotes.all())) and len(set(firsts)) == len(firsts)
+    return len(set(firsts)) == len(firsts) and (bool(quotes.all()) or _are_names(firsts, layout.decimal))
+
+
+def _are_names(cells: list[str], decimal: str) -> bool:
+    """Whether the cells are words, or count the rows from 0 or 1."""
+    if not any(is_number(cell, decimal) or is_missing(cell) for cell in cells):
+        return True
+    numbered = any(cells == [str(start + place) for place in range(len(cells))] for start in (0, 1))
+    return numbered and len(cells) >= _COUNTED
 
 
 def _wide_parts(page: Page, options: TextOptions) -> Parts:

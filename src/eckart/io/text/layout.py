@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
 from eckart.formatting import counted
-from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word
+from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word, plain_signs
 from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
 from eckart.notes import Note
 from eckart.wording import DECIMAL_COMMA, HEADER, assigned
@@ -334,8 +334,8 @@ def _numbers(row: list[str], decimal: str) -> list[float]:
     """The cells of a record as numbers; empty if one of them is not a number."""
     if not all(is_number(cell.strip(), decimal) for cell in row):
         return []
-    plain = [cell.replace(".", "") if decimal == ",." else cell for cell in row]
-    return [float(cell if decimal == "." else cell.replace(",", ".")) for cell in plain]
+    plain = [cell.strip().replace(".", "") if decimal == ",." else cell.strip() for cell in row]
+    return [float(plain_signs(cell if decimal == "." else cell.replace(",", "."))) for cell in plain]
 
 
 def _steps(row: list[float]) -> list[float]:

@@ -15,22 +15,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from eckart.aliases import JsonObject
+from eckart.aliases import JsonObject, Keywords
+from eckart.engine.blocks.rounded import whole_columns
 from eckart.engine.blocks.source import Metadata
 from eckart.errors import FileError, NotFiniteError
 from eckart.fingerprint import fingerprint
+from eckart.formatting import about_columns
 from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
-from eckart.io.roles import about_columns, quoted, refuse_empty
+from eckart.io.roles import quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows, PiecedRows
 from eckart.io.text.amounts import amounts, signs_in
 from eckart.io.text.arrow_csv import read_csv
-from eckart.io.text.cells import MISSING, looks_numeric, meant_as_numbers, to_numbers
+from eckart.io.text.cells import MISSING, has_long_integer, looks_numeric, meant_as_numbers, to_numbers
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited, refuse_stray_quote
 from eckart.io.text.encoding import is_utf8, plain_lines
 from eckart.io.text.layout import Layout, TextOptions, first_record, sample_records, sniff
@@ -50,8 +53,7 @@ _CHUNK = 1 << 22
 _FEWEST = 3
 """Number of records used to detect the layout, including the names, however long they are."""
 _MARK = codecs.BOM_UTF8
-
-_OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "empty_rows"})
+_OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "empty_rows", "rounded_integers"})
 """Codes of notes that may hold for the first rows but not for all."""
 
 
@@ -72,8 +74,11 @@ class DelimitedRows(PiecedRows):
     """Columns of true and false."""
     signs: Mapping[str, str] = field(default_factory=dict)
     """Columns of numbers with a currency or percent sign, and the sign."""
+    whole: tuple[int, ...] = ()
+    """Positions in `numbers` of columns with only integers at the beginning of the text."""
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
+    _readers: Keywords = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,12 +96,26 @@ class DelimitedRows(PiecedRows):
     def read(self, start: int, stop: int) -> np.ndarray:
         self.state.check(self.metadata.name, start, stop)
         out = np.empty((stop - start, len(self.numbers)))
-        with _opened(self.state.path, packed=self.packed) as stream:
-            for piece, rows, inside in self.overlapping(start, stop):
-                stream.seek(self.indices[piece])  # pieces are consecutive, so only the first seek moves
-                block = self._piece(stream.read(self.indices[piece + 1] - self.indices[piece]), piece)
-                out[rows] = block[inside]
+        for piece, rows, inside in self.overlapping(start, stop):
+            out[rows] = self._piece(self._text(piece), piece)[inside]
         return out
+
+    def _text(self, piece: int) -> bytes:
+        """A piece of the text. A gzip file stays open, because going back means unpacking it from its beginning."""
+        first, last = self.indices[piece], self.indices[piece + 1]
+        if not self.packed:
+            with Path(self.state.path).open("rb") as stream:
+                stream.seek(first)
+                return stream.read(last - first)
+        with self._readers.setdefault("lock", Lock()):
+            if self._readers.get("place") != piece:
+                unpacked = self._readers.pop("stream", None) or gzip.open(self.state.path, "rb")  # noqa: SIM115
+                unpacked.seek(first)
+                self._readers.update(text=unpacked.read(last - first), place=piece, stream=unpacked)
+            return cast("bytes", self._readers["text"])
+
+    def __getstate__(self) -> Keywords:
+        return {**self.__dict__, "_readers": {}}
 
     @cached_property
     def _positions(self) -> list[int]:
@@ -133,6 +152,8 @@ class DelimitedRows(PiecedRows):
                 f"{self.numbers[int(column)]!r}: the "
                 "value is infinite, or too large for float64. Correct the value."
             )
+        if has_long_integer(text, self.decimal):
+            self.metadata.rounded.check(block, self.whole, self.numbers)
         return np.asarray(block, dtype=np.float64)
 
     def _parsed(self, text: bytes) -> np.ndarray:
@@ -252,21 +273,10 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     refuse_empty(edges[-1], len(numbers), name)
     notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
     metadata = Metadata(name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
-    columns, delimiter = tuple(page.columns), layout.delimiter
     return DelimitedRows(
-        state,
-        opened.packed,
-        edges,
-        indices,
-        lines,
-        columns,
-        numbers,
-        delimiter,
-        layout.decimal,
-        truths,
-        signs,
-        metadata,
-    )
+        state, opened.packed, edges, indices, lines, tuple(page.columns), numbers, layout.delimiter, layout.decimal,
+        truths, signs, whole_columns(begun.matrix), metadata,
+    )  # fmt: skip
 
 
 def _stored_bytes(text: bytes, lines: int) -> int:
@@ -396,7 +406,3 @@ class _Index:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)
             known[column] += len(cells) - cells.null_count
             numbers[column] += meant_as_numbers(cells)
-
-
-def _opened(path: str, *, packed: bool) -> BinaryIO:
-    return cast("BinaryIO", gzip.open(path, "rb")) if packed else Path(path).open("rb")

@@ -12,7 +12,7 @@ from eckart.errors import FileError
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text
 from eckart.io.text.arrow_csv import read_csv
-from eckart.io.text.cells import MISSING, is_missing, is_number, looks_numeric, without_points
+from eckart.io.text.cells import MISSING, is_missing, is_number, looks_numeric, plain_signs, without_points
 from eckart.io.text.records import Records
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def _parsed(lines: bytes, decimal: str) -> np.ndarray:
     import pyarrow as pa
     from pyarrow import csv
 
+    lines = lines if lines.isascii() else plain_signs(lines.decode()).encode()
     lines = without_points(lines) if decimal == ",." else lines
     types = {"cell": pa.float64()}
     convert = csv.ConvertOptions(null_values=list(MISSING), decimal_point=decimal[0], column_types=types)

@@ -39,7 +39,7 @@ _ATTEMPTS, _SOLVED = 200_000, 400
 class Exercise(Solution):
     """A question with its solution.
 
-    `question` returns the question without the solution, which the exercise itself contains.
+    The exercise contains its solution. `question` returns only the question.
 
     Attributes
     ----------
@@ -51,11 +51,11 @@ class Exercise(Solution):
         The answer.
     {parts, detail, language, figures}
     kind : str
-        Topic, such as 'eigen'.
+        Kind of exercise, such as 'eigen'.
     seed : int
         Seed that produced the exercise.
     difficulty : {1, 2, 3}
-        Difficulty.
+        Level of difficulty.
     given : sympy.Matrix
         The matrix of the question.
     arguments : mapping
@@ -121,18 +121,18 @@ class Exercise(Solution):
 
 
 def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, difficulty: int = 1) -> Exercise:
-    """Create an exercise with integer data and a clean answer.
+    """Create an exercise with integer data and a simple answer.
 
     Parameters
     ----------
     kind : str
-        Topic: the name of a function of `eckart.worked`, such as 'eigen', 'svd' or 'pca'.
+        Kind of exercise: the name of a function of `eckart.worked`, such as 'eigen', 'svd' or 'pca'.
     seed : int, default 0
         Seed. The same seed gives the same exercise.
     size : tuple of int, default None
-        Rows and columns of the matrix. None uses the size of the difficulty.
+        Number of rows and columns of the matrix. None uses the size that belongs to the difficulty.
     difficulty : {1, 2, 3}, default 1
-        1 is small; 2 and 3 are larger or less regular.
+        Level of difficulty. 1 gives small matrices; 2 and 3 give larger or less regular ones.
 
     Returns
     -------

@@ -1,0 +1,159 @@
+"""Notes on what the rules assume about a table: no sums of other columns, no target, independent rows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.column_roles import dates_of
+from eckart.analysis.labels import column_labels
+from eckart.formatting import joined
+from eckart.io.roles import quoted
+from eckart.notes import Note
+from eckart.registry import method_of
+from eckart.wording import either
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from eckart.engine.blocks.source import Metadata
+    from eckart.result import Decomposition
+
+    Numbers = NDArray[np.float64]
+
+_LARGEST = 2_000_000
+"""Tables with more entries, or with more columns than `_WIDEST`, are not checked."""
+_WIDEST = 300
+_FEWEST_ROWS = 12
+_EXACT = 1e-10
+"""Length of the residual, relative to the column, below which it is a combination of others."""
+_MOST_NAMED = 5
+_OTHERS = "columns=[...] with the others"
+_TARGET = re.compile(r"(?i)y|target|targets|label|labels|class|classes|outcome|response")
+_MOST_CLASSES = 10
+_SERIES_ROWS = 30
+_DATED, _UNDATED = 0.5, 0.9
+"""Median correlation of consecutive rows from which they are a series, with and without ordered dates."""
+_NOISY_STEPS = -0.2
+"""Correlation of consecutive differences below which rows are sorted groups with independent noise, not a series."""
+
+
+def data_notes(d: Decomposition, matrix: object, metadata: Metadata) -> tuple[Note, ...]:
+    """Notes with the codes "combined_columns", "target_column" and "series"; none for large or sparse tables."""
+    if not isinstance(matrix, np.ndarray) or matrix.shape != (d.rows, d.columns) or not method_of(d).orthogonal:
+        return ()
+    if matrix.size > _LARGEST or d.columns > _WIDEST or d.rows < _FEWEST_ROWS or not np.isfinite(matrix).all():
+        return ()
+    table = np.asarray(matrix, np.float64)
+    names = column_labels(d)
+    return (
+        *_combined(table, names, center=d.mean is not None),
+        *_targets(table, names),
+        *_series(table, metadata),
+    )
+
+
+def _combined(table: Numbers, names: Sequence[str], *, center: bool) -> list[Note]:
+    """A note that names columns which are linear combinations of two or more earlier columns."""
+    rows, columns = table.shape
+    if rows <= columns + 1:
+        return []  # every column is a combination of the others
+    table = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
+    table = table - table.mean(axis=0) if center else table
+    found: list[tuple[int, list[int]]] = []
+    kept: list[int] = []
+    basis = np.zeros((rows, 0))
+    for j, column in enumerate(table.T):
+        rest = column
+        for _ in range(2):  # twice is enough to be orthogonal to rounding
+            rest = rest - basis @ (basis.T @ rest)
+        length, left = float(np.linalg.norm(column)), float(np.linalg.norm(rest))
+        if left > _EXACT * length:
+            kept.append(j)
+            basis = np.column_stack([basis, rest / left])
+        elif length > _EXACT:
+            weights = np.linalg.lstsq(table[:, kept], column, rcond=None)[0]
+            sizes = np.abs(weights) * np.linalg.norm(table[:, kept], axis=0)
+            found.append((j, [kept[i] for i in np.flatnonzero(sizes > 1e-6 * length).tolist()]))
+    found = [(j, parts) for j, parts in found if len(parts) > 1]
+    if not found:
+        return []
+    shown = [f"{quoted(names[j])} of {_named(names, parts)}" for j, parts in found[:_MOST_NAMED]]
+    more = f", and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    combined = ",".join(names[j] for j, _ in found)
+    if len(found) == 1:
+        first = f"{quoted(names[found[0][0]])} is a linear combination of {_named(names, found[0][1])}. It repeats"
+    else:
+        first = f"Some columns are linear combinations of others: {'; '.join(shown)}{more}. They repeat"
+    text = (
+        f"{first} information, which can raise the number of components. To leave "
+        f"{'it' if len(found) == 1 else 'them'} out, use {either(_OTHERS, f'--drop {shlex.quote(combined)}')}."
+    )
+    return [Note("combined_columns", text, {"columns": tuple(names[j] for j, _ in found)})]
+
+
+def _named(names: Sequence[str], parts: list[int]) -> str:
+    some = [quoted(names[j]) for j in parts[:_MOST_NAMED]]
+    return joined(some) if len(parts) <= _MOST_NAMED else f"{', '.join(some)} and {len(parts) - _MOST_NAMED} more"
+
+
+def _targets(table: Numbers, names: Sequence[str]) -> list[Note]:
+    """A note for each column with the name of a target and few different integers."""
+    notes = []
+    for j, name in enumerate(names):
+        if not _TARGET.fullmatch(name):
+            continue
+        values = np.unique(table[:, j])
+        if 2 <= len(values) <= min(_MOST_CLASSES, len(table) // 4) and (values == np.rint(values)).all():
+            text = (
+                f"{quoted(name)} has {len(values)} different values and looks like a class to predict, but it is "
+                f"analysed as a measurement. To leave it out, use "
+                f"{either(_OTHERS, f'--labels {shlex.quote(name)}, which also colours the rows by it')}."
+            )
+            notes.append(Note("target_column", text, {"column": name}))
+    return notes
+
+
+def _series(table: Numbers, metadata: Metadata) -> list[Note]:
+    """A note if consecutive rows are similar, as in a time series."""
+    if len(table) < _SERIES_ROWS or table.shape[1] == 1:
+        return []
+    own, steps = _consecutive(table), _consecutive(np.diff(table, axis=0))
+    known = np.isfinite(own)
+    if not known.any():
+        return []
+    typical = float(np.median(own[known]))
+    smooth = float(np.median(np.nan_to_num(steps[known]))) > _NOISY_STEPS
+    if typical < _DATED or not (_has_ordered_dates(metadata) or (typical >= _UNDATED and smooth)):
+        return []
+    text = (
+        f"Consecutive rows are similar, as in a time series: a column and its next row correlate by {typical:.2f} "
+        "(median). The rules assume independent rows, so trends count as components, and clusters may be periods. "
+        "To analyse changes instead, take differences first (pandas: table.diff().dropna())."
+    )
+    return [Note("series", text, {"correlation": typical})]
+
+
+def _consecutive(table: Numbers) -> Numbers:
+    """The correlation of each column with itself one row later; NaN for constant columns."""
+    first, second = (part - part.mean(axis=0) for part in (table[:-1], table[1:]))
+    lengths = np.linalg.norm(first, axis=0) * np.linalg.norm(second, axis=0)
+    found: Numbers = np.divide(
+        (first * second).sum(axis=0), lengths, out=np.full(table.shape[1], np.nan), where=lengths > 0
+    )
+    return found
+
+
+def _has_ordered_dates(metadata: Metadata) -> bool:
+    for values in (*metadata.labels.values(), metadata.row_names or ()):
+        dates = dates_of("date", values)
+        if dates is not None and np.isfinite(dates).all():
+            steps = np.diff(dates)
+            if (steps > 0).all() or (steps < 0).all():
+                return True
+    return False

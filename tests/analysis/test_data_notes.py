@@ -1,0 +1,81 @@
+"""Notes on sums of columns, targets and time series: given where they apply, and not on ordinary tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn import datasets
+
+import eckart as ek
+from eckart.cli import main
+
+CODES = {"combined_columns", "target_column", "series"}
+
+
+def _table(seed: int = 0, rows: int = 80) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    numbers = rng.standard_normal((rows, 2)) @ rng.standard_normal((2, 5)) + 0.5 * rng.standard_normal((rows, 5))
+    return pd.DataFrame(numbers, columns=list("abcde"))
+
+
+def _noted(table: object, **options: object) -> dict[str, str]:
+    notes = ek.analyze(table, ranks=None, **options).decomposition.notes
+    return {note.code: str(note) for note in notes if getattr(note, "code", "") in CODES}
+
+
+def test_sums_of_columns_are_named() -> None:
+    table = _table().assign(total=lambda t: t.a + t.b + t.c)
+    assert _noted(table) == {
+        "combined_columns": "'total' is a linear combination of 'a', 'b' and 'c'. It repeats information, which can "
+        "raise the number of components. To leave it out, use columns=[...] with the others."
+    }
+    both = _noted(table.assign(net=lambda t: t.d - 2 * t.e))["combined_columns"]
+    assert "'total' of 'a', 'b' and 'c'; 'net' of 'd' and 'e'" in both
+    assert _noted(_table()) == _noted(_table(rows=6)) == {}
+
+
+def test_shares_that_add_up_to_1_are_combinations() -> None:
+    table = np.exp(_table())
+    assert "'e' is a linear combination of 'a', 'b', 'c' and 'd'" in str(_noted(table.div(table.sum(axis=1), axis=0)))
+
+
+def test_targets_are_named(tmp_path) -> None:
+    table = _table().assign(target=np.arange(80) % 3)
+    assert _noted(table)["target_column"].startswith("'target' has 3 different values and looks like a class")
+    assert _noted(table.rename(columns={"target": "floor"})) == {}
+    assert _noted(_table().rename(columns={"e": "target"})) == {}
+    path = tmp_path / "table.csv"
+    table.to_csv(path, index=False)
+    printed = CliRunner().invoke(main, ["report", str(path), "-o", str(tmp_path / "page.html")]).output
+    assert "--labels target" in " ".join(printed.split())
+
+
+@pytest.mark.parametrize("dated", [False, True])
+def test_series_are_noticed(dated: bool) -> None:
+    steps = np.random.default_rng(1).standard_normal((200, 4))
+    table = pd.DataFrame(np.cumsum(steps, axis=0), columns=list("wxyz"))
+    if dated:
+        slow = table.copy()
+        for i in range(1, 200):
+            slow.iloc[i] = 0.8 * slow.iloc[i - 1] + steps[i]
+        table = slow.assign(date=pd.date_range("2020-01-01", periods=200).strftime("%Y-%m-%d"))
+    assert "table.diff()" in _noted(table)["series"]
+    assert "series" not in _noted(table.sample(frac=1, random_state=0))
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "diabetes", "digits", "linnerud"])
+def test_ordinary_tables_have_no_such_notes(name: str) -> None:
+    """The rows of iris and wine are sorted by species and cultivar, so consecutive rows are similar."""
+    found = _noted(getattr(datasets, f"load_{name}")(as_frame=True).data)
+    assert found == {}
+
+
+def test_a_column_of_huge_numbers_is_named_as_the_cause() -> None:
+    table = _table().assign(serial=np.random.default_rng(0).integers(10**15, 10**16, 80))
+    sentence = ek.analyze(table).recommendation.sentence
+    assert sentence.startswith("The variance of 'serial' is so large that PC1 is this column alone.")
+    assert "scale=True" in sentence
+    assert "--scale or --drop serial" in sentence.worded("cli")
+    assert ek.analyze(table, scale=True).recommendation.k == 2

@@ -118,7 +118,7 @@ def test_gaps_and_constants_in_other_columns() -> None:
 
 @pytest.mark.parametrize(
     ("given_", "reason"),
-    [(np.ones((3, 1)), "3 rows"), ({"a": ["x"] * 50}, "supplementary.categories"), ({}, "at least one")],
+    [(np.ones((3, 1)), "3 values"), ({"a": ["x"] * 50}, "supplementary.categories"), ({}, "at least one")],
 )
 def test_wrong_columns_are_refused(given_: Any, reason: str) -> None:
     d = ek.decompose(usarrests()[0], k=2, left=True)

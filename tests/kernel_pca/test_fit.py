@@ -459,7 +459,7 @@ def test_precomputed_kernels_of_any_size(scale, solver):
 @pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
 @pytest.mark.parametrize("scale", [1e-320, 1e-170, 1e150])
 def test_precomputed_kernels_out_of_range_are_refused(scale, solver):
-    with pytest.raises(InputError, match="Multiply the kernel by a small number"):
+    with pytest.raises(InputError, match=r"Multiply the kernel by a (small|large) number"):
         ek.decompose(_kernel(scale), "kernel_pca", kernel="precomputed", solver=solver, k=3)
 
 

@@ -163,7 +163,7 @@ class KernelScan:
             lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure or numbers}")
         lines.append(
             f"{counted(self.n_components, 'component')} of {self.rows} rows, of which a fifth were "
-            f"held out. The kernels with the best {self.by} come first."
+            f"held out, sorted by {self.by}, best first."
         )
         return "\n".join(lines)
 

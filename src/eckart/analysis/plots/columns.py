@@ -114,8 +114,7 @@ def correlation_circle(
     note += "\ndashed: supplementary columns" if len(other) else ""
     ax.set(xlabel=first, ylabel=second)
     ax.set_title(
-        "Correlation circle: outside the inner circle, the two components explain more than half of "
-        f"the variance{note}",
+        f"Correlation circle: more than half of the variance is explained outside the inner circle{note}",
         fontsize=9,
     )
     names = [column_labels(d)[j] for j in shown]

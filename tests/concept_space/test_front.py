@@ -568,7 +568,7 @@ class TestInput:
             films().recommend({"Star Harbor": 4})
         with pytest.raises(InputError, match="Did you mean 'Robot Winter'"):
             films().similar_columns("robot winter")
-        with pytest.raises(InputError, match=r"The columns are called 'Star Harbour'.*5 in all"):
+        with pytest.raises(InputError, match=r"The names of the columns are 'Star Harbour'.*5 in total"):
             films().explain("Ada", "zzz")
 
     def test_columns_of_rows_in_another_order(self) -> None:

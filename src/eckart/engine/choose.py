@@ -18,6 +18,7 @@ from eckart.engine.lanczos.restart import MOST_FROZEN
 from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
 from eckart.engine.solution import Request
+from eckart.engine.trial import SPARSE_CHECK, SPARSE_STEP, Trial
 from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.wording import MEMORY, assigned
 
@@ -44,16 +45,10 @@ _NARROW, _NARROWER, _FEW_ENTRIES = 12, 4, 2**17
 vectors multiplied, not on the passes. Up to the second number, half of the width is faster still if so few entries are
 stored that they stay in cache.
 """
-_CHECK, _SPARSE_CHECK = 1e-10, 5e-11
-"""Seconds per size^3 and step for convergence checks (Ritz pairs and eigenproblems) on dense and on sparse rows, whose
-narrow blocks are checked less often.
-"""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
-_STEP, _SPARSE_STEP, _SKINNY = 0.002, 0.0006, 0.5
-"""Seconds per step of block Lanczos that do not depend on the size, on dense and on sparse rows, and the measured rate
-of its products with a few dense columns relative to that of a Gram matrix.
-"""
+_SKINNY = 0.5
+"""Measured rate of products with a few dense columns relative to that of a Gram matrix."""
 _FEW = {"float32": 6, "float64": 12}
 """Up to this many components, blocks of eight columns take more passes but less time on dense data in memory; in
 float32 passes cost less than the work between them.
@@ -70,6 +65,11 @@ _READ_RATE = 1.5e9
 """Bytes per second from a disk."""
 _BLOCKS_HELD = 4
 """Number of blocks in memory at a time: the current one, those read ahead, and their products."""
+_TRIAL_STEPS, _TRIAL_SHARE, _UNTESTED = 5, 0.3, 0.12
+"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors. On sparse
+rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a cluster
+are found.
+"""
 
 
 @dataclass(frozen=True)
@@ -116,51 +116,6 @@ class Choice:
     """Columns to which the basis may grow if a share is requested and k is not known; 0 if it may not grow."""
     trial: Trial | None = None
     """Set if block Lanczos is on trial, with the Gram matrix as the alternative."""
-
-
-_TRIAL_STEPS, _TRIAL_SHARE, _UNTESTED = 5, 0.3, 0.12
-"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors. On sparse
-rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a cluster
-are found.
-"""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """The cost of continuing compared with the alternative, by the same model (a clock would not be reproducible).
-
-    No model knows the spectrum: for the same shape, a decaying one takes five steps and a flat one twenty or more.
-    """
-
-    product: float
-    """Seconds of a step's products."""
-    width: int
-    size: int
-    capacity: int
-    """Maximum number of columns of the basis."""
-    alternative: float
-    step: float = _STEP
-    """Seconds of a step that do not depend on the size."""
-    check: float = _CHECK
-    untested: float = 0.0
-    """Seconds before which predictions do not count."""
-
-    def cost(self, steps: float) -> float:
-        """Seconds of this many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
-        basis = checks = 0.0
-        for step in range(1, round(steps) + 1):
-            columns = min(step * self.width, self.capacity)
-            basis += 4.0 * self.size * columns * self.width / HostBackend.costs.dense_rate["float64"]
-            checks += self.check * columns**3
-        return steps * (self.product + self.step) + basis + checks
-
-    def worth(self, done: int, remaining: float) -> bool:
-        """Whether this many more steps, and those already taken, each cost less than the alternative.
-
-        Otherwise a prediction that grows with every step would never be given up.
-        """
-        spent = self.cost(done)
-        return spent <= self.untested or max(spent, self.cost(done + remaining) - spent) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
@@ -271,7 +226,7 @@ def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
     width = choice.block + 5
     rate = shape.costs.sparse_rate if shape.sparse else _SKINNY * shape.costs.dense_rate[shape.precision]
     product = 4.0 * shape.entries * width / rate
-    constants = (_SPARSE_STEP, _SPARSE_CHECK, _UNTESTED * alternative) if shape.sparse else ()
+    constants = (SPARSE_STEP, SPARSE_CHECK, _UNTESTED * alternative) if shape.sparse else ()
     return Trial(product, width, shape.short, choice.capacity, alternative, *constants)
 
 

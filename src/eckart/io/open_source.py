@@ -126,10 +126,9 @@ def _read(kind: str, opened: OpenedFile, options: ReadOptions) -> MemorySource |
 
 def _read_text(kind: str, opened: OpenedFile, options: TextOptions) -> MemorySource:
     from eckart.io.text.delimited import read_delimited
-    from eckart.io.text.rows import with_tabs
 
     data = opened.read()
-    return read_delimited(data, opened.name, with_tabs(options, data) if kind == "tsv" else options)
+    return read_delimited(data, opened.name, options.with_tabs(data) if kind == "tsv" else options)
 
 
 def _kind(format: str | None, path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -51,6 +51,10 @@ class TextOptions:
     @property
     def mark(self) -> str | None:
         return None if self.delimiter is None else _WORDS.get(self.delimiter, self.delimiter)
+
+    def with_tabs(self, head: bytes) -> TextOptions:
+        """The options for a .tsv file: separated by tabs, unless it has none or another delimiter was given."""
+        return replace(self, delimiter="tab") if self.delimiter is None and b"\t" in head[:65536] else self
 
 
 @dataclass(frozen=True)

@@ -218,14 +218,9 @@ def text_rows(
     content = opened.read_small(_HELD if limit is None else limit)
     if content is None:
         return delimited_rows(opened, state, options, tab=tab)
-    options = with_tabs(options, content) if tab else options
+    options = options.with_tabs(content) if tab else options
     found = read_delimited(content, opened.name, options)
     return HeldRows(found.matrix, replace(found.metadata, name=Path(path).name), state)
-
-
-def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
-    """Options for a .tsv file: separated by tabs, unless it has none or another delimiter was given."""
-    return replace(options, delimiter="tab") if options.delimiter is None and b"\t" in head[:65536] else options
 
 
 def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
@@ -258,7 +253,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     name = Path(state.path).name
     stored = _head(opened, name)
     head = plain_lines(stored.removeprefix(_MARK))
-    options = with_tabs(options, head) if tab else options
+    options = options.with_tabs(head) if tab else options
     layout = _layout(head, options, name)
     page = Page(name, layout)
     begun = read_delimited(head, name, options)

@@ -71,9 +71,10 @@ phase afterwards.
 """
 
 
-_BULK, _BULK_STEPS = 6.0, 24
-"""A k-th value of at most so many times the mean of all that follow lies among them: those of noise extend to 4 times
-their mean, and decaying ones start at 20 or more. Block Lanczos then takes about this many steps (measured).
+_BULK, _BULK_STEPS = 5.0, 24
+"""A k-th value of at most so many times the mean of all that follow lies among them. The values of noise extend to 4
+times their mean; of the spectra i^-.6, i^-1 and i^-2, the tenth is 7, 20 and 100 times the mean of the rest. Within the
+bulk, block Lanczos takes about this many steps (measured).
 """
 
 

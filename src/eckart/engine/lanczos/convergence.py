@@ -66,8 +66,8 @@ class ConvergenceSchedule:
 
 _RELIABLE = 3
 _FAR, _FAR_AT_SLOWEST = 10.0, 16.0
-"""With this many steps to convergence, at the mean and at the slowest rate, probes in every block cost more than a proof
-phase afterwards.
+"""With this many steps to convergence, at the mean and at the slowest rate, probes in every block cost more than a
+proof phase afterwards.
 """
 
 

@@ -103,8 +103,8 @@ COMMA = Format("comma", comma=True, digits=3)
 
 
 def is_exact(key: Sequence[Value]) -> bool:
-    numbers = [x for v in key for x in (v.value if hasattr(v.value, "__iter__") and v.form != "edges" else [v.value])]
-    return not any(sp.sympify(x).has(sp.Float) for x in numbers if not isinstance(x, tuple))
+    numbers = [x for v in key if v.form != "edges" for x in (v.value if hasattr(v.value, "__iter__") else [v.value])]
+    return not any(sp.sympify(x).has(sp.Float) for x in numbers)
 
 
 def body(kind: str, language: str, value: Value, form: Format, *, whole: bool = False, last: str = "") -> str:

@@ -289,6 +289,8 @@ def _gathered(rows: list[Values], listed: bool) -> Values:
     if len(vectors) == len(entries):
         return entries if listed else [_grid([tuple(chain(*vector)) for vector in vectors])]
     if any(isinstance(entry, Grid) for entry in entries):
+        if len(entries) != 2:
+            raise InputError(tr("A bracket has numbers and brackets side by side."))
         return entries  # an eigenvalue and its vector
     return [_grid([tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows])]
 

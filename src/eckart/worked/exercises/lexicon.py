@@ -148,7 +148,7 @@ def refuse_changing(text: str) -> None:
     Traceback (most recent call last):
     eckart.errors.InputError: The answer could not be read: it contains the word 'not', ...
     """
-    text = re.sub(r"(?i)(?:меньше|больше|menos|más|meno|più) (?:всего|всех)", "", text)
+    text = re.sub(r"(?i)(?:меньше|больше) (?:всего|всех)|кроме того", "", text)
     changing = frozenset(_CHANGING.split())
     for word in [*words_of(text), *_LIMITS.findall(text)]:
         if word in changing or " " in word:

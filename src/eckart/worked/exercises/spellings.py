@@ -73,7 +73,7 @@ def _edges(text: str) -> str:
     text = re.sub(r"(?<![\w.,^*/+-])\d{1,2}(?:-\d{1,2}){2,}(?![\w.,^*/(-]\d)", _path, text)
     pair = r"\d{1,2}-\d{1,2}"
     listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;\n]+{pair})+(?![\w^*/(]|\.\d)", _listed_edges, text)
-    between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w^*/(]|\.\d|\s*[-+*/])"
+    between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})(?:-| - )(\d{1,2})(?![\w^*/(]|\.\d|\s*[-+*/])"
     return re.sub(r"(?<=\d),(?=\(\d)", ", ", re.sub(between, r"(\1, \2)", listed))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
 from eckart.engine.solution import Request
 from eckart.engine.trial import SPARSE_CHECK, SPARSE_STEP, Trial
 from eckart.errors import MemoryBudgetError, ParameterError
-from eckart.wording import assigned
+from eckart.wording import MEMORY, assigned
 
 if TYPE_CHECKING:
     from eckart.engine.settings import Settings
@@ -197,20 +197,25 @@ def _choose_for_blocks(
         why = f"{choice.why} The rows are read in blocks of {shape.block_bytes / 1e6:.3g} MB."
         options[name] = (cost, replace(choice, passes=passes, peak_bytes=peak, why=why))
     if solver not in ("auto", *costs):
-        raise ParameterError(
-            f"{assigned('solver', solver)} needs all rows in "
-            f"memory{' when there are more columns than rows' if wide else ''}, "
-            f"but they are read in blocks. Use {' or '.join(assigned('solver', name) for name in costs)}."
-        )
+        _refuse_for_blocks(solver, list(costs), wide=wide)
     names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
     return _first_fitting(names, options, memory)
+
+
+def _refuse_for_blocks(solver: str, others: list[str], *, wide: bool) -> NoReturn:
+    condition = " when there are more columns than rows" if wide else ""
+    raise ParameterError(
+        f"{assigned('solver', solver)} needs all rows in memory{condition}, but the rows are read in blocks. Use "
+        f"{' or '.join(assigned('solver', name) for name in others)}."
+    )
 
 
 def _check_memory(choice: Choice, memory: int | None) -> None:
     if memory is not None and choice.peak_bytes > memory:
         raise MemoryBudgetError(
             f"The computation needs about {choice.peak_bytes:,} bytes in addition to the data (solver "
-            f"{choice.solver!r}), but only {memory:,} are allowed. Allow more memory, or request fewer components."
+            f"{choice.solver!r}), but only {memory:,} bytes are allowed. Allow more memory with "
+            f"{MEMORY}, or request fewer components."
         )
 
 
@@ -259,7 +264,10 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
         # All vectors of the long side: another product and a QR, because the last values vanish.
         cost += 6.0 * shape.long * n * n / _DIRECT_RATE
     passes = 2 if shape.columns > shape.rows else 1
-    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one pass'}."
+    why = (
+        f"The {n} x {n} matrix of cross-products is computed exactly in "
+        f"{'two passes' if passes == 2 else 'one pass'} over the data."
+    )
     # If a second pass must refine small values, the matrix, its eigenvectors and their product are in memory too.
     return cost, Choice("gram", passes, 8 * (8 if shape.block_bytes else 5) * n * n, why)
 
@@ -278,8 +286,9 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
     why = (
-        f"Block Lanczos with blocks of {block} finds {k if known else 'the wanted'} of {n} directions in about {steps} "
-        "passes. This is cheaper than forming all cross-products. It stops when the accuracy is proved."
+        f"Block Lanczos with blocks of {block} vectors computes {k if known else 'the requested'} of "
+        f"{n} components in about {steps} passes over the data, which is cheaper than computing all "
+        "cross-products. It stops when the accuracy is proved."
     )
     most = 0 if known else _most(shape, k, block, capacity, probes, room)
     return cost, Choice("lanczos", steps, peak, why, block, capacity, probes, most)

@@ -6,7 +6,7 @@ repeat
     upper bounds (certificate.py); if upper_i - theta_i <= goal for i <= k: measure rounding (finish.py), stop
     converged but not proved: narrow proof phase (proof_phase.py)
     basis full: thick restart, carrying one proved number (restart.py)
-    residuals small: append eight random columns, the probes that ride along
+    residuals small: append four or eight random columns, the probes that ride along
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def _obstacle(path: Path, shown: str, *, force: bool) -> str | None:
     if os.path.lexists(path) and not force:
         return f"{shown} already exists, so nothing was written. Use --force to replace it."
     if conflict := _conflict(path):
-        return f"{shown} {conflict}, so nothing was written. Name another file with -o."
+        return f"{shown} {conflict}, so nothing was written. Choose another name."
     return None if path.parent.is_dir() else f"{shown}: there is no folder {str(path.parent)!r}. Create it first."
 
 

@@ -1,4 +1,4 @@
-"""Eckart: the few components that explain a table or a matrix, what they mean, and how good they are.
+"""Eckart: summarise tables and matrices by a few components, and prove how accurate they are.
 
 Public names are loaded on first use.
 """

@@ -2,20 +2,20 @@
 
 EckartError
 ├── InputError (ValueError)              the data cannot be used as they are
-│   ├── MissingValuesError               NaN, masked or null entries without a requested treatment
+│   ├── MissingValuesError               NaN, masked or null entries, and no option to treat them
 │   └── NotFiniteError                   infinite entries, or values that overflow
 ├── ParameterError (ValueError)          an argument is outside its range
-├── FileError (ValueError)               a file is broken, unsafe or of an unknown kind
-│   ├── ReadError                        a reading library failed: the file is damaged or truncated
-│   ├── ModelFileError                   a saved model is broken, newer or not a model
+├── FileError (ValueError)               a file is damaged, unsafe or of an unknown kind
+│   ├── ReadError                        the library that reads a file failed, because it is damaged
+│   ├── ModelFileError                   a saved model is damaged, too new, or not a model
 │   └── CheckpointError                  a checkpoint cannot be written, is damaged, or belongs to another run
-├── ClusterError (RuntimeError)          a cluster is not available, or was lost
-├── MemoryBudgetError (MemoryError)      the work cannot be done within the memory allowed
+├── ClusterError (RuntimeError)          a cluster is not available, or the connection was lost
+├── MemoryBudgetError (MemoryError)      the computation needs more memory than the limit allows
 └── MissingDependencyError (ImportError) an optional package is not installed
 
 EckartWarning (UserWarning)
 ├── AccuracyWarning                      the requested accuracy could not be proved
-└── DataWarning                          the data suggest that the result is misleading
+└── DataWarning                          the data make the result misleading
 """
 
 from __future__ import annotations
@@ -315,5 +315,5 @@ def require(package: str, *, extra: str | None = None, purpose: str = "this") ->
     except ImportError as error:
         name = package.partition(".")[0]
         remedy = f"pip install 'eckart[{extra}]'" if extra else f"pip install {name}"
-        message = f"The package {name!r} is needed for {purpose}, but it is not installed. Install it: {remedy}"
+        message = f"The package {name!r} is required for {purpose}, but it is not installed. Install it with: {remedy}"
         raise MissingDependencyError(message) from error

@@ -1,6 +1,7 @@
-"""Plots of a decomposition with matplotlib: each draws into `ax` (or a new figure) and returns the axes.
+"""Plots of a decomposition with matplotlib.
 
-Their numbers come from `eckart.tables`. Signs and groups differ in shape or hatching as well as in colour.
+Each function draws on `ax`, or on a new figure, and returns the axes. The numbers come from `eckart.tables`. Signs and
+groups differ not only in colour but also in shape or hatching.
 
 Examples
 --------

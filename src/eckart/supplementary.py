@@ -1,6 +1,7 @@
-"""Rows, columns and categories that were not fitted, placed on the components.
+"""Supplementary rows, columns and categories, which were not used in the fit.
 
-Rows: (x - mean) / scale right. Columns: correlations with the scores. Categories: means of the scores of their rows.
+The coordinates of a row are its scores, ((x - mean) / scale) @ right. Those of a column are its correlations with the
+scores. Those of a category are the mean scores of its rows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,15 @@
 """Tables of a decomposition, which can be printed and converted to data frames or JSON.
 
-With A ~ U diag(s) V^T, weight w and column spread sd: scores T = U diag(s), correlations v_jk s_k / sqrt(w - 1) / sd_j,
-contributions 100 v_jk^2 of columns and 100 u_ik^2 of rows, cos2 t_ik^2 / ||x_i||^2, T2 = sum_k t_ik^2 / lambda_k,
-Q = ||x_i||^2 - sum_k t_ik^2. Functions that also need the data are in `eckart.supplementary` and `eckart.bootstrap`.
+The definitions use the decomposition A ~ U diag(s) V^T. Here x_i is row i, w is the sum of the row weights, sd_j is the
+standard deviation of column j, and lambda_k is the variance of component k:
+
+- scores T = U diag(s)
+- correlations v_jk s_k / (sqrt(w - 1) sd_j)
+- contributions in percent: 100 v_jk^2 for columns, 100 u_ik^2 for rows
+- squared cosines t_ik^2 / ||x_i||^2
+- T2 = sum_k t_ik^2 / lambda_k and Q = ||x_i||^2 - sum_k t_ik^2
+
+Functions that also need the data are in `eckart.supplementary` and `eckart.bootstrap`.
 
 Examples
 --------

@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 
 import eckart as ek
-from eckart.engine.choose import Trial
 
 
 def decaying(rng, size):
@@ -23,13 +22,6 @@ def test_choice_is_revoked_on_flat_spectra(dtype):
         assert d.certificate.proved
         right = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:8]
         np.testing.assert_allclose(np.asarray(d.values, np.float64), right, rtol=1e-5 if dtype == "f4" else 1e-9)
-
-
-def test_worth():
-    trial = Trial(product=0.01, width=20, size=1000, capacity=400, alternative=0.1)
-    assert trial.worth(4, 2.0)
-    assert not trial.worth(4, 40.0)
-    assert not trial.worth(40, 2.0)  # a prediction of two more steps that has been wrong all the time
 
 
 @pytest.mark.parametrize("k", [2, 10])
@@ -72,5 +64,5 @@ def test_the_basis_is_made_to_fit_into_the_memory_allowed():
         np.testing.assert_allclose(d.values, expected, rtol=1e-8)
         bases.append(d.plan.peak_bytes)
     assert bases == sorted(bases, reverse=True)
-    with pytest.raises(ek.errors.MemoryBudgetError, match=r"needs about [\d,]+ bytes .* only 1,000,000 are allowed"):
+    with pytest.raises(ek.errors.MemoryBudgetError, match=r"needs about .* only 1,000,000 bytes are allowed"):
         ek.decompose(X, "svd", k=3, solver="lanczos", memory=1_000_000)

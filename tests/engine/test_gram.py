@@ -7,6 +7,7 @@ import pytest
 
 import eckart as ek
 from eckart.engine import gram as module
+from eckart.engine.backends import symmetric
 from tests.engine.reference import ACCURACY, true_values, violation
 
 SEEDS = [int(seed) for seed in np.random.default_rng(150816).integers(0, 2**31, 3)]
@@ -75,3 +76,19 @@ def test_small_singular_values_are_refined(seed: int, decay: float) -> None:
     d = ek.decompose(data, "svd", k=24, solver="gram")
     assert violation(d, true_values(data, center=False)) <= ACCURACY
     assert np.all(d.certificate.upper - d.certificate.lower <= 1e-11)
+
+
+def test_a_second_pass_does_not_compute_eigenpairs_again(monkeypatch):
+    """The last of 20 values is too small for one float64 Gram matrix; the pairs for the second pass are there."""
+    calls = []
+    mrrr = symmetric._by_mrrr
+    monkeypatch.setattr(symmetric, "_by_mrrr", lambda *given: calls.append(given[-1]) or mrrr(*given))
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((3000, 500)) * np.where(np.arange(500) < 3, 1e3, np.linspace(1.0, 0.5, 500))
+    d = ek.decompose(X, "pca", k=20, solver="gram")
+    assert calls == [29]
+    assert d.certificate.proved
+    assert d.certificate.passes == 2
+    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:20]
+    assert np.all(d.certificate.lower <= values * (1 + 1e-12))
+    assert np.all(values * (1 - 1e-12) <= d.certificate.upper)

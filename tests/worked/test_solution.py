@@ -19,7 +19,9 @@ from eckart import worked
 from eckart.errors import InputError
 from eckart.worked.as_latex import body, opening
 from eckart.worked.as_pdf import pdf
-from eckart.worked.exercises.arithmetic import Reader, Typed
+from eckart.worked.exercises.arithmetic import Typed
+from eckart.worked.exercises.expressions import Reader
+from eckart.worked.exercises.tokens import tokens_of
 from eckart.worked.exercises.typed import plain
 from eckart.worked.messages import LANGUAGES
 from eckart.worked.solution import Solution
@@ -161,7 +163,7 @@ def test_power_iteration_writes_out_the_first_multiplication(solutions: dict[str
 
 def test_full_detail_of_larger_ones() -> None:
     four = worked.determinant("2 1 0 3; 1 4 2 1; 0 5 6 1; 1 1 1 2").at("full").text(width=200)
-    assert "Cofactors along row 1" in four
+    assert "cofactors along row 1" in four
     assert "M_(1,1) = (4) (6) (2)" in four
     assert "b_(1,1) = (2) (4) - (1) (1) = 7" in four
     assert "Sarrus" in worked.eigen("1 3 5; 2 4 1; 6 1 9").at("full").text()
@@ -230,10 +232,12 @@ def test_formulas_break_outside_brackets() -> None:
 def value(text: str) -> float | None:
     """What one side of a printed equation comes to, if it has no letters."""
     try:
-        entries = Reader(plain(text.strip()), product=True).row()
+        tokens = tokens_of(plain(text.strip()))
+        values, stop = Reader(tokens, product=2).read(0, named=True)
     except InputError:
         return None
-    return float(entries[0].value) if len(entries) == 1 and isinstance(entries[0], Typed) else None
+    whole = stop == len(tokens) and len(values) == 1
+    return float(values[0].value) if whole and isinstance(values[0], Typed) else None
 
 
 CHAINS = {

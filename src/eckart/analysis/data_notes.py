@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.analysis.column_roles import dates_of
 from eckart.analysis.labels import column_labels
+from eckart.arrays import Floats
 from eckart.formatting import joined
 from eckart.io.roles import quoted
 from eckart.notes import Note
@@ -19,12 +20,9 @@ from eckart.wording import either
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from eckart.engine.blocks.source import Metadata
     from eckart.result import Decomposition
 
-    Numbers = NDArray[np.float64]
 
 _LARGEST = 2_000_000
 """Tables with more entries, or with more columns than `_WIDEST`, are not checked."""
@@ -58,16 +56,36 @@ def data_notes(d: Decomposition, matrix: object, metadata: Metadata) -> tuple[No
     )
 
 
-def _combined(table: Numbers, names: Sequence[str], *, center: bool) -> list[Note]:
+def _combined(table: Floats, names: Sequence[str], *, center: bool) -> list[Note]:
     """A note that names columns which are linear combinations of two or more earlier columns."""
     rows, columns = table.shape
-    if rows <= columns + 1:
-        return []  # every column is a combination of the others
+    # With fewer rows, every column is a combination of the others.
+    found = _combinations(table, center=center) if rows > columns + 1 else []
+    if not found:
+        return []
+    if len(found) == 1:
+        j, parts = found[0]
+        it, first = "it", f"{quoted(names[j])} is a linear combination of {_named(names, parts)}. It repeats"
+    else:
+        shown = [f"{quoted(names[j])} of {_named(names, parts)}" for j, parts in found[:_MOST_NAMED]]
+        more = f", and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+        it, first = "them", f"Some columns are linear combinations of others: {'; '.join(shown)}{more}. They repeat"
+    combined = tuple(names[j] for j, _ in found)
+    drop = f"--drop {shlex.quote(','.join(combined))}"
+    text = (
+        f"{first} information, which can raise the number of components. To leave {it} out, use "
+        f"{either(_OTHERS, drop)}."
+    )
+    return [Note("combined_columns", text, {"columns": combined})]
+
+
+def _combinations(table: Floats, *, center: bool) -> list[tuple[int, list[int]]]:
+    """Columns that are linear combinations of two or more earlier columns, and these."""
     table = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
     table = table - table.mean(axis=0) if center else table
     found: list[tuple[int, list[int]]] = []
     kept: list[int] = []
-    basis = np.zeros((rows, 0))
+    basis = np.zeros((len(table), 0))
     for j, column in enumerate(table.T):
         rest = column
         for _ in range(2):  # twice is enough to be orthogonal to rounding
@@ -80,21 +98,7 @@ def _combined(table: Numbers, names: Sequence[str], *, center: bool) -> list[Not
             weights = np.linalg.lstsq(table[:, kept], column, rcond=None)[0]
             sizes = np.abs(weights) * np.linalg.norm(table[:, kept], axis=0)
             found.append((j, [kept[i] for i in np.flatnonzero(sizes > 1e-6 * length).tolist()]))
-    found = [(j, parts) for j, parts in found if len(parts) > 1]
-    if not found:
-        return []
-    shown = [f"{quoted(names[j])} of {_named(names, parts)}" for j, parts in found[:_MOST_NAMED]]
-    more = f", and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-    combined = ",".join(names[j] for j, _ in found)
-    if len(found) == 1:
-        first = f"{quoted(names[found[0][0]])} is a linear combination of {_named(names, found[0][1])}. It repeats"
-    else:
-        first = f"Some columns are linear combinations of others: {'; '.join(shown)}{more}. They repeat"
-    text = (
-        f"{first} information, which can raise the number of components. To leave "
-        f"{'it' if len(found) == 1 else 'them'} out, use {either(_OTHERS, f'--drop {shlex.quote(combined)}')}."
-    )
-    return [Note("combined_columns", text, {"columns": tuple(names[j] for j, _ in found)})]
+    return [(j, parts) for j, parts in found if len(parts) > 1]
 
 
 def _named(names: Sequence[str], parts: list[int]) -> str:
@@ -102,7 +106,7 @@ def _named(names: Sequence[str], parts: list[int]) -> str:
     return joined(some) if len(parts) <= _MOST_NAMED else f"{', '.join(some)} and {len(parts) - _MOST_NAMED} more"
 
 
-def _targets(table: Numbers, names: Sequence[str]) -> list[Note]:
+def _targets(table: Floats, names: Sequence[str]) -> list[Note]:
     """A note for each column with the name of a target and few different integers."""
     notes = []
     for j, name in enumerate(names):
@@ -119,7 +123,7 @@ def _targets(table: Numbers, names: Sequence[str]) -> list[Note]:
     return notes
 
 
-def _series(table: Numbers, metadata: Metadata) -> list[Note]:
+def _series(table: Floats, metadata: Metadata) -> list[Note]:
     """A note if consecutive rows are similar, as in a time series."""
     if len(table) < _SERIES_ROWS or table.shape[1] == 1:
         return []
@@ -139,11 +143,11 @@ def _series(table: Numbers, metadata: Metadata) -> list[Note]:
     return [Note("series", text, {"correlation": typical})]
 
 
-def _consecutive(table: Numbers) -> Numbers:
+def _consecutive(table: Floats) -> Floats:
     """The correlation of each column with itself one row later; NaN for constant columns."""
     first, second = (part - part.mean(axis=0) for part in (table[:-1], table[1:]))
     lengths = np.linalg.norm(first, axis=0) * np.linalg.norm(second, axis=0)
-    found: Numbers = np.divide(
+    found: Floats = np.divide(
         (first * second).sum(axis=0), lengths, out=np.full(table.shape[1], np.nan), where=lengths > 0
     )
     return found

@@ -1,6 +1,6 @@
 """Small tables that ship with Eckart, for examples and tests.
 
-`usarrests`      arrests per 100,000 residents in the 50 US states, 1973, and the urban share (50 x 4)
+`usarrests`      arrests per 100,000 residents in the 50 US states in 1973, and the urban population in % (50 x 4)
 `films`          films rated from 1 to 5 by users who have not seen all of them (24 x 10, 35 % unknown)
 `ratings`        films rated by users with two separate tastes (7 x 5, rank 2)
 `ratings_mixed`  the same, with two users who liked one film of the other kind (7 x 5, rank 3)
@@ -90,7 +90,7 @@ def path(name: str) -> Path:
     'usarrests.csv'
     """
     if name not in names():
-        raise ParameterError(f"There is no example table {name!r}. The tables are: {', '.join(names())}.")
+        raise ParameterError(f"There is no example table {name!r}. The available tables are {', '.join(names())}.")
     return _FOLDER / f"{name}.csv"
 
 

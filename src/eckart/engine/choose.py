@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from eckart.engine.lanczos.restart import MOST_FROZEN
 from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
 from eckart.engine.solution import Request
+from eckart.engine.trial import SPARSE_CHECK, SPARSE_STEP, Trial
 from eckart.errors import MemoryBudgetError, ParameterError
-from eckart.wording import assigned
+from eckart.wording import MEMORY, assigned
 
 if TYPE_CHECKING:
     from eckart.engine.settings import Settings
@@ -44,16 +45,10 @@ _NARROW, _NARROWER, _FEW_ENTRIES = 12, 4, 2**17
 vectors multiplied, not on the passes. Up to the second number, half of the width is faster still if so few entries are
 stored that they stay in cache.
 """
-_CHECK, _SPARSE_CHECK = 1e-10, 5e-11
-"""Seconds per size^3 and step for convergence checks (Ritz pairs and eigenproblems) on dense and on sparse rows, whose
-narrow blocks are checked less often.
-"""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
-_STEP, _SPARSE_STEP, _SKINNY = 0.002, 0.0006, 0.5
-"""Seconds per step of block Lanczos that do not depend on the size, on dense and on sparse rows, and the measured rate
-of its products with a few dense columns relative to that of a Gram matrix.
-"""
+_SKINNY = 0.5
+"""Measured rate of products with a few dense columns relative to that of a Gram matrix."""
 _FEW = {"float32": 6, "float64": 12}
 """Up to this many components, blocks of eight columns take more passes but less time on dense data in memory; in
 float32 passes cost less than the work between them.
@@ -70,6 +65,11 @@ _READ_RATE = 1.5e9
 """Bytes per second from a disk."""
 _BLOCKS_HELD = 4
 """Number of blocks in memory at a time: the current one, those read ahead, and their products."""
+_TRIAL_STEPS, _TRIAL_SHARE, _UNTESTED = 5, 0.3, 0.12
+"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors. On sparse
+rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a cluster
+are found.
+"""
 
 
 @dataclass(frozen=True)
@@ -116,51 +116,6 @@ class Choice:
     """Columns to which the basis may grow if a share is requested and k is not known; 0 if it may not grow."""
     trial: Trial | None = None
     """Set if block Lanczos is on trial, with the Gram matrix as the alternative."""
-
-
-_TRIAL_STEPS, _TRIAL_SHARE, _UNTESTED = 5, 0.3, 0.12
-"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors. On sparse
-rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a cluster
-are found.
-"""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """The cost of continuing compared with the alternative, by the same model (a clock would not be reproducible).
-
-    No model knows the spectrum: for the same shape, a decaying one takes five steps and a flat one twenty or more.
-    """
-
-    product: float
-    """Seconds of a step's products."""
-    width: int
-    size: int
-    capacity: int
-    """Maximum number of columns of the basis."""
-    alternative: float
-    step: float = _STEP
-    """Seconds of a step that do not depend on the size."""
-    check: float = _CHECK
-    untested: float = 0.0
-    """Seconds before which predictions do not count."""
-
-    def cost(self, steps: float) -> float:
-        """Seconds of this many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
-        basis = checks = 0.0
-        for step in range(1, round(steps) + 1):
-            columns = min(step * self.width, self.capacity)
-            basis += 4.0 * self.size * columns * self.width / HostBackend.costs.dense_rate["float64"]
-            checks += self.check * columns**3
-        return steps * (self.product + self.step) + basis + checks
-
-    def worth(self, done: int, remaining: float) -> bool:
-        """Whether this many more steps, and those already taken, each cost less than the alternative.
-
-        Otherwise a prediction that grows with every step would never be given up.
-        """
-        spent = self.cost(done)
-        return spent <= self.untested or max(spent, self.cost(done + remaining) - spent) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
@@ -242,20 +197,25 @@ def _choose_for_blocks(
         why = f"{choice.why} The rows are read in blocks of {shape.block_bytes / 1e6:.3g} MB."
         options[name] = (cost, replace(choice, passes=passes, peak_bytes=peak, why=why))
     if solver not in ("auto", *costs):
-        raise ParameterError(
-            f"{assigned('solver', solver)} needs all rows in "
-            f"memory{' when there are more columns than rows' if wide else ''}, "
-            f"but they are read in blocks. Use {' or '.join(assigned('solver', name) for name in costs)}."
-        )
+        _refuse_for_blocks(solver, list(costs), wide=wide)
     names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
     return _first_fitting(names, options, memory)
+
+
+def _refuse_for_blocks(solver: str, others: list[str], *, wide: bool) -> NoReturn:
+    condition = " when there are more columns than rows" if wide else ""
+    raise ParameterError(
+        f"{assigned('solver', solver)} needs all rows in memory{condition}, but the rows are read in blocks. Use "
+        f"{' or '.join(assigned('solver', name) for name in others)}."
+    )
 
 
 def _check_memory(choice: Choice, memory: int | None) -> None:
     if memory is not None and choice.peak_bytes > memory:
         raise MemoryBudgetError(
             f"The computation needs about {choice.peak_bytes:,} bytes in addition to the data (solver "
-            f"{choice.solver!r}), but only {memory:,} are allowed. Allow more memory, or request fewer components."
+            f"{choice.solver!r}), but only {memory:,} bytes are allowed. Allow more memory with "
+            f"{MEMORY}, or request fewer components."
         )
 
 
@@ -270,7 +230,7 @@ def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
     width = choice.block + 5
     rate = shape.costs.sparse_rate if shape.sparse else _SKINNY * shape.costs.dense_rate[shape.precision]
     product = 4.0 * shape.entries * width / rate
-    constants = (_SPARSE_STEP, _SPARSE_CHECK, _UNTESTED * alternative) if shape.sparse else ()
+    constants = (SPARSE_STEP, SPARSE_CHECK, _UNTESTED * alternative) if shape.sparse else ()
     return Trial(product, width, shape.short, choice.capacity, alternative, *constants)
 
 
@@ -304,7 +264,10 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
         # All vectors of the long side: another product and a QR, because the last values vanish.
         cost += 6.0 * shape.long * n * n / _DIRECT_RATE
     passes = 2 if shape.columns > shape.rows else 1
-    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one pass'}."
+    why = (
+        f"The {n} x {n} matrix of cross-products is computed exactly in "
+        f"{'two passes' if passes == 2 else 'one pass'} over the data."
+    )
     # If a second pass must refine small values, the matrix, its eigenvectors and their product are in memory too.
     return cost, Choice("gram", passes, 8 * (8 if shape.block_bytes else 5) * n * n, why)
 
@@ -323,8 +286,9 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
     why = (
-        f"Block Lanczos with blocks of {block} finds {k if known else 'the wanted'} of {n} directions in about {steps} "
-        "passes. This is cheaper than forming all cross-products. It stops when the accuracy is proved."
+        f"Block Lanczos with blocks of {block} vectors computes {k if known else 'the requested'} of "
+        f"{n} components in about {steps} passes over the data, which is cheaper than computing all "
+        "cross-products. It stops when the accuracy is proved."
     )
     most = 0 if known else _most(shape, k, block, capacity, probes, room)
     return cost, Choice("lanczos", steps, peak, why, block, capacity, probes, most)

@@ -61,7 +61,8 @@ class KernelTrial:
     kept : float
         Certified share of the sum of the positive eigenvalues of the centred kernel matrix.
     trustworthiness : float
-        How far neighbours in the scores are also neighbours in the data. 1 is best.
+        How well neighbourhoods are preserved: whether neighbours in the scores are also neighbours in the data. 1 is
+        best.
     preimage_error : float
         Mean squared distance between held-out rows and their pre-images, divided by the variance of the rows. It is
         computed with fewer components than columns.
@@ -161,8 +162,8 @@ class KernelScan:
             numbers = f"{separation:>11} {quality}"
             lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure or numbers}")
         lines.append(
-            f"{counted(self.n_components, 'component')}, {self.rows} rows, a fifth of them held out; "
-            f"best {self.by} first."
+            f"{counted(self.n_components, 'component')} of {self.rows} rows, of which a fifth were "
+            f"held out, sorted by {self.by}, best first."
         )
         return "\n".join(lines)
 
@@ -188,18 +189,19 @@ def scan_kernels(
     kernels : sequence of str, default ('linear', 'cosine', 'poly', 'rbf', 'laplacian')
         Kernels to try.
     gammas : sequence of float, default None
-        Values of gamma to try for every kernel that has one. None tries 0.1, 0.3, 1, 3 and 10 times the value that the
-        data suggest: 1 / (2 median^2) of the distances for rbf, 1 / median for laplacian, 1 / mean squared length for
-        the others.
+        Values of gamma to try for every kernel that has this parameter. None tries 0.1, 0.3, 1, 3 and 10 times a value
+        that is computed from the data. This value is 1 / (2 median^2) for rbf and 1 / median for laplacian, where the
+        median is that of the distances between rows. For the other kernels it is 1 / (mean squared length of the rows).
     n_components : int, default None
         Number of components. None uses the smallest number from 2 to 6 with which a kernel separates the groups, or 2
         if there are no groups or no kernel separates them.
     by : {'auto', 'separation', 'preimage_error', 'trustworthiness', 'kept'}, default 'auto'
         Measure by which the trials are sorted. 'auto' is 'separation' if the rows form separate groups, and
         'preimage_error' otherwise. Equal trials are sorted by their pre-image error. Do not use 'kept' to compare
-        different gammas of one kernel, because the widest kernel always keeps most.
+        different gammas of one kernel, because the widest kernel always has the largest share.
     n_neighbors : int, default 5
-        Number of neighbours for the trustworthiness. The groups use at least log2(n) neighbours.
+        Number of neighbours used to compute the trustworthiness. To find the groups, at least log2(n) neighbours are
+        used.
     max_rows : int, default 1000
         Number of rows sampled from larger data. One fifth of them is held out for the pre-images.
     random_state : int, Generator or None, default None
@@ -267,7 +269,9 @@ def _drawn(X: object, most: int, random_state: object, neighbors: int) -> _Split
     _, rng = generator(random_state)
     order = rng.permutation(rows.shape[0])[:most]
     if len(order) < 10:
-        raise InputError(f"{len(order)} rows are too few to compare kernels on held-out rows; at least 10 are needed.")
+        raise InputError(
+            f"{len(order)} rows are too few to compare kernels on held-out rows. At least 10 rows are needed."
+        )
     cut = max(2, len(order) // 5)
     order = np.concatenate([np.sort(order[cut:]), np.sort(order[:cut])])
     groups = groups_of(rows[order], neighbors)

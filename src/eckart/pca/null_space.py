@@ -25,24 +25,23 @@ def settle(d: Decomposition[K], count: int | None = None) -> Decomposition[K]:
     varying = values > 4 * EPSILON * max(d.rows, d.columns) ** 0.5 * d.norm
     if d.which == "smallest" or (bool(varying.all()) and count == d.k):
         return d
-    right = to_numpy(d.right).astype(np.float64)[:, varying]
-    missing = count - right.shape[1]
-    settled = np.concatenate([right, complement(right, missing)], axis=1)
+    right, known = to_numpy(d.right), int(np.sum(varying))
+    settled = np.empty((right.shape[0], count))
+    settled[:, :known] = right[:, :known] if varying[:known].all() else right[:, varying]
+    complete(settled, known)
     return replace(
         d,
-        values=_like(np.concatenate([values[varying], np.zeros(missing)]), d.values),
+        values=_like(np.concatenate([values[varying], np.zeros(count - known)]), d.values),
         right=_like(settled, d.right),
         certificate=None if d.certificate is None else _widened(d.certificate, varying, count, _unit(d.right)),
     )
 
 
-def complement(right: np.ndarray, count: int) -> np.ndarray:
-    """`count` orthonormal columns orthogonal to the orthonormal columns of `right`."""
-    size, known = right.shape
-    basis = np.empty((size, known + count), order="F")
-    basis[:, :known] = right
-    lengths = 1.0 - np.einsum("ij,ij->i", right, right)
-    for place in range(known, known + count):
+def complete(basis: np.ndarray, known: int) -> None:
+    """Set all columns after the first `known`, which are orthonormal, to orthonormal ones in their complement."""
+    size, count = basis.shape
+    lengths = 1.0 - np.einsum("ij,ij->i", basis[:, :known], basis[:, :known])
+    for place in range(known, count):
         pivot = int(np.argmax(lengths >= lengths.max() - _TIE))
         column = np.zeros(size)
         column[pivot] = 1.0
@@ -52,7 +51,6 @@ def complement(right: np.ndarray, count: int) -> np.ndarray:
         basis[:, place] = column
         lengths -= column**2
         lengths[pivot] = 0.0
-    return basis[:, known:]
 
 
 def _like(array: np.ndarray, prototype: Array) -> Array:

@@ -26,13 +26,19 @@ _PARTS = 5
 _STEPS = 60
 _TOLERANCE = 1e-3
 _MOST = 25
+_SMALL = 64
+"""Up to this size, all eigenvalues of several matrices are computed together."""
+_TOGETHER = 20_000
+"""Entries of the tables that are completed together."""
 _PATIENCE = 12
 """The search ends after this many consecutive numbers without a smaller error."""
 
 
 def by_bicross(e: Evidence) -> tuple[int | None, str]:
     if e.rows < 8 or e.columns < 4:
-        return None, f"This rule needs at least 8 rows and 4 columns; the table has {e.rows} x {e.columns}."
+        return None, (
+            f"This rule needs at least 8 rows and 4 columns, but the table has {e.rows} rows and {e.columns} columns."
+        )
     errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
     k = int(np.argmin(errors))
     if k == len(errors) - 1:
@@ -41,22 +47,25 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
         return (
             None,
             (
-                f"The values fall steeply after component {more}, but a quarter of the table can show at most "
-                f"{len(errors) - 2}."
+                f"The eigenvalues fall steeply after component {more}, but this rule predicts "
+                f"quarters of the table, which can show at most {len(errors) - 2} components."
             ),
         )
     beyond = f"; with {k + 1} it is {errors[k + 1]:.4f}" if k + 1 < len(errors) else ""
     best = counted(k, "component")
-    return k, f"Held-out quarters are predicted best with {best}: the relative error is {errors[k]:.4f}{beyond}."
+    return k, (
+        f"Predictions of held-out quarters of the table are most accurate with {best}: the relative error "
+        f"is {errors[k]:.4f}{beyond}."
+    )
 
 
 def _too_small(most: int) -> str:
     """Why a table in which a quarter shows at most this many components gives no answer."""
     if most < 1:
-        return "A quarter of the table is too small to show how many components there are."
+        return "This rule compares quarters of the table, and a quarter of this table is too small."
     return (
-        f"This rule compares quarters of the table, which can show at most {counted(most, 'component')}; there "
-        "may be more."
+        "This rule compares quarters of the table, which can show at most "
+        f"{counted(most, 'component')}. There may be more."
     )
 
 
@@ -107,9 +116,12 @@ def _sum_of_squares(block: Matrix, mean: np.ndarray) -> float:
 
 def by_cells(e: Evidence) -> tuple[int | None, str]:
     if e.sparse and e.rows * e.columns > _CELLS:
-        return None, "This rule hides single entries of a dense table. For large sparse data, see bi-cross-validation."
+        return None, (
+            "This rule hides single entries of a dense table, so it does not apply to large sparse data. "
+            "Use the rule 'bicross' instead."
+        )
     if not e.center:
-        return None, "This rule needs a centred table, because predictions of hidden entries start from the means."
+        return None, "This rule predicts hidden entries from the column means, so it needs a centred table."
     rng, table = e.rng(4), e.centred.astype(np.float64)
     sample = ""
     if table.size > _CELLS:
@@ -118,25 +130,29 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
         sample = f" (on {kept:,} rows drawn at random)"
     most = min(e.most, min(table.shape) - 2, _MOST)
     if most < 1:
-        return None, f"This rule needs at least 3 rows and 3 columns; the table has {e.rows} x {e.columns}."
+        return None, (
+            f"This rule needs at least 3 rows and 3 columns, but the table has {e.rows} rows and {e.columns} columns."
+        )
     errors = cell_errors(table, most, rng)
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
     if (more := e.falls_beyond(k)) is not None:
         return (
             None,
             (
-                f"Predictions do not improve beyond {counted(k, 'component')}, although the values drop sharply after "
-                f"component {more}."
+                f"Predictions of hidden entries do not improve beyond {counted(k, 'component')}, but "
+                f"the eigenvalues drop sharply only after component {more}."
             ),
         )
     if k == most:
-        return None, f"Predictions of hidden entries keep improving up to {counted(k, 'component')}; there may be more."
+        return None, (
+            f"Predictions of hidden entries keep improving up to {counted(k, 'component')}. There may be more."
+        )
     beyond = f"; with {k + 1} the error is {mean[k + 1]:.3f}" if k + 1 < len(mean) else ""
     return (
         k,
         (
-            f"With {counted(k, 'component')}, hidden entries are predicted to within {mean[k]:.3f} standard "
-            f"deviations{beyond}{sample}."
+            f"With {counted(k, 'component')}, the mean error in predicting hidden entries is "
+            f"{mean[k]:.3f} standard deviations{beyond}{sample}."
         ),
     )
 
@@ -145,11 +161,12 @@ def cell_errors(table: np.ndarray, most: int, rng: np.random.Generator) -> np.nd
     """Mean squared errors of 0, 1, ... components (rows) on each hidden part (columns), in units of the variance."""
     part = np.resize(np.arange(_PARTS), table.size)
     rng.shuffle(part)
-    hidden = [(part == one).reshape(table.shape) for one in range(_PARTS)]
+    hidden = part.reshape(table.shape) == np.arange(_PARTS)[:, None, None]
     unit = max(float(table.var()), 1e-300)
     found: list[list[float]] = []
+    groups = np.array_split(hidden, min(_PARTS, -(-_PARTS * table.size // _TOGETHER)))
     for k in range(most + 1):
-        predicted = [completed(table, mask, k) for mask in hidden]
+        predicted = np.concatenate([completed(table, masks, k) for masks in groups])
         pairs = zip(predicted, hidden, strict=True)
         found.append([float(np.mean((values[mask] - table[mask]) ** 2)) / unit for values, mask in pairs])
         means = [float(np.mean(errors)) for errors in found]
@@ -159,36 +176,53 @@ def cell_errors(table: np.ndarray, most: int, rng: np.random.Generator) -> np.nd
 
 
 def completed(table: np.ndarray, hidden: np.ndarray, k: int) -> np.ndarray:
-    """The approximation of the table by k shrunk components of its visible entries."""
-    visible = np.maximum((~hidden).sum(axis=0), 1)
-    mean = np.where(hidden, 0.0, table).sum(axis=0) / visible
-    filled = np.where(hidden, mean, table)
-    if k == 0:
-        return filled
-    before = filled[hidden]
+    """For each mask in `hidden`, the approximation of the table by k shrunk components of its visible entries.
+
+    The masks are processed together, because a step on a small table takes less time than its calls.
+    """
+    visible = np.maximum((~hidden).sum(axis=1), 1)
+    mean = np.where(hidden, 0.0, table).sum(axis=1) / visible
+    filled = np.where(hidden, mean[:, None, :], table)
+    active = np.arange(len(hidden) if k else 0)
     for _ in range(_STEPS):
-        mean = filled.mean(axis=0)
-        centred = filled - mean
-        approximation = _shrunk(centred, k) + mean
-        now = approximation[hidden]
-        filled[hidden] = now
-        if np.linalg.norm(now - before) <= _TOLERANCE * np.linalg.norm(now - mean.mean()):
+        if not len(active):
             break
-        before = now
+        before, mask = filled[active], hidden[active]
+        mean = before.mean(axis=1, keepdims=True)
+        now = np.where(mask, _shrunk(before - mean, k) + mean, before)
+        filled[active] = now
+        change = _norms(now - before)
+        active = active[change > _TOLERANCE * _norms(np.where(mask, now - mean.mean(axis=2, keepdims=True), 0.0))]
     return filled
 
 
+def _norms(tables: np.ndarray) -> np.ndarray:
+    return np.asarray(np.sqrt(np.einsum("ijk,ijk->i", tables, tables)))
+
+
 def _shrunk(centred: np.ndarray, k: int) -> np.ndarray:
-    """k components of a centred table with s -> (s^2 - v) / s, v = (sum of the other s^2) / (directions left)."""
-    rows, columns = centred.shape
+    """k components of centred tables with s -> (s^2 - v) / s, v = (sum of the other s^2) / (directions left)."""
+    rows, columns = centred.shape[1:]
+    across = np.swapaxes(centred, 1, 2)
     tall = rows >= columns
-    gram = centred.T @ centred if tall else centred @ centred.T
-    squares, vectors = leading_pairs(gram, k)
-    left = max(float(np.trace(gram)) - float(squares.sum()), 0.0)
-    noise = left / max(min(rows - 1, columns) - k, 1)
+    gram = across @ centred if tall else centred @ across
+    squares, vectors = _leading(gram, k)
+    left = np.maximum(np.trace(gram, axis1=1, axis2=2) - squares.sum(axis=1), 0.0)
+    noise = left[:, None] / max(min(rows - 1, columns) - k, 1)
     factors = np.maximum(squares - noise, 0.0) / np.maximum(squares, 1e-300)
-    weighted = vectors * factors
-    return np.asarray((centred @ vectors) @ weighted.T if tall else weighted @ (vectors.T @ centred))
+    weighted = vectors * factors[:, None, :]
+    if tall:
+        return np.asarray((centred @ vectors) @ np.swapaxes(weighted, 1, 2))
+    return np.asarray(weighted @ (np.swapaxes(vectors, 1, 2) @ centred))
+
+
+def _leading(grams: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k leading eigenpairs of each matrix."""
+    if grams.shape[1] <= _SMALL:
+        values, vectors = np.linalg.eigh(grams)
+        return values[:, : -k - 1 : -1], vectors[:, :, : -k - 1 : -1]
+    values, vectors = zip(*(leading_pairs(gram, k) for gram in grams), strict=True)
+    return np.array(values), np.array(vectors)
 
 
 def fewest_as_good(errors: np.ndarray) -> int:

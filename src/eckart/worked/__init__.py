@@ -1,13 +1,14 @@
-"""Worked solutions: exact, with every step, as a good teacher would write them.
+"""Worked solutions of small problems, exact and with every step.
 
 >>> from eckart import worked
 >>> solution = worked.eigen("2 1; 3 2")
 >>> print(solution.text().splitlines()[0])
 Eigenvalues and eigenvectors of a 2 x 2 matrix
 
-Each function takes a matrix as text ("1 2; 2 1"), lists, an array or a SymPy matrix and returns a `Solution`, which has
-`.show()`, `.text()`, `.markdown()`, `.latex()`, `.html()` and `.pdf()`. `.at("full")` works out every determinant and
-system. Inside `with language("it"):` solutions are written in Italian; "es" and "ru" are Spanish and Russian.
+Each function takes a matrix as text ("1 2; 2 1"), lists, an array or a SymPy matrix, and returns a `Solution`. Its
+methods `.show()`, `.text()`, `.markdown()`, `.latex()`, `.html()` and `.pdf()` present the solution. `.at("full")`
+expands every determinant and every linear system. Inside `with language("it"):` solutions are written in Italian; use
+"es" for Spanish and "ru" for Russian.
 """
 
 from __future__ import annotations

@@ -52,9 +52,16 @@ class SymmetricMatrix:
     def __init__(self, matrix: Array, prototype: Array | None = None) -> None:
         self.matrix, self.prototype = matrix, prototype
         self._kept: _Reduced | None = None
+        self._found: dict[tuple[int, bool], tuple[np.ndarray, np.ndarray]] = {}
 
     def leading(self, count: int, *, smallest: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """As `leading_pairs`."""
+        """As `leading_pairs`; the same arrays if they are requested again."""
+        key = (count, smallest)
+        if key not in self._found:
+            self._found = {key: self._leading(count, smallest=smallest)}
+        return self._found[key]
+
+    def _leading(self, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray]:
         size = self.matrix.shape[0]
         chosen = slice(0, count) if smallest else slice(size - count, size)
         if worth_moving("pairs", size, self.prototype):

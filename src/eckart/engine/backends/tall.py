@@ -58,15 +58,23 @@ def gram(tall: Array) -> np.ndarray:
 
 
 def _pairwise_sum(tall: np.ndarray, products: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """The sum of `products` over groups of 128 rows; NumPy adds pairwise only along a contiguous axis."""
+    """The sum of `products` over groups of 128 rows, pairwise."""
     count, width = tall.shape
     whole = count - count % _TERMS
     sums = [products(tall[whole:][None])]
     for start in range(0, whole, _COPIED):
         rows = np.ascontiguousarray(tall[start : min(start + _COPIED, whole)])
-        parts = products(rows.reshape(-1, _TERMS, width))
-        sums.append(np.add.reduce(np.ascontiguousarray(np.moveaxis(parts, 0, -1)), axis=-1)[None])
-    return np.asarray(np.add.reduce(np.ascontiguousarray(np.moveaxis(np.concatenate(sums), 0, -1)), axis=-1))
+        sums.append(_added_pairwise(products(rows.reshape(-1, _TERMS, width))))
+    return np.asarray(_added_pairwise(np.concatenate(sums))[0])
+
+
+def _added_pairwise(parts: np.ndarray) -> np.ndarray:
+    """The sum along the first axis, which is kept, by halves: NumPy adds pairwise only along a contiguous axis."""
+    while len(parts) > 1:
+        half = len(parts) // 2
+        parts[:half] += parts[len(parts) - half :]
+        parts = parts[: len(parts) - half]
+    return parts
 
 
 def polished(vectors: Array) -> Array:

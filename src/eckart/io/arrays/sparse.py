@@ -86,11 +86,12 @@ def shape_of(arrays: Arrays, name: str) -> tuple[int, int]:
     return int(sizes[0]), int(sizes[1])
 
 
-def _check_range(indices: np.ndarray, bound: int, key: str, name: str) -> None:
+def check_range(indices: np.ndarray, bound: int, key: str, name: str, start: int = 0) -> None:
+    """Refuse an index outside 0 to bound - 1; `start` is the position of the first one in the file."""
     wrong = np.flatnonzero((indices < 0) | (indices >= bound))
     if wrong.size:
         first = int(wrong[0])
-        broken(name, f"entry {first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
+        broken(name, f"entry {start + first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
 
 
 def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -99,21 +100,21 @@ def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name:
         broken(
             name,
             (
-                f"it has {len(row)} rows, {len(col)} columns and {data.size} values, but these three counts should "
-                "be equal"
+                f"it has {len(row)} row indices, {len(col)} column indices and {data.size} values, "
+                "but these three numbers should be equal"
             ),
         )
-    _check_range(row, shape[0], "row", name)
-    _check_range(col, shape[1], "col", name)
+    check_range(row, shape[0], "row", name)
+    check_range(col, shape[1], "col", name)
     return row, col
 
 
 def _offsets(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> np.ndarray:
     offsets = whole_numbers(arrays, "offsets", name)
     if data.ndim != 2 or len(data) != len(offsets) or len(np.unique(offsets)) < len(offsets):
-        broken(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not match")
+        broken(name, f"there are {len(offsets)} diagonals, but the array of values has shape {data.shape}")
     if data.shape[1] > shape[1]:
-        broken(name, f"its diagonals have {data.shape[1]} entries for {shape[1]} columns")
+        broken(name, f"its diagonals have {data.shape[1]} entries, but the matrix has {shape[1]} columns")
     if offsets.size and (offsets.min() <= -shape[0] or offsets.max() >= shape[1]):
         broken(name, "a diagonal lies outside the matrix")
     return offsets
@@ -152,5 +153,5 @@ def _compressed(
             broken(name, f"its values have shape {data.shape}")
         major, minor = _blocks(data.shape[1:], shape, name)
     check_pointers(data.shape[:1] if kind == "bsr" else data.shape, len(indices), indptr, major, name)
-    _check_range(indices, minor, "indices", name)
+    check_range(indices, minor, "indices", name)
     return indices, indptr

@@ -22,8 +22,8 @@ _CHUNK = 1 << 22
 
 def refuse_encoding(name: str, where: str) -> NoReturn:
     raise FileError(
-        f"{name} is not UTF-8 {where}, but text files of this size must be UTF-8, because they are read in blocks. "
-        "Convert it: iconv -t UTF-8."
+        f"{name} is not valid UTF-8 {where}. Files of this size are read in blocks and must be UTF-8. "
+        "Convert the file first with: iconv -t UTF-8."
     )
 
 
@@ -59,9 +59,9 @@ class TextIndex:
         for column in self.texts:
             if 2 * numbers[column] > known[column]:
                 raise FileError(
-                    f"{self.name}: the column {quoted(column)} is text at the beginning of the file, but "
-                    f"{numbers[column]:,} of its {known[column]:,} cells are numbers. Correct the others, or leave the "
-                    "column out of the file."
+                    f"{self.name}: the column {quoted(column)} contains text at the beginning of the "
+                    f"file, but {numbers[column]:,} of its {known[column]:,} cells are numbers. "
+                    "Correct the cells that contain text, or remove the column from the file."
                 )
         return tuple(rows), tuple(indices), tuple(lines)
 
@@ -89,7 +89,9 @@ class TextIndex:
         refuse_stray_quote(piece, 0, self.layout.delimiter, self.name, line)
         if b"\0" in piece:
             where = line + piece.count(b"\n", 0, piece.find(b"\0"))
-            raise FileError(f"{self.name}, line {where}: there is a NUL byte, so this is not a plain text file.")
+            raise FileError(
+                f"{self.name}, line {where}: there is a NUL byte, so the file is damaged or is not a text file."
+            )
         if not piece.isascii() and not is_utf8(piece):
             refuse_encoding(self.name, f"from line {line:,} on")
 
@@ -107,8 +109,9 @@ class TextIndex:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)
             if cells.null_count < len(cells):
                 raise FileError(
-                    f"{self.name}: the column {column!r} has no value at the beginning of the file, but has values "
-                    f"from line {line:,} on. Text files of this size are read in blocks. Leave the column out of "
+                    f"{self.name}: the column {column!r} has no values at the beginning of the file, "
+                    f"but it has values from line {line:,} on. Eckart reads files of this size in "
+                    "blocks and needs to know the columns at the beginning. Remove the column from "
                     "the file."
                 )
         for column in self.texts:

@@ -24,6 +24,7 @@ from eckart.engine.blocks.rounded import whole_columns
 from eckart.engine.blocks.source import Metadata
 from eckart.errors import FileError, NotFiniteError
 from eckart.fingerprint import fingerprint
+from eckart.formatting import about_columns
 from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
@@ -133,8 +134,9 @@ class DelimitedRows(PiecedRows):
                 block = self._parsed(text)
         except ValueError as error:  # Arrow's are among them
             raise FileError(
-                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not match the beginning "
-                f"of the file ({reason(error)}). Correct the text, or keep only numeric columns."
+                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not have the "
+                f"same layout as the beginning of the file ({reason(error)}). Correct the text, or "
+                "keep only numeric columns."
             ) from error
         expected = self.edges[piece + 1] - self.edges[piece]
         if len(block) != expected:
@@ -194,7 +196,7 @@ class DelimitedRows(PiecedRows):
         if name in self.signs:
             found = amounts(trimmed, self.signs[name], self.decimal)
             if found is None:
-                raise ValueError(f"a cell of {quoted(name)} is not a number with {self.signs[name]!r}")
+                raise ValueError(f"a cell of {quoted(name)} is not a number with the symbol {self.signs[name]!r}")
             return found
         wrong = pc.index(pc.fill_null(numeric, True), False).as_py()
         if wrong >= 0:
@@ -215,14 +217,9 @@ def text_rows(
     content = opened.read_small(_HELD if limit is None else limit)
     if content is None:
         return delimited_rows(opened, state, options, tab=tab)
-    options = with_tabs(options, content) if tab else options
+    options = options.with_tabs(content) if tab else options
     found = read_delimited(content, opened.name, options)
     return HeldRows(found.matrix, replace(found.metadata, name=Path(path).name), state)
-
-
-def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
-    """Options for a .tsv file: separated by tabs, unless it has none or another delimiter was given."""
-    return replace(options, delimiter="tab") if options.delimiter is None and b"\t" in head[:65536] else options
 
 
 def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
@@ -232,7 +229,8 @@ def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
     layout = sniff(head, options, name)
     if layout.data != head:
         raise FileError(
-            f"{name} is separated by spaces, and such files cannot be read in blocks. Save it with tabs or commas."
+            f"{name} is separated by spaces, and Eckart cannot read such files in blocks. Save the "
+            "file with tabs or commas between the cells."
         )
     return layout
 
@@ -240,9 +238,10 @@ def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
 def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
     """A note on the columns that are not numbers, if there are any."""
     kept = set(numbers)
-    others = list(dict.fromkeys(repr(name) for name in columns if name not in kept))
-    text = f"Columns that are not numeric were left out, because the file is read in blocks: {', '.join(others[:5])}."
-    return [Note("text_left_out", text)] if others else []
+    others = list(dict.fromkeys(name for name in columns if name not in kept))
+    one = "is not numeric, so it was left out: a file that is read in blocks has no labels."
+    many = "are not numeric, so they were left out: a file that is read in blocks has no labels."
+    return [Note("text_left_out", about_columns(others, one, many))] if others else []
 
 
 def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
@@ -253,7 +252,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     name = Path(state.path).name
     stored = _head(opened, name)
     head = plain_lines(stored.removeprefix(_MARK))
-    options = with_tabs(options, head) if tab else options
+    options = options.with_tabs(head) if tab else options
     layout = _layout(head, options, name)
     page = Page(name, layout)
     begun = read_delimited(head, name, options)

@@ -175,7 +175,7 @@ def _entry(value: Value, rng: Random) -> Any:
         return [x + 1 if i == place else x for i, x in enumerate(value.value)]
     matrix = sp.Matrix(value.value)
     i, j = int(rng.integers(matrix.rows)), int(rng.integers(matrix.cols))
-    matrix[i, j] = matrix[i, j] + 1 if value.form != "directions" else 1 - matrix[i, j] / 2
+    matrix[i, j] = matrix[i, j] + 1 if value.form != "directions" else matrix[i, j] / 2 - 1
     return matrix
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eckart.worked.exercises.statements import flat, statements
+from eckart.worked.exercises.statement import flat
+from eckart.worked.exercises.statements import statements
 
 
 @pytest.mark.parametrize(("text", "expected"), [

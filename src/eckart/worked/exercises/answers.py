@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from eckart.errors import InputError
-from eckart.worked.exercises.arithmetic import Grid, Linear, Typed
+from eckart.worked.exercises.arithmetic import Grid, Linear
 from eckart.worked.exercises.by_row import row_by_row
 from eckart.worked.exercises.cardinals import with_figures
 from eckart.worked.exercises.meaning import Meaning, meaning, set_side
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.spellings import spellings
-from eckart.worked.exercises.statements import MODES, Statement, flat, statements
+from eckart.worked.exercises.statement import Statement, flat
+from eckart.worked.exercises.statements import MODES, statements
 from eckart.worked.exercises.structure import structured
 from eckart.worked.exercises.targets import COLUMNS, Target
 from eckart.worked.exercises.typed import plain
@@ -76,26 +77,39 @@ def _of_values(own: Statement, found: Meaning, targets: Sequence[Target]) -> Mea
     if own.unit and own.is_count and "count" in forms:
         return replace(found, targets=frozenset({forms["count"]}))
     said = [targets[i] for i in found.targets or ()]
-    if said and all(map(_is_number, said)) and any(isinstance(x, Grid) for x in own.entries):
-        vectors = frozenset(i for i, one in enumerate(targets) if one.form in COLUMNS and not one.optional)
-        return replace(found, targets=vectors or None)  # the component of least variance
-    sides = {set_side(target) for target in targets if target.form == "set"}
-    if found.targets is None and found.side and sides and found.side not in sides and own.is_whole:
-        return replace(found, targets=frozenset())  # rows instead of columns
-    if (
-        said
-        and found.index
-        and {one.form for one in said} == {"numbers"}
-        and any(isinstance(x, Grid) for x in own.entries)
-    ):
-        paired = [i for i, one in enumerate(targets) if one.pairing == said[0].pairing != "" and one.form in COLUMNS]
-        return replace(found, targets=frozenset(paired[:1]))  # λ1 -> (1, 2)
-    numbers = len(flat(own.entries))
-    if said and all(one.optional and one.form == "number" for one in said) and numbers > 1:
+    if said and any(isinstance(x, Grid) for x in own.entries):
+        found = _of_vectors(found, said, targets)
+    elif _is_side(own, found, targets) or _are_too_many(own, said):
         return replace(found, targets=frozenset())
-    share = all(isinstance(x, Typed) and x.percent for x in own.entries) and bool(own.entries)
     asked = found.target is not None and targets[found.target].form in {"number", "count"}
-    return replace(found, targets=frozenset({forms["share"]})) if share and "share" in forms and not asked else found
+    return (
+        replace(found, targets=frozenset({forms["share"]}))
+        if "share" in forms and own.is_share and not asked
+        else found
+    )
+
+
+def _of_vectors(found: Meaning, said: Sequence[Target], targets: Sequence[Target]) -> Meaning:
+    """Vectors under the name of a number: `the component of least variance (0.6, 0.8)`, `λ1 -> (1, 2)`."""
+    if all(map(_is_number, said)):
+        vectors = frozenset(i for i, one in enumerate(targets) if one.form in COLUMNS and not one.optional)
+        return replace(found, targets=vectors or None)
+    if found.index and {one.form for one in said} == {"numbers"}:
+        paired = [i for i, one in enumerate(targets) if one.pairing == said[0].pairing != "" and one.form in COLUMNS]
+        return replace(found, targets=frozenset(paired[:1]))
+    return found
+
+
+def _is_side(own: Statement, found: Meaning, targets: Sequence[Target]) -> bool:
+    """Whether rows are given instead of columns, or columns instead of rows."""
+    sides = {set_side(target) for target in targets if target.form == "set"}
+    return found.targets is None and bool(found.side and sides) and found.side not in sides and own.is_whole
+
+
+def _are_too_many(own: Statement, said: Sequence[Target]) -> bool:
+    """Whether several numbers have the name of an optional one."""
+    optional = bool(said) and all(one.optional and one.form == "number" for one in said)
+    return optional and len(flat(own.entries)) > 1
 
 
 def _is_number(target: Target) -> bool:

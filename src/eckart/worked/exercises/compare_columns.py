@@ -90,7 +90,7 @@ def frame(part: Part, target: Target) -> Verdict:
             return _fewer(true.cols - given.shape[1])
     own = Part(((given,),)) if given.shape == target.value.shape else part
     verdict = matrix(own, target)
-    if not verdict and part.is_bare and turned(part.grid()).shape == target.value.shape:
+    if not verdict and part.is_bare and part.may_have_rows and turned(part.grid()).shape == target.value.shape:
         verdict = matrix(Part(((turned(part.grid()),),)), target) or verdict  # the columns one by one
     if not verdict and given.shape == target.value.shape:
         a, b = floats(given), np.array(target.value.evalf().tolist(), dtype=float)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from eckart.worked.exercises.arithmetic import Linear
 from eckart.worked.exercises.lexicon import (
     ARTICLES,
     IS,
     OF,
+    Mention,
     changes,
     extreme_of,
     is_count,
@@ -22,7 +24,7 @@ from eckart.worked.exercises.lexicon import (
     words_of,
 )
 from eckart.worked.exercises.ordinals import ordinal_of
-from eckart.worked.exercises.statements import SEPARATORS, Item, Statement, text_of
+from eckart.worked.exercises.statement import SEPARATORS, Item, Statement, text_of
 from eckart.worked.exercises.symbols import SUBJECTS, Sense, norm_name, norm_title, sense
 from eckart.worked.exercises.targets import COLUMNS, Target
 
@@ -110,45 +112,108 @@ def set_side(target: Target) -> str:
     return "columns" if {"columns", "column"} & set(target.names) else "rows"
 
 
+@dataclass(frozen=True)
+class _Label:
+    """One part of a label: its words, what they name, and the meanings of its symbols."""
+
+    items: list[Item]
+    targets: Sequence[Target]
+    text: str
+    squared: bool
+
+    @cached_property
+    def words(self) -> list[str]:
+        return [word for word in words_of(self.text) if word not in IS]
+
+    @cached_property
+    def mentions(self) -> list[Mention]:
+        return mentions(self.words, tuple(target.names for target in self.targets))
+
+    @cached_property
+    def symbols(self) -> list[tuple[Sense, bool]]:
+        return _symbols(self.items, self.targets)
+
+    @property
+    def title(self) -> str:
+        return text_of(self.items)
+
+    @property
+    def prose(self) -> bool:
+        return any(word not in _NEUTRAL and word not in ARTICLES for word in self.words)
+
+    @property
+    def last(self) -> Sense:
+        """The last symbol that is not the object of `of`."""
+        return next((one for one, of in reversed(self.symbols) if not of), Sense())
+
+    @property
+    def index(self) -> int:
+        return next((one.index for one, _ in self.symbols if one.index), 0) or _ordinal(self.text)
+
+    @property
+    def has_other(self) -> bool:
+        return any(one.other for one, _ in self.symbols)
+
+
 def _part(items: list[Item], targets: Sequence[Target]) -> Meaning:
     """The meaning of one part of a label."""
     text, squared = without_square(" ".join(item for item in items if isinstance(item, str) and item[0] != "‖"))
-    words = [word for word in words_of(text) if word not in IS]
-    named = mentions(words, tuple(target.names for target in targets))
-    symbols = _symbols(items, targets)
-    title = text_of(items)
-    prose = any(word not in _NEUTRAL and word not in ARTICLES for word in words)
-    apposed = [one for one, of in symbols if not of]
-    last = apposed[-1] if apposed else Sense()
-    index = next((one.index for one, _ in symbols if one.index), 0) or _ordinal(text, prose)
-    texts = [item for item in items if isinstance(item, str)]
+    own = _Label(items, targets, text, squared)
+    if _is_expression(own):
+        return Meaning(frozenset(), title=own.title)
+    return _counted(own) or _by_words(own) or _by_symbol(own) or _unnamed(own)
+
+
+def _is_expression(own: _Label) -> bool:
+    """Whether a label is computed from its names: `minus det`, `2 det`, `det(A B)`, `1/det`."""
+    texts = [item for item in own.items if isinstance(item, str)]
+    named = bool(own.mentions)
     applied = any(re.fullmatch(r"\d+|[^‖^]+\(.*", one) and (not named or not one.endswith("(A)")) for one in texts)
-    if _MINUS.search(text) or applied or re.search(r"[-+/*|]", re.sub(r"(?<=\w)-(?=\w)", "", text)):
-        return Meaning(frozenset(), title=title)
-    counted = next((i for i, target in enumerate(targets) if target.form == "count"), None)
-    if counted is not None and any(
-        map(is_count, [word for word in words if word not in ARTICLES][: named[0][1] if named else 9])
-    ):
-        return Meaning(frozenset({counted}), Sense(), title, prose=prose)
-    if named and named[0][0] >= 0:
-        hits = frozenset(target for target, _ in named if target >= 0)
-        scalar = all(targets[i].form in {"number", "count"} for i in hits)
-        modified = any(one.other for one, _ in symbols) or (scalar and any(map(changes, words)))
-        own = replace(last, target=None, index=index)
-        shown = title if modified else _named(items, title)
-        return Meaning(frozenset() if modified else hits, own, shown, squared or last.squared, prose)
+    signs = re.search(r"[-+/*|]", re.sub(r"(?<=\w)-(?=\w)", "", own.text))
+    return applied or bool(signs) or bool(_MINUS.search(own.text))
+
+
+def _counted(own: _Label) -> Meaning | None:
+    """`number of components` as the count that is asked for."""
+    asked = next((i for i, target in enumerate(own.targets) if target.form == "count"), None)
+    before = [word for word in own.words if word not in ARTICLES][: own.mentions[0][1] if own.mentions else 9]
+    if asked is None or not any(map(is_count, before)):
+        return None
+    return Meaning(frozenset({asked}), Sense(), own.title, prose=own.prose)
+
+
+def _by_words(own: _Label) -> Meaning | None:
+    """The targets that the words name; another quantity, if it is named first, or changes a single number."""
+    if not own.mentions or own.mentions[0][0] < 0:
+        return None
+    hits = frozenset(target for target, _ in own.mentions if target >= 0)
+    scalar = all(own.targets[i].form in {"number", "count"} for i in hits)
+    modified = own.has_other or (scalar and any(map(changes, own.words)))
+    shown = own.title if modified else _named(own.items, own.title)
+    sense = replace(own.last, target=None, index=own.index)
+    return Meaning(frozenset() if modified else hits, sense, shown, own.squared or own.last.squared, own.prose)
+
+
+def _by_symbol(own: _Label) -> Meaning | None:
+    """The target of the last symbol; nothing that is asked for, if only other quantities are named."""
+    last = own.last
     if last.target is not None:
-        only = Sense() if named or not any(one.other for one, _ in symbols[:-1]) else None
-        allowed = frozenset({last.target}) if only is not None else frozenset()
-        return Meaning(allowed, replace(last, index=last.index or index), _named(items, title),
-                       squared or last.squared, prose)  # fmt: skip
-    if named or any(one.other for one, _ in symbols):
-        return Meaning(frozenset(), Sense(), norm_title(title) if title.startswith("‖") else title)
-    place = next((one.place for one, _ in symbols if one.place), "")
-    own = replace(last, index=index)
-    return Meaning(
-        None, own, title, squared, prose or bool(symbols), f"{place}s" if place in {"row", "column"} else side_of(text)
-    )
+        alone = bool(own.mentions) or not any(one.other for one, _ in own.symbols[:-1])
+        sense = replace(last, index=last.index or own.index)
+        shown = _named(own.items, own.title)
+        targets = frozenset({last.target}) if alone else frozenset()
+        return Meaning(targets, sense, shown, own.squared or last.squared, own.prose)
+    if own.mentions or own.has_other:
+        return Meaning(frozenset(), Sense(), norm_title(own.title) if own.title.startswith("‖") else own.title)
+    return None
+
+
+def _unnamed(own: _Label) -> Meaning:
+    """A label without a name, which may say which row or column it is about."""
+    place = next((one.place for one, _ in own.symbols if one.place), "")
+    side = f"{place}s" if place in {"row", "column"} else side_of(own.text)
+    sense = replace(own.last, index=own.index)
+    return Meaning(None, sense, own.title, own.squared, own.prose or bool(own.symbols), side)
 
 
 def _named(items: list[Item], title: str) -> str:
@@ -157,34 +222,41 @@ def _named(items: list[Item], title: str) -> str:
     return last.name if isinstance(last, Linear) and len(items) <= 3 else title
 
 
-def _ordinal(text: str, prose: bool) -> int:
+def _ordinal(text: str) -> int:
     return ordinal_of(text) if not _SEVERAL.search(text) else 0
 
 
 def _symbols(items: list[Item], targets: Sequence[Target]) -> list[tuple[Sense, bool]]:
     """The meanings of symbols, and whether they follow `of`; the matrix of the question means nothing new."""
     found: list[tuple[Sense, bool]] = []
-    scalar = bool(targets) and targets[0].form in {"number", "count"}
     for place, item in enumerate(items):
-        before = items[place - 1] if place else ""
-        of = isinstance(before, str) and before.lower() in OF
         if isinstance(item, Linear):
-            name = item.symbol or item.name
-            subject = name in SUBJECTS and place and isinstance(before, str)
-            own = sense(name, targets) if item.symbol else Sense()
-            if own.free and place and isinstance(before, str) and re.fullmatch(r"[BDEFGHLNPY]", name) and scalar:
-                own = Sense()  # the determinant of B
-            if isinstance(before, str) and before.lower() in IS and own.target is None and not own.place:
-                continue  # the error is sigma_2 = 4
-            if re.fullmatch(r"[A-Z]{2,4}", name) and own.other and place + 1 < len(items):
-                continue  # after one step of EM
-            if not subject and not (of and own.free):
-                found.append((own, of and own.target is None and not own.other))
+            before = items[place - 1] if place else None
+            own = _symbol(item, before, place + 1 == len(items), targets)
+            found += [own] if own is not None else []
         elif item.startswith("‖"):
             found.append((_norm(item, targets), False))
         elif re.fullmatch(r"_\d+", item):
             found.append((Sense(free=True), False))
     return found
+
+
+def _symbol(item: Linear, before: Item | None, last: bool, targets: Sequence[Target]) -> tuple[Sense, bool] | None:
+    """The meaning of one symbol, and whether it follows `of`; None if it means nothing new."""
+    name = item.symbol or item.name
+    own = sense(name, targets) if item.symbol else Sense()
+    of = False
+    if isinstance(before, str):
+        scalar = bool(targets) and targets[0].form in {"number", "count"}
+        if own.free and scalar and re.fullmatch(r"[BDEFGHLNPY]", name):
+            own = Sense()  # the determinant of B
+        of = before.lower() in OF
+        stated = before.lower() in IS and own.target is None and not own.place  # the error is sigma_2 = 4
+        if stated or name in SUBJECTS or (of and own.free):
+            return None
+    if own.other and not last and re.fullmatch(r"[A-Z]{2,4}", name):
+        return None  # after one step of EM
+    return own, of and own.target is None and not own.other
 
 
 def _norm(text: str, targets: Sequence[Target]) -> Sense:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from eckart.worked.exercises.arithmetic import Entry, Grid, Linear, Typed
 from eckart.worked.exercises.meaning import Meaning
-from eckart.worked.exercises.statements import Statement, flat
+from eckart.worked.exercises.statement import Statement, flat
 
 
 @dataclass(frozen=True)

@@ -9,95 +9,20 @@ belong to it if they follow a verb (`3 is the rank`), otherwise to the next valu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from eckart.errors import InputError
-from eckart.worked.exercises.arithmetic import Entry, Grid, Linear, Typed, Value
+from eckart.worked.exercises.arithmetic import Entry, Grid, Linear, Typed
 from eckart.worked.exercises.expressions import Reader
 from eckart.worked.exercises.lexicon import AND, ARTICLES, ENOUGH, HAS, IS, OF, OR, PLACES, WITH, word_set
+from eckart.worked.exercises.statement import SEPARATORS, Item, Statement, flat, is_percentage, text_of
 from eckart.worked.exercises.tokens import Token, Tokens, tokens_of
 
-Item = str | Linear
-"""A piece of a label: a word, a norm in bars, a separator, or symbols."""
-SEPARATORS = frozenset({",", ";", ".", "\n", ":", "("})
 _FUNCTIONS = word_set("det rank rg rk trace tr determinant determinante определитель rango ранг")
 Mode = tuple[int, bool]
 MODES: tuple[Mode, ...] = ((0, False), (1, False), (2, False), (0, True))
 """Where a space multiplies, and whether it separates a number from a vector, as in `Reader`."""
-
-
-@dataclass
-class Statement:
-    """A statement about some values.
-
-    `equals` are the sides of an equality that have symbols, `differs` whether its sides are different numbers, and
-    `after` the words that follow. `starts` says whether it begins a line or a sentence.
-    """
-
-    label: list[Item] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
-    equals: list[Linear] = field(default_factory=list)
-    after: list[Item] = field(default_factory=list)
-    differs: bool = False
-    relation: str = ""
-    starts: bool = True
-    indices: bool = False
-    vector: bool = False
-    either: bool = False
-    unit: bool = False
-    """Whether its label is what its number counts, as in `2 components`."""
-
-    @property
-    def is_count(self) -> bool:
-        """Whether the last value is a whole number of things, after others that are not, or alone."""
-        if not self.entries:
-            return False
-        *others, last = self.entries
-        whole = isinstance(last, Typed) and not last.error and last.value == last.value.to_integral_value()
-        return whole and (not others or any(isinstance(x, Typed) and x.value % 1 for x in others))
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all values are whole numbers."""
-        return all(
-            isinstance(x, Typed) and not x.error and x.value == x.value.to_integral_value() for x in self.entries
-        )
-
-    def counted(self) -> list[Statement]:
-        """The values before a count, and the count: `3.2, 1.5, 2 are enough`."""
-        if len(self.entries) < 2 or not self.is_count:
-            return [self]
-        first = Statement(entries=self.entries[:-1], starts=self.starts)
-        return [first, replace(self, entries=self.entries[-1:], starts=False)]
-
-    @property
-    def text(self) -> str:
-        """The label as text."""
-        return text_of(self.label)
-
-    def atoms(self) -> list[tuple[Entry, ...]]:
-        """Adjacent numbers, and each bracket: units that may belong to different targets."""
-        found: list[tuple[Entry, ...]] = []
-        for entry in self.entries:
-            if found and isinstance(entry, Typed) and isinstance(found[-1][0], Typed):
-                found[-1] += (entry,)
-            else:
-                found.append((entry,))
-        return found
-
-
-def text_of(items: Sequence[Item]) -> str:
-    """A label as text, from its last separator on that has something behind it."""
-    words: list[str] = []
-    ended = False
-    for item in items:
-        shown = item.name if isinstance(item, Linear) else item
-        if shown not in SEPARATORS:
-            words, ended = [*([] if ended else words), shown], False
-        ended = ended or shown in {";", ".", "\n", ","}
-    return " ".join(words)
 
 
 def statements(text: str, mode: Mode, errors: list[str]) -> list[Statement]:
@@ -146,8 +71,9 @@ class _Machine:
         self.close(at_end=True)
         return self.done
 
-    def peek(self) -> Token:
-        return self.tokens[self.place] if self.place < len(self.tokens) else Token("end", "")
+    def peek(self, ahead: int = 0) -> Token:
+        place = self.place + ahead
+        return self.tokens[place] if place < len(self.tokens) else Token("end", "")
 
     def word(self, token: Token) -> None:
         own, text = self.own, token.text
@@ -255,7 +181,7 @@ class _Machine:
         if own.entries and self.alternative and not own.after:
             own.differs = own.differs or not _agree(own.entries[-1], value)
             return
-        changes = bool(own.entries) and (_is_share(value) != _is_share(own.entries[-1]) or
+        changes = bool(own.entries) and (is_percentage(value) != is_percentage(own.entries[-1]) or
                                          (own.indices and isinstance(value, Grid)))  # fmt: skip
         if own.after or changes or (self.splits and own.entries):
             splits = self.splits and not own.after
@@ -266,28 +192,14 @@ class _Machine:
 
     def symbols(self, value: Linear) -> None:
         """Symbols are a name, one side of an equality, or indices such as r1, r2 in a basis."""
-        own, following = self.own, self.peek()
-        word = following.text.lower()
-        placed = value.symbol.startswith(tuple(PLACES))
-        beyond = self.tokens[self.place + 1] if self.place + 1 < len(self.tokens) else Token("end", "")
-        verb = word in IS and (not placed or beyond.starts_value)
-        is_name = following.kind in {"relation", "number"} or verb or word in HAS or (placed and (
-            word in OF or following.kind == "symbol" or following.text == "-"))  # fmt: skip
-        is_index = (
-            bool(value.index) and not is_name and not (following.kind == "open" and self.reader.is_numeric(self.place))
-        )
-        if (
-            own.after
-            and isinstance(own.after[-1], str)
-            and own.after[-1].lower() in IS
-            and not is_name
-            and not is_index
-        ):
+        is_name = self.is_name(value)
+        vector = self.peek().kind == "open" and self.reader.is_numeric(self.place)
+        is_index = bool(value.index) and not is_name and not vector
+        if not is_name and not is_index and _ends_with_verb(self.own.after):
             self.close()  # .. and row 4 is 2 r1 - r2
-            own, self.own.relation = self.own, "is"
-        named = own.relation in {"=", "≈", "->"} and not placed
-        side = (named or (own.relation and not is_name)) and own.relation != ":" and not own.entries and not own.after
-        if side and not (is_index and self.is_list()):
+            self.own.relation = "is"
+        own = self.own
+        if self.is_side(value, is_name) and not (is_index and self.is_list()):
             own.equals.append(value)
         elif own.entries and self.alternative and not own.label:
             own.label.append(value)  # 12 = det A
@@ -297,6 +209,25 @@ class _Machine:
             own.after.append(value)
         else:
             own.label.append(value)
+
+    def is_name(self, value: Linear) -> bool:
+        """Whether symbols name what follows: a relation, a number, or a verb and a value."""
+        following, beyond = self.peek(), self.peek(1)
+        word = following.text.lower()
+        if following.kind in {"relation", "number"} or word in HAS:
+            return True
+        if not _is_place(value):
+            return word in IS
+        of = word in OF or following.kind == "symbol" or following.text == "-"
+        return of or (word in IS and beyond.starts_value)
+
+    def is_side(self, value: Linear, is_name: bool) -> bool:
+        """Whether symbols are the right-hand side of an equality."""
+        own = self.own
+        if own.entries or own.after or own.relation == ":":
+            return False
+        named = own.relation in {"=", "≈", "->"} and not _is_place(value)
+        return named or bool(own.relation and not is_name)
 
     def is_list(self) -> bool:
         """Whether an index after a relation is in a list: not in `r1 = r1`."""
@@ -317,34 +248,64 @@ class _Machine:
 
     def close(self, *, at_end: bool = False) -> None:
         """End a statement; the words after its values may be its own name, or that of the next one."""
-        own, after = self.own, self.own.after
+        own = self.own
         self.own = Statement(starts=False)
         self.alternative = self.splits = False
         if not own.entries and not own.equals:
             self.done += [own] if own.label else []
             return
-        named = any(item not in SEPARATORS for item in own.label)
-        verb = bool(after) and isinstance(after[0], str) and after[0].lower() in IS
-        counts = bool(after) and after[0] not in SEPARATORS | WITH | AND and not verb
-        counts = counts or any(item in ENOUGH for item in after)
-        if counts and named and own.is_count and len(own.entries) > 1:
-            first = replace(own, entries=own.entries[:-1], after=[])  # sigma = 3.2, 1.5, 1 of them is enough
-            self.done.append(first)
-            own.entries, own.label, named = own.entries[-1:], [], False
-        if after and not named and (verb or at_end or (counts and own.is_count)):
-            stop = next((i for i, item in enumerate(after) if i and (item in AND or item == ",")), len(after))
-            own.label, own.after, own.unit = after[:stop], [], counts
-            self.own.label = after[stop + 1 :] if verb or at_end or stop < len(after) else after
-        elif after and not at_end:
-            last = max((i for i, item in enumerate(after) if item == ","), default=-1)
-            own.after, self.own.label = (after[:last], after[last + 1 :]) if last >= 0 else ([], after)
+        counts = _counts(own.after)
+        if counts and own.is_named and own.is_count and len(own.entries) > 1:
+            self.done.append(replace(own, entries=own.entries[:-1], after=[]))  # sigma = 3.2, 1.5, 1 of them is enough
+            own.entries, own.label = own.entries[-1:], []
+        verb = _starts_with_verb(own.after)
+        if own.after and not own.is_named and (verb or at_end or (counts and own.is_count)):
+            self.own.label = _take_name(own, all_taken=verb or at_end)
+            own.unit = counts
+        elif own.after and not at_end:
+            self.own.label = _leave_name(own)
         if own.vector and len(own.entries) > 1 and not any(isinstance(x, Grid) for x in own.entries):
             own.entries = [Grid((tuple(x for x in own.entries if isinstance(x, Typed)),))]  # 3: 0.6 0.8
         self.done += own.counted() if own.unit else [own]
 
 
-def _is_share(value: Entry) -> bool:
-    return isinstance(value, Typed) and value.percent
+def _take_name(own: Statement, *, all_taken: bool) -> list[Item]:
+    """Make the words after values their label, up to a conjunction; return the label of the next statement."""
+    after = own.after
+    stop = next((i for i, item in enumerate(after) if i and (item in AND or item == ",")), len(after))
+    own.label, own.after = after[:stop], []
+    return after[stop + 1 :] if all_taken or stop < len(after) else after
+
+
+def _leave_name(own: Statement) -> list[Item]:
+    """Leave the words behind the last comma, or all of them, to the next statement, and return them."""
+    after = own.after
+    last = max((i for i, item in enumerate(after) if item == ","), default=-1)
+    own.after = after[: max(last, 0)]
+    return after[last + 1 :]
+
+
+def _starts_with_verb(after: list[Item]) -> bool:
+    return bool(after) and _is_verb(after[0])
+
+
+def _ends_with_verb(after: list[Item]) -> bool:
+    return bool(after) and _is_verb(after[-1])
+
+
+def _is_verb(item: Item) -> bool:
+    return isinstance(item, str) and item.lower() in IS
+
+
+def _counts(after: list[Item]) -> bool:
+    """Whether words after a number say what it counts: `2 components`, `2 are enough`."""
+    noun = bool(after) and after[0] not in SEPARATORS | WITH | AND and not _is_verb(after[0])
+    return noun or any(item in ENOUGH for item in after)
+
+
+def _is_place(value: Linear) -> bool:
+    """Whether a symbol is the number of a row, column or point."""
+    return value.symbol.startswith(tuple(PLACES))
 
 
 def _agree(first: Entry, last: Entry) -> bool:
@@ -362,11 +323,3 @@ def _is_rounded(a: Typed, b: Typed) -> bool:
     error = max(errors)
     cut = gap < error and abs(b.value if errors[1] else a.value) < abs(a.value if errors[1] else b.value)
     return cut or gap <= error / 2 * Decimal("1.0000001") or gap <= Decimal("1e-12") * abs(a.value)
-
-
-def flat(entries: Sequence[Entry]) -> list[Typed]:
-    """All numbers of some entries, in row order."""
-    return [x for entry in entries for x in (sum(entry.rows, ()) if isinstance(entry, Grid) else (entry,))]
-
-
-__all__ = ["MODES", "Item", "Mode", "Statement", "Value", "flat", "statements", "text_of"]

@@ -16,7 +16,7 @@ from eckart.worked.exercises.cardinals import with_figures
 from eckart.worked.exercises.meaning import Meaning, meaning, set_side
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.spellings import spellings
-from eckart.worked.exercises.statement import Statement, flat
+from eckart.worked.exercises.statement import Statement
 from eckart.worked.exercises.statements import MODES, statements
 from eckart.worked.exercises.structure import structured
 from eckart.worked.exercises.targets import COLUMNS, Target
@@ -79,7 +79,7 @@ def _of_values(own: Statement, found: Meaning, targets: Sequence[Target]) -> Mea
     said = [targets[i] for i in found.targets or ()]
     if said and any(isinstance(x, Grid) for x in own.entries):
         found = _of_vectors(found, said, targets)
-    elif _is_side(own, found, targets) or _are_too_many(own, said):
+    elif _is_side(own, found, targets) or _are_shares(own, said):
         return replace(found, targets=frozenset())
     asked = found.target is not None and targets[found.target].form in {"number", "count"}
     return (
@@ -106,10 +106,10 @@ def _is_side(own: Statement, found: Meaning, targets: Sequence[Target]) -> bool:
     return found.targets is None and bool(found.side and sides) and found.side not in sides and own.is_whole
 
 
-def _are_too_many(own: Statement, said: Sequence[Target]) -> bool:
-    """Whether several numbers have the name of an optional one."""
-    optional = bool(said) and all(one.optional and one.form == "number" for one in said)
-    return optional and len(flat(own.entries)) > 1
+def _are_shares(own: Statement, said: Sequence[Target]) -> bool:
+    """Whether several numbers have the name of the share of some components: `energies 72, 18, 9`."""
+    shares = bool(said) and all(one.optional and "share" in one.names for one in said)
+    return shares and len(own.entries) > 1
 
 
 def _is_number(target: Target) -> bool:

@@ -73,13 +73,7 @@ def meaning(own: Statement, targets: Sequence[Target]) -> Meaning:
     refuse_changing(said)
     if own.after[:1] == ["("] and _START.match(text_of(own.after)):
         return Meaning(frozenset(), title=text_of(own.label))  # x = 7 (the mean), ...
-    parts: list[list[Item]] = [[]]
-    for item in own.label:
-        if item in SEPARATORS:
-            parts.append([])
-        else:
-            parts[-1].append(item)
-    found = [_part(part, targets) for part in parts if part]
+    found = [_part(part, targets) for part in _parts(own.label)]
     chosen = next((one for one in reversed(found) if one.targets is not None or one.sense != Sense()), None)
     if chosen is None:
         chosen = found[-1] if found else Meaning()
@@ -88,6 +82,17 @@ def meaning(own: Statement, targets: Sequence[Target]) -> Meaning:
     found_so = _consistent(chosen, said, targets)
     whole = found_so.foreign and "norm" not in chosen.title
     return replace(found_so, title=text_of(own.label)) if whole else found_so
+
+
+def _parts(label: list[Item]) -> list[list[Item]]:
+    """The parts of a label between separators."""
+    parts: list[list[Item]] = [[]]
+    for item in label:
+        if item in SEPARATORS:
+            parts.append([])
+        else:
+            parts[-1].append(item)
+    return [part for part in parts if part]
 
 
 def _title(own: Statement, chosen: Meaning) -> str:

@@ -57,19 +57,20 @@ class _Machine:
             self.place += 1
             if token.kind == "relation":
                 self.relation(token)
-            elif token.kind in {"word", "norm"}:
+            elif token.kind in {"word", "norm"} or token.text == "|":
                 self.word(token)
             elif token.kind in {"end", "comma", "open", "close"}:
                 self.separator(token)
-            elif token.text == "|":
-                self.word(token)
             elif token.text in "+-*/^" and self.own.label and not self.own.entries:
-                number = self.peek().text if self.peek().kind == "number" else ""
-                self.place += bool(number)
-                self.own.label.append(f"{text_of(self.own.label[-1:])}{token.text}{number}")  # det(A)/5
-                del self.own.label[-2]
+                self.operator(token)
         self.close(at_end=True)
         return self.done
+
+    def operator(self, token: Token) -> None:
+        """A sign behind a label changes its meaning: `det(A)/5`."""
+        number = self.peek().text if self.peek().kind == "number" else ""
+        self.place += bool(number)
+        self.own.label[-1:] = [f"{text_of(self.own.label[-1:])}{token.text}{number}"]
 
     def peek(self, ahead: int = 0) -> Token:
         place = self.place + ahead
@@ -140,28 +141,27 @@ class _Machine:
         try:
             values, stop = self.reader.read(self.place, named)
         except InputError as error:
-            stop = self.skip()
-            skipped = self.tokens[self.place : stop]
-            self.place = stop
-            if token.kind == "function" and self.own.label and any(one.kind == "symbol" for one in skipped):
-                return True  # error sqrt(s2^2 + s3^2) = 5
-            if any(one.kind == "symbol" for one in skipped):
-                self.word(Token("word", "".join(one.text for one in skipped)))  # 1/lambda
-            elif self.peek().kind == "word" and len(skipped) > 1:
-                self.place += 1
-                self.word(
-                    Token("word", "".join(one.text for one in skipped) + self.tokens[self.place - 1].text)
-                )  # 1/det
-            elif token.kind in {"number", "function", "open"} or len(skipped) > 1:
-                self.errors.append(str(error))
-            elif self.peek().kind == "word":
-                self.place += 1
-                self.word(Token("word", token.text + self.tokens[self.place - 1].text))  # -det
+            self.unreadable(token, str(error))
             return True
         self.place = stop
         for value in values:
             self.symbols(value) if isinstance(value, Linear) else self.entry(value)
         return True
+
+    def unreadable(self, token: Token, error: str) -> None:
+        """What is not a value is a word if it has letters, as in 1/lambda, 1/det or -det."""
+        stop = self.skip()
+        skipped = self.tokens[self.place : stop]
+        self.place = stop
+        text = "".join(one.text for one in skipped)
+        if any(one.kind == "symbol" for one in skipped):
+            if token.kind != "function" or not self.own.label:  # error sqrt(s2^2 + s3^2) = 5
+                self.word(Token("word", text))
+        elif self.peek().kind == "word" and (len(skipped) > 1 or not token.is_operand):
+            self.place += 1
+            self.word(Token("word", text + self.tokens[self.place - 1].text))
+        elif token.is_operand or len(skipped) > 1:
+            self.errors.append(error)
 
     def skip(self) -> int:
         """The place behind what could not be read."""
@@ -195,7 +195,7 @@ class _Machine:
         is_name = self.is_name(value)
         vector = self.peek().kind == "open" and self.reader.is_numeric(self.place)
         is_index = bool(value.index) and not is_name and not vector
-        if not is_name and not is_index and _ends_with_verb(self.own.after):
+        if not is_name and not is_index and any(map(_is_verb, self.own.after[-1:])):
             self.close()  # .. and row 4 is 2 r1 - r2
             self.own.relation = "is"
         own = self.own
@@ -258,15 +258,26 @@ class _Machine:
         if counts and own.is_named and own.is_count and len(own.entries) > 1:
             self.done.append(replace(own, entries=own.entries[:-1], after=[]))  # sigma = 3.2, 1.5, 1 of them is enough
             own.entries, own.label = own.entries[-1:], []
-        verb = _starts_with_verb(own.after)
-        if own.after and not own.is_named and (verb or at_end or (counts and own.is_count)):
+        if own.after:
+            self.name(own, counts, at_end)
+        if own.vector:
+            own.entries = _one_vector(own.entries)
+        self.done += own.counted() if own.unit else [own]
+
+    def name(self, own: Statement, counts: bool, at_end: bool) -> None:
+        """Share the words after values between a statement and the next one."""
+        verb = _is_verb(own.after[0])
+        if not own.is_named and (verb or at_end or (counts and own.is_count)):
             self.own.label = _take_name(own, all_taken=verb or at_end)
             own.unit = counts
-        elif own.after and not at_end:
+        elif not at_end:
             self.own.label = _leave_name(own)
-        if own.vector and len(own.entries) > 1 and not any(isinstance(x, Grid) for x in own.entries):
-            own.entries = [Grid((tuple(x for x in own.entries if isinstance(x, Typed)),))]  # 3: 0.6 0.8
-        self.done += own.counted() if own.unit else [own]
+
+
+def _one_vector(entries: list[Entry]) -> list[Entry]:
+    """Several numbers as one vector: `3: 0.6 0.8`."""
+    numbers = tuple(x for x in entries if isinstance(x, Typed))
+    return [Grid((numbers,))] if len(numbers) == len(entries) > 1 else entries
 
 
 def _take_name(own: Statement, *, all_taken: bool) -> list[Item]:
@@ -283,14 +294,6 @@ def _leave_name(own: Statement) -> list[Item]:
     last = max((i for i, item in enumerate(after) if item == ","), default=-1)
     own.after = after[: max(last, 0)]
     return after[last + 1 :]
-
-
-def _starts_with_verb(after: list[Item]) -> bool:
-    return bool(after) and _is_verb(after[0])
-
-
-def _ends_with_verb(after: list[Item]) -> bool:
-    return bool(after) and _is_verb(after[-1])
 
 
 def _is_verb(item: Item) -> bool:

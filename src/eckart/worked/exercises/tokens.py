@@ -43,8 +43,12 @@ class Token:
     spaced: bool = False
 
     @property
+    def is_operand(self) -> bool:
+        return self.kind in {"number", "function", "open"}
+
+    @property
     def starts_value(self) -> bool:
-        return self.kind in {"number", "function", "open", "symbol"} or self.text in {"-", "+", "±"}
+        return self.is_operand or self.kind == "symbol" or self.text in {"-", "+", "±"}
 
 
 Tokens = list[Token]

@@ -17,7 +17,7 @@ from eckart.worked.exercises.meaning import Meaning, meaning, set_side
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.spellings import spellings
 from eckart.worked.exercises.statement import Statement
-from eckart.worked.exercises.statements import MODES, statements
+from eckart.worked.exercises.statements import MODES, Mode, statements
 from eckart.worked.exercises.structure import structured
 from eckart.worked.exercises.targets import COLUMNS, Target
 from eckart.worked.exercises.typed import plain
@@ -42,24 +42,27 @@ def readings(text: str, targets: Sequence[Target]) -> Iterator[tuple[list[Row], 
         whole = plain(text)
     except InputError as error:
         raise InputError(refusal(str(error))) from None
-    edges = any(target.form == "edges" for target in targets)
     seen: list[list[Row]] = []
-    for candidate in dict.fromkeys(spellings(whole, edges=edges)):
-        modes = MODES if re.search(r"[\w)\]}][^\S\n]+[(\[{]|[)\]}][^\S\n]+[sc][qb]rt", candidate) else MODES[:3]
-        for mode in modes:
-            errors: list[str] = (
-                [""] if with_figures(candidate) != candidate else []
-            )  # number words count if all is right
-            said = statements(candidate, mode, errors)
-            if not any(one.entries for one in said) and (sign := _unexpected(said)):
-                errors.append(sign)
-            found = [_row(one, targets) for one in said]
-            for rows in row_by_row(structured(found, targets), targets):
-                if rows and rows not in seen:
-                    seen += [] if errors else [rows]
-                    yield rows, errors
-            if not seen and any(errors):
-                yield [], errors
+    for candidate, mode in _candidates(whole, targets):
+        errors = [""] if with_figures(candidate) != candidate else []  # number words count if all is right
+        said = statements(candidate, mode, errors)
+        if not any(one.entries for one in said) and (sign := _unexpected(said)):
+            errors.append(sign)
+        found = [_row(one, targets) for one in said]
+        for rows in row_by_row(structured(found, targets), targets):
+            if rows and rows not in seen:
+                seen += [] if errors else [rows]
+                yield rows, errors
+        if not seen and any(errors):
+            yield [], errors
+
+
+def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mode]]:
+    """All spellings of a text, each with the meanings that its spaces may have."""
+    edges = any(target.form == "edges" for target in targets)
+    for candidate in dict.fromkeys(spellings(text, edges=edges)):
+        spaced = re.search(r"[\w)\]}][^\S\n]+[(\[{]|[)\]}][^\S\n]+[sc][qb]rt", candidate)
+        yield from ((candidate, mode) for mode in (MODES if spaced else MODES[:3]))
 
 
 def _row(own: Statement, targets: Sequence[Target]) -> Row:

@@ -21,22 +21,30 @@ def row_by_row(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[list[
     asked = [i for i, target in enumerate(targets) if target.by_row]
     others = [row for row in rows if row.meaning.targets is not None]
     own = [row for row in rows if row.meaning.targets is None]
-    if len(asked) < 2 or not own or any(row.meaning.targets & set(asked) for row in others if row.meaning.targets):
+    known = frozenset[int]().union(*[row.meaning.targets or () for row in others])
+    if len(asked) < 2 or not own or known & set(asked) or not _in_order(own):
         return
-    places = [row.meaning.index for row in own if row.meaning.sense.place]
-    if places != sorted(places):
-        return
+    yield from ([*others, *read] for read in _tables(_lines(own), asked, targets))
+
+
+def _tables(numbers: Lines, asked: Sequence[int], targets: Sequence[Target]) -> Iterator[list[Row]]:
+    """The readings of numbers as a block for each thing, and as a line for each row."""
     widths = [_width(targets[i]) for i in asked]
     count = _count(targets[asked[0]])
-    numbers = _lines(own, count)
     if len(numbers) == 1 and len(numbers[0]) == count * sum(widths):
-        yield others + _named(_blocks(numbers[0], count, widths), asked)
+        yield _named(_blocks(numbers[0], count, widths), asked)
         numbers = _cut(numbers[0], [sum(widths)] * count)
     if len(numbers) == count and {len(line) for line in numbers} == {sum(widths)}:
-        yield others + _named(list(map(list, zip(*[_cut(line, widths) for line in numbers], strict=True))), asked)
+        yield _named(list(map(list, zip(*[_cut(line, widths) for line in numbers], strict=True))), asked)
 
 
-def _lines(rows: Sequence[Row], count: int) -> Lines:
+def _in_order(rows: Sequence[Row]) -> bool:
+    """Whether the rows that have numbers are in their order."""
+    places = [row.meaning.index for row in rows if row.meaning.sense.place]
+    return places == sorted(places)
+
+
+def _lines(rows: Sequence[Row]) -> Lines:
     """The numbers of the rows that start a line, with those that follow on it."""
     found: Lines = []
     for row in rows:

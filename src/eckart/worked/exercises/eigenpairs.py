@@ -22,15 +22,17 @@ def in_pairs(rows: Rows, targets: Sequence[Target]) -> Rows:
     own = [row for row in rows if _fits(row, values, vectors)]
     entries = [entry for row in own for entry in row.entries]
     listed, pairs = _paired(entries, len(targets[values].value) if isinstance(targets[values].value, list) else 1)
+    pairs = _as_listed(pairs, listed) if listed else pairs
     if not pairs or not _is_ordered(own):
         return rows
-    if listed:  # the eigenvalues once more next to the vectors
-        order = [_near(key, listed) for key, _ in pairs]
-        if sorted(order) != list(range(len(listed))):
-            return rows
-        pairs = [pairs[order.index(i)] for i in range(len(order))]
     rest = [row for row in rows if row not in own]
     return [named([x for x, _ in pairs], values), named([v for _, v in pairs], vectors), *rest]
+
+
+def _as_listed(pairs: list[tuple[Typed, Grid]], listed: list[Typed]) -> list[tuple[Typed, Grid]]:
+    """The pairs in the order of the eigenvalues in front of them; none if they have other eigenvalues."""
+    order = [_near(key, listed) for key, _ in pairs]
+    return [pairs[order.index(i)] for i in range(len(order))] if sorted(order) == list(range(len(listed))) else []
 
 
 def _places(targets: Sequence[Target]) -> tuple[int, int] | None:
@@ -67,20 +69,18 @@ def _paired(entries: list[Entry], count: int) -> tuple[list[Typed], list[tuple[T
     """Eigenvalues that stand in front, and pairs of an eigenvalue and a vector; no pairs if they do not alternate."""
     for start in dict.fromkeys((0, count)):
         front, rest = entries[:start], entries[start:]
-        if len(rest) != 2 * count or not all(isinstance(x, Typed) for x in front):
-            continue
-        a, b = rest[::2], rest[1::2]
-        for keys, grids in ((a, b), (b, a)):
-            if (
-                all(isinstance(x, Typed) for x in keys)
-                and all(isinstance(x, Grid) for x in grids)
-                and count + start > 1
-            ):
-                pairs = [
-                    (k, g) for k, g in zip(keys, grids, strict=True) if isinstance(k, Typed) and isinstance(g, Grid)
-                ]
-                return [x for x in front if isinstance(x, Typed)], pairs
+        listed = [x for x in front if isinstance(x, Typed)]
+        if len(rest) == 2 * count and len(listed) == len(front) and count + start > 1:
+            pairs = _pairs(rest[::2], rest[1::2]) or _pairs(rest[1::2], rest[::2])
+            if pairs:
+                return listed, pairs
     return [], []
+
+
+def _pairs(keys: list[Entry], grids: list[Entry]) -> list[tuple[Typed, Grid]]:
+    """Numbers with their vectors; none if something else is among them."""
+    found = [(k, g) for k, g in zip(keys, grids, strict=True) if isinstance(k, Typed) and isinstance(g, Grid)]
+    return found if len(found) == len(keys) else []
 
 
 def _near(key: Typed, listed: list[Typed]) -> int:

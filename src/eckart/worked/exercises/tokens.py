@@ -72,22 +72,25 @@ def tokens_of(text: str) -> Tokens:
 def _sorted(tokens: Tokens, place: int) -> Token:
     """A single letter as a word if it is a conjunction or an article here: `3 e 4`, `A basis is`, `I found`."""
     token = tokens[place]
-    following = tokens[place + 1] if place + 1 < len(tokens) else Token("end", "")
-    if token.kind == "word" and token.text.lower() in IS and place and tokens[place - 1].kind == "symbol":
-        return token
     if token.kind != "symbol" or token.text not in _CONJUNCTIONS:
         return token
-    if place and tokens[place - 1].kind == "number" and not token.spaced:
-        return token  # 4i
-    if following.kind == "relation" or (following.text in {"(", "‖"} and not following.spaced):
-        return token
-    if token.text == "A" and not (following.kind == "word" and len(following.text) > 2 and following.text.islower()):
-        return token
-    if token.text == "A" and following.text.lower() in IS:
-        return token
-    if following.kind in {"symbol", "sign", "close", "end"} and token.text in {"E", "A", "C"}:
-        return token
-    return replace(token, kind="word")
+    factor = place > 0 and tokens[place - 1].kind == "number" and not token.spaced  # 4i
+    following = tokens[place + 1] if place + 1 < len(tokens) else Token("end", "")
+    return token if factor or _is_symbol(token, following) else replace(token, kind="word")
+
+
+def _is_symbol(token: Token, following: Token) -> bool:
+    """Whether a letter that may be a conjunction is a symbol, because of what follows."""
+    applied = following.text in {"(", "‖"} and not following.spaced
+    if following.kind == "relation" or applied:
+        return True
+    if token.text == "A":
+        return not _is_noun(following) or following.text in IS
+    return token.text in {"E", "C"} and following.kind in {"symbol", "sign", "close", "end"}
+
+
+def _is_noun(token: Token) -> bool:
+    return token.kind == "word" and len(token.text) > 2 and token.text.islower()
 
 
 def _arguments(tokens: Tokens) -> Tokens:
@@ -97,26 +100,26 @@ def _arguments(tokens: Tokens) -> Tokens:
     while place < len(tokens):
         token = tokens[place]
         place += 1
-        if (
-            token.kind in {"symbol", "word"}
-            and place < len(tokens)
-            and tokens[place].kind == "open"
-            and not tokens[place].spaced
-        ):
+        bracket = place < len(tokens) and tokens[place].kind == "open" and not tokens[place].spaced
+        if bracket and token.kind in {"symbol", "word"}:
             stop = _close(tokens, place)
-            inside = "".join(
-                ("" if one.text == "=" else " " * one.spaced) + one.text for one in tokens[place + 1 : stop]
-            )
-            if token.kind == "symbol" and (len(inside) < 3 or not _is_vector(tokens[place + 1 : stop])):
-                token, place = replace(token, text=f"{token.text}({inside.strip()})"), stop + 1
-            elif token.kind == "word" and re.fullmatch(r"[AMX]", inside.strip()):
-                token, place = replace(token, text=f"{token.text}(A)"), stop + 1
-            elif token.kind == "word" and re.fullmatch(r"[^\W\d]{2,}(?: [^\W\d_]+)*", inside.strip()):
-                place = stop + 1
-            elif token.kind == "word" and re.search(r"[^\W\d_]", inside) and "sqrt" not in inside:
-                token, place = replace(token, text=f"{token.text}({inside})"), stop + 1
+            text = _with_argument(token, tokens[place + 1 : stop])
+            if text is not None:
+                token, place = replace(token, text=text), stop + 1
         found.append(token)
     return found
+
+
+def _with_argument(token: Token, argument: Tokens) -> str | None:
+    """A symbol or a word with the argument behind it; None if the bracket is a value of its own."""
+    inside = "".join(("" if one.text == "=" else " " * one.spaced) + one.text for one in argument)
+    if token.kind == "symbol":
+        return f"{token.text}({inside.strip()})" if len(inside) < 3 or not _is_vector(argument) else None
+    if re.fullmatch(r"[AMX]", inside.strip()):
+        return f"{token.text}(A)"
+    if re.fullmatch(r"[^\W\d]{2,}(?: [^\W\d_]+)*", inside.strip()):
+        return token.text
+    return f"{token.text}({inside})" if re.search(r"[^\W\d_]", inside) and "sqrt" not in inside else None
 
 
 def _is_vector(tokens: Tokens) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
 
 from eckart.documentation import document
 from eckart.errors import InputError
+from eckart.options import hint_keywords
 from eckart.result import Decomposition
 
 P = ParamSpec("P")
@@ -54,9 +55,11 @@ def takes_fitted(
 ) -> Callable[Concatenate[Decomposition | FittedEstimator, P], R]:
     """Let `function` take a fitted estimator as its first argument, as well as a Decomposition.
 
-    These functions share the entry for that argument, so `document` completes their docstrings as well.
+    These functions share the entry for that argument, so `document` completes their docstrings as well. Unknown
+    keyword arguments are refused with the name to use instead.
     """
     first = next(iter(inspect.signature(function).parameters))
+    function = hint_keywords(function)
 
     @functools.wraps(function)
     def accepting(*args: Any, **options: Any) -> R:

@@ -135,6 +135,19 @@ class TestAwkwardFile:
         assert len(done.stdout.splitlines()) == 4
 
 
+def test_remedies_in_the_page_are_options_of_the_command_line() -> None:
+    lines = "\n".join(f"{i % 7}.5,{i * i % 11},{i % 7 + i * i % 11}.5,{i * 5 % 13}" for i in range(40))
+    path = write("sums.csv", f"a,b,total,c\n{lines}\n")
+    document = run("report", path, "--json").stdout
+    printed = run("report", path, "--markdown", "--force").stdout
+    run("report", path, "-o", "page.md")
+    pages = (Path("report.html").read_text(encoding="utf-8"), Path("page.md").read_text(encoding="utf-8"))
+    for text in (document, printed, *pages):
+        assert "--drop total" in text
+        assert "with the others" not in text
+    assert "columns=[...] with the others" in analyze.analyze(path).report()
+
+
 def test_sources_keep_identifiers_and_say_so() -> None:
     """Only the command line sets them aside; in a program the columns are the caller's."""
     metadata = open_source(write("a.csv", "id,a,b\n1,2,3\n2,5,4\n3,1,7\n")).metadata

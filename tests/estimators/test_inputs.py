@@ -138,7 +138,7 @@ def test_matrix_class_is_refused():
 @pytest.mark.parametrize("make", MAKERS)
 def test_large_unsigned_integers_are_said_to_lose_digits(make):
     X = np.array([[2**63, 1], [2**63 + 5, 2], [2**63 + 9, 3]], dtype=np.uint64)
-    with pytest.warns(DataWarning, match="last digits"):
+    with pytest.warns(DataWarning, match="nearest float64"):
         make(1).fit(X)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.column_roles import dates_of
+from eckart.analysis.combined_columns import OTHERS, combined_columns
 from eckart.analysis.labels import column_labels
-from eckart.formatting import joined
 from eckart.io.roles import quoted
 from eckart.notes import Note
 from eckart.registry import method_of
@@ -30,10 +30,6 @@ _LARGEST = 2_000_000
 """Tables with more entries, or with more columns than `_WIDEST`, are not checked."""
 _WIDEST = 300
 _FEWEST_ROWS = 12
-_EXACT = 1e-10
-"""Length of the residual, relative to the column, below which it is a combination of others."""
-_MOST_NAMED = 5
-_OTHERS = "columns=[...] with the others"
 _TARGET = re.compile(r"(?i)y|target|targets|label|labels|class|classes|outcome|response")
 _MOST_CLASSES = 10
 _SERIES_ROWS = 30
@@ -52,54 +48,10 @@ def data_notes(d: Decomposition, matrix: object, metadata: Metadata) -> tuple[No
     table = np.asarray(matrix, np.float64)
     names = column_labels(d)
     return (
-        *_combined(table, names, center=d.mean is not None),
+        *combined_columns(table, names, center=d.mean is not None),
         *_targets(table, names),
         *_series(table, metadata),
     )
-
-
-def _combined(table: Numbers, names: Sequence[str], *, center: bool) -> list[Note]:
-    """A note that names columns which are linear combinations of two or more earlier columns."""
-    rows, columns = table.shape
-    if rows <= columns + 1:
-        return []  # every column is a combination of the others
-    table = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
-    table = table - table.mean(axis=0) if center else table
-    found: list[tuple[int, list[int]]] = []
-    kept: list[int] = []
-    basis = np.zeros((rows, 0))
-    for j, column in enumerate(table.T):
-        rest = column
-        for _ in range(2):  # twice is enough to be orthogonal to rounding
-            rest = rest - basis @ (basis.T @ rest)
-        length, left = float(np.linalg.norm(column)), float(np.linalg.norm(rest))
-        if left > _EXACT * length:
-            kept.append(j)
-            basis = np.column_stack([basis, rest / left])
-        elif length > _EXACT:
-            weights = np.linalg.lstsq(table[:, kept], column, rcond=None)[0]
-            sizes = np.abs(weights) * np.linalg.norm(table[:, kept], axis=0)
-            found.append((j, [kept[i] for i in np.flatnonzero(sizes > 1e-6 * length).tolist()]))
-    found = [(j, parts) for j, parts in found if len(parts) > 1]
-    if not found:
-        return []
-    shown = [f"{quoted(names[j])} of {_named(names, parts)}" for j, parts in found[:_MOST_NAMED]]
-    more = f", and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-    combined = ",".join(names[j] for j, _ in found)
-    if len(found) == 1:
-        first = f"{quoted(names[found[0][0]])} is a linear combination of {_named(names, found[0][1])}. It repeats"
-    else:
-        first = f"Some columns are linear combinations of others: {'; '.join(shown)}{more}. They repeat"
-    text = (
-        f"{first} information, which can raise the number of components. To leave "
-        f"{'it' if len(found) == 1 else 'them'} out, use {either(_OTHERS, f'--drop {shlex.quote(combined)}')}."
-    )
-    return [Note("combined_columns", text, {"columns": tuple(names[j] for j, _ in found)})]
-
-
-def _named(names: Sequence[str], parts: list[int]) -> str:
-    some = [quoted(names[j]) for j in parts[:_MOST_NAMED]]
-    return joined(some) if len(parts) <= _MOST_NAMED else f"{', '.join(some)} and {len(parts) - _MOST_NAMED} more"
 
 
 def _targets(table: Numbers, names: Sequence[str]) -> list[Note]:
@@ -113,7 +65,7 @@ def _targets(table: Numbers, names: Sequence[str]) -> list[Note]:
             text = (
                 f"{quoted(name)} has {len(values)} different values and looks like a class to predict, but it is "
                 f"analysed as a measurement. To leave it out, use "
-                f"{either(_OTHERS, f'--labels {shlex.quote(name)}, which also colours the rows by it')}."
+                f"{either(OTHERS, f'--labels {shlex.quote(name)}, which also colours the rows by it')}."
             )
             notes.append(Note("target_column", text, {"column": name}))
     return notes

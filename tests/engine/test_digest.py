@@ -59,12 +59,17 @@ def test_every_route_gives_the_number_of_the_formula(dtype: str, columns: int, m
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_sparse_rows_give_one_number_whatever_the_blocks(dtype: str) -> None:
+def test_sparse_rows_give_one_number_whatever_the_blocks(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = sparse.random_array((200, 31), density=0.1, rng=SEEDS[1], dtype=dtype, format="csr")
     whole = digest(open_matrix(matrix).matrix)
     rows = np.repeat(np.arange(200), np.diff(matrix.indptr))
     one, two = stored_sums(matrix.data, matrix.indices, rows, 31, 0)
     assert whole == one | two << 64
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "numba", None)
+        patch.delitem(sys.modules, "numba")
+        patch.setitem(module._WORDS_AT_A_TIME, True, 100)
+        assert digest(open_matrix(matrix).matrix) == whole
     parts = [limbs(matrix[a:b], a) for a, b in ((150, 200), (0, 70), (70, 150))]
     assert from_limbs(sum(parts)) == (one, two)
     changed = matrix.copy()

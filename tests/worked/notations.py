@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 
 from eckart.worked.exercises import Exercise
-from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.targets import Target
 
 Random = np.random.Generator
 Show = Callable[[Any], str]

@@ -13,7 +13,7 @@ import sympy as sp
 from eckart import worked
 from eckart.errors import InputError
 from eckart.worked.exercises import Exercise
-from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.targets import Target
 from eckart.worked.exercises.verdict import judge
 from tests.worked import notations
 

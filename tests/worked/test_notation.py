@@ -9,7 +9,7 @@ import sympy as sp
 
 from eckart import worked
 from eckart.errors import InputError
-from eckart.worked.exercises.answers import Target, readings
+from eckart.worked.exercises.targets import Target, readings
 from eckart.worked.exercises.verdict import judge
 
 HALF = (Target(("x",), "number", sp.Rational(1, 2)),)

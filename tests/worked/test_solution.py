@@ -19,7 +19,9 @@ from eckart import worked
 from eckart.errors import InputError
 from eckart.worked.as_latex import body, opening
 from eckart.worked.as_pdf import pdf
-from eckart.worked.exercises.arithmetic import Reader, Typed
+from eckart.worked.exercises.arithmetic import Typed
+from eckart.worked.exercises.expressions import Reader
+from eckart.worked.exercises.tokens import tokens_of
 from eckart.worked.exercises.typed import plain
 from eckart.worked.messages import LANGUAGES
 from eckart.worked.solution import Solution
@@ -230,10 +232,12 @@ def test_formulas_break_outside_brackets() -> None:
 def value(text: str) -> float | None:
     """What one side of a printed equation comes to, if it has no letters."""
     try:
-        entries = Reader(plain(text.strip()), product=True).row()
+        tokens = tokens_of(plain(text.strip()))
+        values, stop = Reader(tokens, product=2).read(0, named=True)
     except InputError:
         return None
-    return float(entries[0].value) if len(entries) == 1 and isinstance(entries[0], Typed) else None
+    whole = stop == len(tokens) and len(values) == 1
+    return float(values[0].value) if whole and isinstance(values[0], Typed) else None
 
 
 CHAINS = {

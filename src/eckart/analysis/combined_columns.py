@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.arrays import Floats
 from eckart.formatting import joined
 from eckart.io.roles import quoted
 from eckart.notes import Note
@@ -15,9 +16,6 @@ from eckart.wording import either
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
 
 _EXACT = 1e-10
 """Length of the residual, relative to the column, below which it is a combination of others."""
@@ -30,11 +28,17 @@ _MOST_NAMED = 5
 OTHERS = "columns=[...] with the others"
 
 
-def combined_columns(table: Numbers, names: Sequence[str], *, center: bool) -> list[Note]:
+def combined_columns(table: Floats, names: Sequence[str], *, center: bool) -> list[Note]:
     """A note that names columns which are combinations of two or more earlier columns."""
     rows, columns = table.shape
-    if rows <= columns + 1:
-        return []  # every column is a combination of the others
+    # With fewer rows, every column is a combination of the others.
+    found, rounded = _combinations(table, center=center) if rows > columns + 1 else ([], False)
+    return [_note(found, names, up_to=", up to rounding" * rounded)] if found else []
+
+
+def _combinations(table: Floats, *, center: bool) -> tuple[list[tuple[int, list[int]]], bool]:
+    """Columns that are combinations of two or more earlier columns, and these; whether rounding hides some of them."""
+    rows, columns = table.shape
     scaled = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
     scaled = scaled - scaled.mean(axis=0) if center else scaled
     rounding = _half_units(table) if columns <= _MOST_ROUNDED and rows >= 2 * columns + 10 else None
@@ -56,18 +60,17 @@ def combined_columns(table: Numbers, names: Sequence[str], *, center: bool) -> l
             basis = np.column_stack([basis, rest / left])
         elif length > _EXACT:
             found.append((j, parts or _parts(scaled[:, kept], column, kept)))
-    found = [(j, parts) for j, parts in found if len(parts) > 1]
-    return [_note(found, names, rounded=rounded)] if found else []
+    return [(j, parts) for j, parts in found if len(parts) > 1], rounded
 
 
-def _parts(others: Numbers, column: Numbers, kept: list[int]) -> list[int]:
+def _parts(others: Floats, column: Floats, kept: list[int]) -> list[int]:
     """The columns that an exact combination consists of."""
     weights = np.linalg.lstsq(others, column, rcond=None)[0]
     sizes = np.abs(weights) * np.linalg.norm(others, axis=0)
     return [kept[i] for i in np.flatnonzero(sizes > 1e-6 * np.linalg.norm(column)).tolist()]
 
 
-def _half_units(table: Numbers) -> Numbers:
+def _half_units(table: Floats) -> Floats:
     """Half a unit of the last decimal of each column; 0 for columns with more than 4 decimals."""
     found = np.zeros(table.shape[1])
     for decimals in range(_MOST_DECIMALS, -1, -1):
@@ -78,7 +81,7 @@ def _half_units(table: Numbers) -> Numbers:
     return found
 
 
-def _rounded_parts(table: Numbers, j: int, kept: list[int], rounding: Numbers, *, center: bool) -> list[int]:
+def _rounded_parts(table: Floats, j: int, kept: list[int], rounding: Floats, *, center: bool) -> list[int]:
     """The columns of which column j is the rounded sum, difference or mean; none if it is not.
 
     With weights w of equal size, 1 for a sum or 1/m for a mean of m columns, rounding can change no row of
@@ -102,21 +105,21 @@ def _rounded_parts(table: Numbers, j: int, kept: list[int], rounding: Numbers, *
     return []
 
 
-def _note(found: list[tuple[int, list[int]]], names: Sequence[str], *, rounded: bool) -> Note:
-    shown = [f"{quoted(names[j])} of {_named(names, parts)}" for j, parts in found[:_MOST_NAMED]]
-    more = f", and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-    combined = ",".join(names[j] for j, _ in found)
-    up_to = ", up to rounding" * rounded
+def _note(found: list[tuple[int, list[int]]], names: Sequence[str], *, up_to: str) -> Note:
     if len(found) == 1:
-        parts = _named(names, found[0][1])
-        first = f"{quoted(names[found[0][0]])} is a linear combination of {parts}{up_to}. It repeats"
+        j, parts = found[0]
+        it, first = "it", f"{quoted(names[j])} is a linear combination of {_named(names, parts)}{up_to}. It repeats"
     else:
-        first = f"Some columns are linear combinations of others{up_to}: {'; '.join(shown)}{more}. They repeat"
+        shown = [f"{quoted(names[j])} of {_named(names, parts)}" for j, parts in found[:_MOST_NAMED]]
+        more = f", and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+        listed = f"{'; '.join(shown)}{more}"
+        it, first = "them", f"Some columns are linear combinations of others{up_to}: {listed}. They repeat"
+    combined = tuple(names[j] for j, _ in found)
+    drop = f"--drop {shlex.quote(','.join(combined))}"
     text = (
-        f"{first} information, which can raise the number of components. To leave "
-        f"{'it' if len(found) == 1 else 'them'} out, use {either(OTHERS, f'--drop {shlex.quote(combined)}')}."
+        f"{first} information, which can raise the number of components. To leave {it} out, use {either(OTHERS, drop)}."
     )
-    return Note("combined_columns", text, {"columns": tuple(names[j] for j, _ in found)})
+    return Note("combined_columns", text, {"columns": combined})
 
 
 def _named(names: Sequence[str], parts: list[int]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from eckart.analysis.column_roles import dates_of
 from eckart.analysis.combined_columns import OTHERS, combined_columns
 from eckart.analysis.labels import column_labels
+from eckart.arrays import Floats
 from eckart.io.roles import quoted
 from eckart.notes import Note
 from eckart.registry import method_of
@@ -19,12 +20,9 @@ from eckart.wording import either
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from eckart.engine.blocks.source import Metadata
     from eckart.result import Decomposition
 
-    Numbers = NDArray[np.float64]
 
 _LARGEST = 2_000_000
 """Tables with more entries, or with more columns than `_WIDEST`, are not checked."""
@@ -54,7 +52,7 @@ def data_notes(d: Decomposition, matrix: object, metadata: Metadata) -> tuple[No
     )
 
 
-def _targets(table: Numbers, names: Sequence[str]) -> list[Note]:
+def _targets(table: Floats, names: Sequence[str]) -> list[Note]:
     """A note for each column with the name of a target and few different integers."""
     notes = []
     for j, name in enumerate(names):
@@ -71,7 +69,7 @@ def _targets(table: Numbers, names: Sequence[str]) -> list[Note]:
     return notes
 
 
-def _series(table: Numbers, metadata: Metadata) -> list[Note]:
+def _series(table: Floats, metadata: Metadata) -> list[Note]:
     """A note if consecutive rows are similar, as in a time series."""
     if len(table) < _SERIES_ROWS or table.shape[1] == 1:
         return []
@@ -91,11 +89,11 @@ def _series(table: Numbers, metadata: Metadata) -> list[Note]:
     return [Note("series", text, {"correlation": typical})]
 
 
-def _consecutive(table: Numbers) -> Numbers:
+def _consecutive(table: Floats) -> Floats:
     """The correlation of each column with itself one row later; NaN for constant columns."""
     first, second = (part - part.mean(axis=0) for part in (table[:-1], table[1:]))
     lengths = np.linalg.norm(first, axis=0) * np.linalg.norm(second, axis=0)
-    found: Numbers = np.divide(
+    found: Floats = np.divide(
         (first * second).sum(axis=0), lengths, out=np.full(table.shape[1], np.nan), where=lengths > 0
     )
     return found

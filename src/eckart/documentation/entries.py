@@ -123,6 +123,10 @@ y [target] : array-like of shape (n_samples,)
     Target to predict, one value per row.
 y [ignored] : object
     Ignored.
+estimator : classifier or regressor
+    Estimator that scores sets of columns. It is cloned for every set; the original is never fitted.
+n_jobs : int or None, default None
+    Number of processes that score sets in parallel (joblib).
 scoring : str, callable or None, default None
     Scoring rule, as in ``sklearn.model_selection.cross_val_score``.
 cv : int, splitter or iterable, default 5

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -197,13 +197,17 @@ def _choose_for_blocks(
         why = f"{choice.why} The rows are read in blocks of {shape.block_bytes / 1e6:.3g} MB."
         options[name] = (cost, replace(choice, passes=passes, peak_bytes=peak, why=why))
     if solver not in ("auto", *costs):
-        raise ParameterError(
-            f"{assigned('solver', solver)} needs all rows in "
-            f"memory{' when there are more columns than rows' if wide else ''}, "
-            f"but they are read in blocks. Use {' or '.join(assigned('solver', name) for name in costs)}."
-        )
+        _refuse_for_blocks(solver, list(costs), wide=wide)
     names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
     return _first_fitting(names, options, memory)
+
+
+def _refuse_for_blocks(solver: str, others: list[str], *, wide: bool) -> NoReturn:
+    condition = " when there are more columns than rows" if wide else ""
+    raise ParameterError(
+        f"{assigned('solver', solver)} needs all rows in memory{condition}, but they are read in blocks. Use "
+        f"{' or '.join(assigned('solver', name) for name in others)}."
+    )
 
 
 def _check_memory(choice: Choice, memory: int | None) -> None:

@@ -44,8 +44,8 @@ _RANDOM, _CLEAR = (8, 16), 4e-6
 """Columns of Z: few if the gap between the wanted values and those outside Q is clear, relative to the trace. With few,
 eta is about a hundred times the error, which is 1e-9 to 3e-8 of the trace in float32; with many, ten times.
 """
-_LARGE = 400
-"""Columns from which the pairs for a second pass are computed in advance."""
+_LARGE, _STRICT = 400, 1e-7
+"""Columns and tolerance for which the pairs of a second pass are computed in advance, because it is often needed."""
 _EXTRA = 8
 """Number of eigenvectors after the k-th in Q: the gap to the rest of the spectrum determines the bounds."""
 
@@ -110,7 +110,7 @@ def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solutio
     count = size if request.k is None else min(size, request.k + 1)
     whole = 4 * count >= size or by_all(size, count, problem.workbench)
     count = size if whole else count
-    if not whole and size >= _LARGE and _partly(request, size):
+    if not whole and size >= _LARGE and _partly(request, size) and request.tolerance <= _STRICT:
         count += _EXTRA  # `refine_leading` needs these too, and computing all pairs again costs more
     smallest = request.smallest and not whole
     values, vectors = gram.leading(count, smallest=smallest)

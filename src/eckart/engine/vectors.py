@@ -47,9 +47,8 @@ class Sides:
 def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep_left: bool, smallest: bool) -> Sides:
     """Right and left vectors from those of the short side. The long ones are B v / s, in one more pass."""
     short, long = solution.vectors, solution.long_vectors
-    if long is not None and long.shape[0] >= _LONG and (problem.transposed or keep_left):
-        with one_blas_thread():
-            long = polished(long)  # LAPACK's error in residuals covers how far this moves them
+    if long is not None and (problem.transposed or keep_left):
+        long = _as_returned(long)
     if problem.transposed:
         errors = Errors(np.zeros(len(values)))
         if long is None:
@@ -58,6 +57,14 @@ def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep
     if keep_left and long is None:
         long, _ = _long_vectors(problem, short, values, measure=True, smallest=smallest)
     return Sides(short, long if keep_left else None, Errors(np.zeros(len(values))))
+
+
+def _as_returned(long: Array) -> Array:
+    """Vectors of LAPACK, orthonormal to rounding if they are long."""
+    if long.shape[0] < _LONG:
+        return long
+    with one_blas_thread():
+        return polished(long)  # LAPACK's error in residuals covers how far this moves them
 
 
 def _long_right_vectors(

@@ -189,9 +189,9 @@ def scan_kernels(
     kernels : sequence of str, default ('linear', 'cosine', 'poly', 'rbf', 'laplacian')
         Kernels to try.
     gammas : sequence of float, default None
-        Values of gamma to try for every kernel that has one. None tries 0.1, 0.3, 1, 3 and 10 times the value that the
-        data suggest: 1 / (2 median^2) of the distances for rbf, 1 / median for laplacian, 1 / mean squared length for
-        the others.
+        Values of gamma to try for every kernel that has this parameter. None tries 0.1, 0.3, 1, 3 and 10 times a value
+        that is computed from the data. This value is 1 / (2 median^2) for rbf and 1 / median for laplacian, where the
+        median is that of the distances between rows. For the other kernels it is 1 / (mean squared length of the rows).
     n_components : int, default None
         Number of components. None uses the smallest number from 2 to 6 with which a kernel separates the groups, or 2
         if there are no groups or no kernel separates them.

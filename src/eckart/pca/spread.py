@@ -66,7 +66,8 @@ def _of_stored(data: Matrix) -> tuple[np.ndarray, float] | None:
     if not data.has_canonical_format:
         return None
     rows, count = data.shape
-    values, columns = data.data.astype(np.float64, copy=False), data.indices
+    values = data.data.astype(np.float64, copy=False)
+    columns = data.indices.astype(np.intp, copy=False)  # `bincount` would convert them every time
     if int(np.bincount(columns, minlength=count).max()) == rows:
         return None
     mean = np.bincount(columns, values, count) / rows

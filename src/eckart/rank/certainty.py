@@ -23,6 +23,7 @@ nothing is left to compare with, and the table cannot be distinguished from nois
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,24 +95,11 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
         return Certainty(None, None, "No rule gave an answer.")
     answers = _Answers(choice.k, choice.tested, choice.apart, 0)
     answers = replace(answers, left=e.short - answers.highest)
-    for doubt in (_untested, _related_columns, _open_ended, _masked, _correlated_neighbours):
+    last = _WITH_MANY_LEFT if answers.left >= ENOUGH else _WITH_FEW_LEFT
+    for doubt in (*_DOUBTS, *last):
         if (found := doubt(choice, e, answers)) is not None:
             return found
-    if answers.left >= ENOUGH:
-        return (
-            _wide_spectrum(choice, e, answers)
-            or _most_directions(e, answers)
-            or _single_rows(e, choice.k)
-            or Certainty(choice.k, choice.k)
-        )
-    return (
-        _disagreement(choice, e, answers)
-        or _most_directions(e, answers)
-        or _like_correlated_noise(e, answers)
-        or _undetected(e, answers)
-        or _single_rows(e, choice.k)
-        or _single_columns(e, choice.k)
-    )
+    return Certainty(choice.k, choice.k)
 
 
 def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
@@ -183,7 +171,7 @@ def _disagreement(choice: RankChoice, e: Evidence, answers: _Answers) -> Certain
     return Certainty(_beyond_correlated(e, answers.lowest), answers.highest, reason)
 
 
-def _like_correlated_noise(e: Evidence, answers: _Answers) -> Certainty | None:
+def _like_correlated_noise(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     k, lowest = answers.k, _beyond_correlated(e, answers.lowest)
     if lowest >= k:
         return None
@@ -192,7 +180,7 @@ def _like_correlated_noise(e: Evidence, answers: _Answers) -> Certainty | None:
     return Certainty(lowest, answers.highest, reason)
 
 
-def _most_directions(e: Evidence, answers: _Answers) -> Certainty | None:
+def _most_directions(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     """More than half of the directions would be components, and too few of them noise to compare the others with."""
     k = answers.k
     if 2 * k <= e.short:
@@ -205,7 +193,7 @@ def _most_directions(e: Evidence, answers: _Answers) -> Certainty | None:
     return Certainty(lowest, answers.highest, reason)
 
 
-def _undetected(e: Evidence, answers: _Answers) -> Certainty | None:
+def _undetected(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     """Few rows and columns: noise reaches such a large share that a strong component would not exceed it."""
     k = answers.k
     if e.short - k < 2 or float(e.ratios[k:].sum()) <= _ROUNDING:
@@ -219,8 +207,9 @@ def _undetected(e: Evidence, answers: _Answers) -> Certainty | None:
     return Certainty(_beyond_correlated(e, answers.lowest), answers.highest + 1, reason)
 
 
-def _single_rows(e: Evidence, k: int) -> Certainty | None:
+def _single_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     """An outlying row has a component of its own."""
+    k = answers.k
     shares = [e.largest_row(i) for i in range(min(k, e.right.shape[1]))] if e.has_table else []
     single = [i for i, share in enumerate(shares) if share > _ALMOST_ONE]
     if not single:
@@ -230,10 +219,11 @@ def _single_rows(e: Evidence, k: int) -> Certainty | None:
     return Certainty(k - len(single), k, reason)
 
 
-def _single_columns(e: Evidence, k: int) -> Certainty:
+def _single_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    k = answers.k
     single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ALMOST_ONE]
     if not single:
-        return Certainty(k, k)
+        return None
     share = percent(float(np.max(e.right[:, single[0]] ** 2)), 0)
     reason = (f"Component {single[0] + 1} consists almost entirely of one column ({share}), "
               "whose noise cannot be distinguished from a component.")  # fmt: skip
@@ -302,3 +292,13 @@ def _ratio(e: Evidence, k: int) -> float:
     if k >= len(e.ratios):
         return float("inf")
     return float(e.ratios[k - 1] / max(float(e.ratios[k]), 1e-300))
+
+
+_Doubt = Callable[[RankChoice, Evidence, _Answers], Certainty | None]
+_DOUBTS: tuple[_Doubt, ...] = (_untested, _related_columns, _open_ended, _masked, _correlated_neighbours)
+"""In the order in which they are asked; the first one that applies determines the range."""
+_WITH_MANY_LEFT: tuple[_Doubt, ...] = (_wide_spectrum, _most_directions, _single_rows)
+_WITH_FEW_LEFT: tuple[_Doubt, ...] = (
+    _disagreement, _most_directions, _like_correlated_noise, _undetected, _single_rows, _single_columns,
+)  # fmt: skip
+"""Further ones, by how many directions are left for noise."""

@@ -24,11 +24,7 @@ class BackwardElimination(Search):
 
     Parameters
     ----------
-    estimator : classifier or regressor
-        Estimator that scores sets of columns. It is cloned for every set; the original is never fitted.
-    {scoring, cv, nested}
-    n_jobs : int or None, default None
-        Number of processes that score sets in parallel (joblib).
+    {estimator, scoring, cv, nested, n_jobs}
     progress : callable or None, default None
         Function that is called after each round with the newest row of the history.
     n_features_to_select : int, float or None, default None

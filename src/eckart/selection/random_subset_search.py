@@ -26,11 +26,7 @@ class RandomSubsetSearch(Search):
 
     Parameters
     ----------
-    estimator : classifier or regressor
-        Estimator that scores sets of columns. It is cloned for every set; the original is never fitted.
-    {scoring, cv, nested}
-    n_jobs : int or None, default None
-        Number of processes that score sets in parallel (joblib).
+    {estimator, scoring, cv, nested, n_jobs}
     progress : callable or None, default None
         Function that is called after each batch of sets with the newest row of the history.
     n_iter : int, default 100

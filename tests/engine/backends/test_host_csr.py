@@ -53,13 +53,13 @@ def test_stored_entries_are_counted_in_the_rows_that_count() -> None:
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-def test_small_products_reuse_the_transpose(precision: str) -> None:
+def test_small_products_reuse_the_columns(precision: str) -> None:
     matrix = rows_of("random").astype(precision)
     rows, right = RowBlocks(matrix, precision), np.random.default_rng(1).standard_normal((90, 5))
     dense = matrix.toarray().astype(np.float64)
     product = rows.normal(np.asfortranarray(right))
-    transposed = rows.memo["transposed"]
+    by_columns = rows.memo["by_columns"]
     np.testing.assert_array_equal(rows.normal(right), product)
-    assert rows.memo["transposed"] is transposed
+    assert rows.memo["by_columns"] is by_columns
     assert product.dtype == np.float64
     np.testing.assert_allclose(product, dense.T @ (dense @ right), rtol=1e-12 if precision == "float64" else 1e-4)

@@ -17,7 +17,7 @@ from pyarrow import ipc
 
 import eckart as ek
 from eckart.errors import FileError, MemoryBudgetError
-from eckart.io.open_rows import open_rows
+from eckart.io.open_rows import open_rows, open_table
 from eckart.io.open_source import open_source
 
 ROWS = 4000
@@ -109,3 +109,18 @@ def test_damage_in_a_column_that_is_left_out(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="length"):
         ipc.open_file(path).get_batch(0)
     np.testing.assert_array_equal(open_rows(path).read(0, 1234), np.asarray(open_source(path).matrix))
+
+
+def test_a_batch_of_a_negative_number_of_rows_is_refused_in_the_same_words_whole_and_in_blocks(tmp_path: Path) -> None:
+    count = 12_347
+    table = pa.table({"a": np.arange(count, dtype=float), "b": np.ones(count)})
+    path = write(tmp_path / "damaged.arrow", table, rows=count)
+    content = path.read_bytes()
+    position = content.index(count.to_bytes(8, "little"))
+    path.write_bytes(content[:position] + (-count).to_bytes(8, "little", signed=True) + content[position + 8 :])
+    said = []
+    for stream in (False, True):
+        with pytest.raises(FileError, match="declares -12,347 rows") as info:
+            open_table(path, stream=stream)
+        said.append(str(info.value))
+    assert said[0] == said[1]

@@ -73,6 +73,24 @@ def stored_sums(data: Array, indices: Array, rows: Array, columns: int, first: i
     return total
 
 
+def _stored_sums_on_host(
+    values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: int, first: int
+) -> tuple[int, int]:
+    """The same for CSR rows in host memory, in pieces that fit in cache."""
+    words = values.view(np.uint64 if values.dtype == np.float64 else np.uint32)
+    rows = np.arange(first, first + len(indptr) - 1).astype(np.uint64) * np.uint64(ROW_MULTIPLIER)
+    terms, keys = np.repeat(rows, np.diff(indptr)), column_keys(columns)
+    total, step = (0, 0), _WORDS_AT_A_TIME[True]
+    other = np.empty(min(step, len(words)), np.uint64)
+    for start in range(0, len(words), step):
+        piece = slice(start, start + step)
+        v = keys.take(indices[piece])
+        v ^= words[piece]
+        v += terms[piece]
+        total = added(total, _host_sums(v, other[: len(v)]))
+    return total
+
+
 def _words(block: Array) -> Array:
     """The bit patterns as 64-bit words; float32 columns in pairs, the even one in the low half."""
     xp = namespace(block)
@@ -187,8 +205,7 @@ def _of_dense(data: np.ndarray, first: int, workers: int | None) -> tuple[int, i
 def _of_csr(data: Matrix, first: int, workers: int | None) -> tuple[int, int]:
     values = _as_float(data.data)
     if values.nbytes < _COMPILE_FROM and "numba" not in sys.modules:
-        owner = np.repeat(np.arange(data.shape[0]), np.diff(data.indptr))
-        return stored_sums(values, data.indices, owner, data.shape[1], first)
+        return _stored_sums_on_host(values, data.indices, data.indptr, data.shape[1], first)
     from eckart.engine.compiled import digest as compiled
 
     words = values.view(np.uint64 if values.dtype == np.float64 else np.uint32)

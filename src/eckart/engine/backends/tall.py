@@ -11,15 +11,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from eckart.arrays import EPSILON, Array, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.written import put_product
 from eckart.engine.parallel import each, fold
 
 _PIECES = 8
 _SERIAL_WORK = 4_000_000
 _TERMS, _COPIED = 128, 2**16
-_ORTHONORMAL = 32.0 * EPSILON
-"""Inner products of columns that count as orthonormal."""
 
 
 def inner(first: Array, second: Array, place: Array | None = None) -> Array:
@@ -80,13 +78,8 @@ def _added_pairwise(parts: np.ndarray) -> np.ndarray:
 
 
 def polished(vectors: Array) -> Array:
-    """V (I - F / 2), F = V^T V - I: orthonormal to F^2, because (I + F)^-1/2 = I - F / 2 + O(F^2).
-
-    V itself if F is hardly larger than the rounding of that product.
-    """
+    """V (I - F / 2), F = V^T V - I: orthonormal to F^2, because (I + F)^-1/2 = I - F / 2 + O(F^2)."""
     found = gram(vectors)
-    if float(np.abs(found - np.eye(len(found))).max(initial=0.0)) <= _ORTHONORMAL:
-        return vectors
     return times(vectors, from_numpy(1.5 * np.eye(len(found)) - 0.25 * (found + found.T), vectors))
 
 

@@ -6,7 +6,7 @@ repeat
     upper bounds (certificate.py); if upper_i - theta_i <= goal for i <= k: measure rounding (finish.py), stop
     converged but not proved: narrow proof phase (proof_phase.py)
     basis full: thick restart, carrying one proved number (restart.py)
-    residuals small: append eight random columns, the probes that ride along
+    residuals small: append four or eight random columns, the probes that ride along
 """
 
 from __future__ import annotations
@@ -206,7 +206,9 @@ class _Run:
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
         self.schedule.plan(self.steps, worst, self._next_residual(float(values[k - 1]), beyond))
         if self.target.worth is not None:
-            bulk = self.steps > 1 and is_in_bulk(values, residuals, k, self.matrix.trace, self.matrix.size)
+            # k directions are roughly known once G was applied to as many random ones.
+            applied = self.basis.count - self.block >= k
+            bulk = applied and is_in_bulk(values, residuals, k, self.matrix.trace, self.matrix.size)
             stop_if_not_worth(self.target, self.schedule, self.passes, values, bulk=bulk, converged=converged)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         below = is_below_rounding(self, state)

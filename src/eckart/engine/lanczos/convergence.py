@@ -50,8 +50,8 @@ class ConvergenceSchedule:
         if self.last is None or not self.rates:
             return False
         recent = self.rates[-2:]
-        rate = min(recent) if slowest else sum(recent) / len(recent)
-        return float(np.log(max(self.last[1], 1e-300) / goal)) > _FAR * max(rate, 1e-3)
+        rate, far = (min(recent), _FAR_AT_SLOWEST) if slowest else (sum(recent) / len(recent), _FAR)
+        return float(np.log(max(self.last[1], 1e-300) / goal)) > far * max(rate, 1e-3)
 
     def expected_steps(self, goal: float) -> float | None:
         """Steps until the residual reaches `goal` at the mean of its last two rates; None before there are 3 rates.
@@ -65,13 +65,16 @@ class ConvergenceSchedule:
 
 
 _RELIABLE = 3
-_FAR = 10.0
-"""With this many steps to convergence, probes in every block cost more than a proof phase afterwards."""
+_FAR, _FAR_AT_SLOWEST = 10.0, 16.0
+"""With this many steps to convergence, at the mean and at the slowest rate, probes in every block cost more than a
+proof phase afterwards.
+"""
 
 
-_BULK, _BULK_STEPS = 6.0, 24
-"""A k-th value of at most so many times the mean of all that follow lies among them: those of noise extend to 4 times
-their mean, and decaying ones start at 20 or more. Block Lanczos then takes about this many steps (measured).
+_BULK, _BULK_STEPS = 5.0, 24
+"""A k-th value of at most so many times the mean of all that follow lies among them. The values of noise extend to 4
+times their mean; of the spectra i^-.6, i^-1 and i^-2, the tenth is 7, 20 and 100 times the mean of the rest. Within the
+bulk, block Lanczos takes about this many steps (measured).
 """
 
 

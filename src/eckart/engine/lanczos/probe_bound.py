@@ -161,25 +161,28 @@ def _global_lanczos(run: ProbeRun) -> tuple[list[float], list[float], float]:
 
     A block with a part in the newest columns can be multiplied once more, because R^T R is known, but not twice.
     """
-    newest = run.residual_gram.shape[0]
+    newest, size = run.residual_gram.shape[0], run.projected.shape[0]
     start = float(np.linalg.norm(run.coordinates))
-    block = np.zeros((run.projected.shape[0], run.coordinates.shape[1]))
+    block = np.zeros((size, run.coordinates.shape[1]))
     block[: run.coordinates.shape[0]] = run.coordinates / start
-    blocks, diagonal, off_diagonal = [block], [], []
+    blocks = block.reshape(1, -1)  # one in each row
+    diagonal: list[float] = []
+    off_diagonal: list[float] = []
     while True:
-        product = run.projected @ blocks[-1]
-        diagonal.append(float(np.vdot(blocks[-1], product)))
+        product = run.projected @ block
+        diagonal.append(float(np.vdot(block, product)))
+        flat = product.reshape(-1)
         for _ in range(2):
-            for other in blocks:
-                product = product - np.vdot(other, product) * other
-        tail = blocks[-1][len(product) - newest :]
+            flat -= (blocks @ flat) @ blocks
+        tail = block[size - newest :]
         outside = float(np.vdot(tail, run.residual_gram @ tail)) if newest else 0.0
-        length = float(np.sqrt(np.vdot(product, product) + max(outside, 0.0)))
+        length = float(np.sqrt(flat @ flat + max(outside, 0.0)))
         off_diagonal.append(length)
         # An invariant subspace: the next polynomial is unbounded, so no eigenvalue lies above t.
-        if length <= 64 * EPSILON * max(map(abs, diagonal)) or np.any(tail) or len(blocks) > len(product):
+        if length <= 64 * EPSILON * max(map(abs, diagonal)) or tail.any() or len(blocks) > size:
             return diagonal, off_diagonal, 1.0 / start
-        blocks.append(product / length)
+        block = product / length
+        blocks = np.concatenate([blocks, block.reshape(1, -1)])
 
 
 def _sum_of_squares(value: float, diagonal: list[float], off_diagonal: list[float], start: float) -> float:

@@ -20,8 +20,8 @@ from eckart.environment import check_piece
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.npy import precision_notes
 from eckart.io.arrays.npz import array_of, format_of, header_of, members_of
-from eckart.io.arrays.sparse import check_indices, check_pointers, shape_of, whole_numbers
-from eckart.io.bytes import OpenedFile
+from eckart.io.arrays.sparse import check_indices, check_pointers, check_range, shape_of, whole_numbers
+from eckart.io.bytes import OpenedFile, shown
 from eckart.io.guard import reading, reads_rows
 from eckart.io.rows import FileState, OfStored
 
@@ -113,6 +113,7 @@ class NpzRows(OfStored):
         with self._readers.setdefault("lock", Lock()):
             data = self._reader("data.npy", self.stored, self.starts[0]).read(first, last)
             indices = self._reader("indices.npy", self.indices, self.starts[1]).read(first, last)
+        check_range(indices, self.shape[1], "indices", shown(self.state.path), first)
         pointers = self.indptr[start : stop + 1] - first
         return csr_block(data, indices, pointers, (stop - start, self.shape[1]), self.dtype)
 

@@ -86,11 +86,12 @@ def shape_of(arrays: Arrays, name: str) -> tuple[int, int]:
     return int(sizes[0]), int(sizes[1])
 
 
-def _check_range(indices: np.ndarray, bound: int, key: str, name: str) -> None:
+def check_range(indices: np.ndarray, bound: int, key: str, name: str, start: int = 0) -> None:
+    """Refuse an index outside 0 to bound - 1; `start` is the position of the first one in the file."""
     wrong = np.flatnonzero((indices < 0) | (indices >= bound))
     if wrong.size:
         first = int(wrong[0])
-        broken(name, f"entry {first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
+        broken(name, f"entry {start + first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
 
 
 def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -103,8 +104,8 @@ def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name:
                 "be equal"
             ),
         )
-    _check_range(row, shape[0], "row", name)
-    _check_range(col, shape[1], "col", name)
+    check_range(row, shape[0], "row", name)
+    check_range(col, shape[1], "col", name)
     return row, col
 
 
@@ -152,5 +153,5 @@ def _compressed(
             broken(name, f"its values have shape {data.shape}")
         major, minor = _blocks(data.shape[1:], shape, name)
     check_pointers(data.shape[:1] if kind == "bsr" else data.shape, len(indices), indptr, major, name)
-    _check_range(indices, minor, "indices", name)
+    check_range(indices, minor, "indices", name)
     return indices, indptr

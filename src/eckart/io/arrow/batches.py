@@ -63,6 +63,8 @@ class ArrowPieces:
         types = [self.schema.field(j).type for j in self.wanted]
         stored = sum(map(_bits, types))
         for group, head in enumerate(self._heads):
+            if head.rows < 0:
+                raise ValueError(f"batch {group + 1} declares {head.rows:,} rows")
             if not head.packed and head.rows * stored > 8 * self._size:
                 raise ValueError(f"batch {group + 1} declares {head.rows:,} rows, more than the file has room for")
         packed = any(head.packed for head in self._heads)

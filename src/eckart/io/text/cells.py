@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -99,6 +100,14 @@ def _without_separators(cell: str) -> str:
     return f"It looks like a number with thousands separators. Write the numbers without them{otherwise}."
 
 
+_CORRECTIONS: tuple[tuple[Callable[[str], object], str], ...] = (
+    (is_accounting, "Write a negative number with a minus sign instead of parentheses."),
+    (is_grouped, "Write its exponent with E instead of D."),
+    (re.compile(AMOUNT).match, "Write the number without its symbol or unit."),
+)
+"""Forms of numbers that are not read, and how to write them."""
+
+
 def advice(cell: str, decimal: str) -> str:
     """The likely error in a cell that should be a number, and what to do."""
     cell = cell.strip()
@@ -111,12 +120,9 @@ def advice(cell: str, decimal: str) -> str:
             "The other numbers have a decimal comma, but this one has a point. Remove the point if it separates "
             "thousands, or write a comma."
         )
-    if is_accounting(cell):
-        return "Write a negative number with a minus sign instead of parentheses."
-    if is_grouped(cell):
-        return "Write its exponent with E instead of D."
-    if re.match(AMOUNT, cell):
-        return "Write the number without its symbol or unit."
+    for is_form, correction in _CORRECTIONS:
+        if is_form(cell):
+            return correction
     return (
         "Correct the cell. To mark a missing value, leave the cell empty or use one of "
         f"{', '.join(m for m in MISSING if m)}."

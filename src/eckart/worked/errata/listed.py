@@ -33,7 +33,7 @@ _ROWS = (
     (
         mark("power iteration, program"),
         mark("Deflate any matrix with A - λ v v^T."),
-        mark("For matrices that are not symmetric the later vectors are not eigenvectors of A."),
+        mark("If the matrix is not symmetric, the vectors found after the first are not eigenvectors of A."),
         a.deflating,
     ),
     (
@@ -102,7 +102,7 @@ _ROWS = (
     (
         mark("RMSE"),
         mark("RMSE = ‖M - M'‖_F."),
-        mark("Divide by √(m n)."),
+        mark("The norm must be divided by √(m n)."),
         a.rmse,
     ),
     (
@@ -167,13 +167,13 @@ _ROWS = (
     (
         mark("covariance of the scores"),
         "s s^T / (m - 1).",
-        mark("diag(s^2) / (m - 1): scores are uncorrelated."),
+        mark("The covariance is diag(s^2) / (m - 1), because the scores are uncorrelated."),
         c.score_covariance,
     ),
     (
         mark("variance of a component"),
         mark("z_j^T z_k is the covariance, ‖z‖^2 the variance."),
-        mark("Divide by l (or l - 1)."),
+        mark("Divide both by the number of rows l, or by l - 1."),
         c.variance_divisor,
     ),
     (
@@ -221,7 +221,10 @@ _ROWS = (
     (
         mark("CUR, bound"),
         mark("‖A - C U R‖_F ≤ (2 + ε) ‖A - A_k‖_F for sampling by squared norms."),
-        mark("This bound holds for leverage scores. Squared norms give an additive error ε ‖A‖_F."),
+        mark(
+            "This bound holds for sampling by leverage scores. Sampling by squared norms gives only an additive error "
+            "of ε ‖A‖_F."
+        ),
         c.norm_sampling,
     ),
     (

@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import sympy as sp
 
-from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.families import (
     floats,
     is_triangular,
@@ -19,6 +18,7 @@ from eckart.worked.exercises.families import (
     whole,
 )  # fmt: skip
 from eckart.worked.exercises.problem import Kind, Problem, Random
+from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import mark
 from eckart.worked.solution import Equation, Solution
 from eckart.worked.spectrum import spectrum

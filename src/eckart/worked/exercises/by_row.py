@@ -5,58 +5,45 @@ The answer may be a table with one line per row, or one list without names, thin
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from eckart.worked.exercises.answers import Row, Target, flat
 from eckart.worked.exercises.arithmetic import Grid, Typed
-from eckart.worked.exercises.names import find
-from eckart.worked.exercises.ordinals import ordinal_of
-from eckart.worked.exercises.words import are_neutral, side_of
+from eckart.worked.exercises.rows import Row, named
+from eckart.worked.exercises.targets import Target
 
 Lines = list[list[Typed]]
 
 
 def row_by_row(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[list[Row]]:
-    """The rows without headings such as `row 1`, and the readings as a table or one list."""
-    asked = [target for target in targets if target.by_row]
-    own = _without_headings(rows) if asked else list(rows)
-    yield own
-    others = [row for row in own if row.title]
-    own = [row for row in own if not row.title]
-    numbers = [flat(row.entries) for row in own]
-    if len(asked) < 2 or any(_is_asked(row.title, targets) for row in others):
+    """The rows, and their readings as a table or one list."""
+    yield list(rows)
+    asked = [i for i, target in enumerate(targets) if target.by_row]
+    others = [row for row in rows if row.meaning.targets is not None]
+    own = [row for row in rows if row.meaning.targets is None]
+    if len(asked) < 2 or not own or any(row.meaning.targets & set(asked) for row in others if row.meaning.targets):
         return
-    widths = [_width(target) for target in asked]
-    count = _count(asked[0])
-    if len(own) == 1 and len(numbers[0]) == count * sum(widths):
+    places = [row.meaning.index for row in own if row.meaning.sense.place]
+    if places != sorted(places):
+        return
+    widths = [_width(targets[i]) for i in asked]
+    count = _count(targets[asked[0]])
+    numbers = _lines(own, count)
+    if len(numbers) == 1 and len(numbers[0]) == count * sum(widths):
         yield others + _named(_blocks(numbers[0], count, widths), asked)
         numbers = _cut(numbers[0], [sum(widths)] * count)
     if len(numbers) == count and {len(line) for line in numbers} == {sum(widths)}:
         yield others + _named(list(map(list, zip(*[_cut(line, widths) for line in numbers], strict=True))), asked)
 
 
-def _is_asked(title: str, targets: Sequence[Target]) -> bool:
-    found = find(title, targets)
-    return found is None or targets[found[0]].by_row
-
-
-def _without_headings(rows: Sequence[Row]) -> list[Row]:
-    """The rows without names that only count them from 1; in another order they would belong elsewhere."""
-    places = [_heading(row.name) for row in rows]
-    found = [place for place in places if place]
-    if found != list(range(1, len(found) + 1)):
-        return list(rows)
-    return [replace(row, name="") if place else row for row, place in zip(rows, places, strict=True)]
-
-
-def _heading(name: str) -> int:
-    """The number in a name that only says which row it is: `row 1`, `seconda riga`, `x'_2`; 0 if there is none."""
-    is_row = side_of(name) == "rows" and are_neutral(name)
-    digit = re.search(r"\d", name) if is_row or re.fullmatch(r"[Xx](?:'_?\d|_?\d')", name) else None
-    return int(digit[0]) if digit else ordinal_of(name) if is_row else 0
+def _lines(rows: Sequence[Row], count: int) -> Lines:
+    """The numbers of the rows that start a line, with those that follow on it."""
+    found: Lines = []
+    for row in rows:
+        if row.starts or not found:
+            found.append([])
+        found[-1] += row.numbers
+    return found
 
 
 def _count(target: Target) -> int:
@@ -78,7 +65,5 @@ def _cut(numbers: list[Typed], sizes: Sequence[int]) -> Lines:
     return [numbers[a:b] for a, b in pairwise(stops)]
 
 
-def _named(blocks: Sequence[Lines], asked: Sequence[Target]) -> list[Row]:
-    return [
-        Row((Grid(tuple(map(tuple, block))),), target.names[0]) for block, target in zip(blocks, asked, strict=True)
-    ]
+def _named(blocks: Sequence[Lines], asked: Sequence[int]) -> list[Row]:
+    return [named([Grid(tuple(map(tuple, block)))], target) for block, target in zip(blocks, asked, strict=True)]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.arithmetic import DIGITS, Entry, Grid, Typed
+from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr, trn
 
 RIGHT, ALMOST, PARTIAL, WRONG = "right", "almost", "partial", "wrong"

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.arithmetic import Grid
 from eckart.worked.exercises.compare import (
     ALMOST,
@@ -31,6 +30,7 @@ from eckart.worked.exercises.compare import (
     turned,
     wrong_shape,
 )
+from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr, trn
 
 

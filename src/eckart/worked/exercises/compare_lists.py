@@ -9,7 +9,6 @@ from typing import Any
 
 import sympy as sp
 
-from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.arithmetic import Grid, Typed
 from eckart.worked.exercises.compare import (
     ALMOST,
@@ -23,6 +22,7 @@ from eckart.worked.exercises.compare import (
     right,
     scale_of,
 )
+from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import figure
 

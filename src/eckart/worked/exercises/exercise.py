@@ -19,8 +19,8 @@ from eckart.errors import ParameterError
 from eckart.wording import either
 from eckart.worked.checks import argument, one_of, whole
 from eckart.worked.exercises import algebra, factoring, tables
-from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.problem import Kind, Problem
+from eckart.worked.exercises.targets import Target
 from eckart.worked.exercises.verdict import Verdict, judge
 from eckart.worked.messages import language, tr
 from eckart.worked.solution import Equation, Solution, Step

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.families import (
     floats,
     largest,
@@ -20,6 +19,7 @@ from eckart.worked.exercises.families import (
     whole,
 )
 from eckart.worked.exercises.problem import Kind, Problem, Random
+from eckart.worked.exercises.targets import Target
 from eckart.worked.fields import tidy_root
 from eckart.worked.messages import mark
 from eckart.worked.nmf import step
@@ -291,7 +291,7 @@ KINDS = {
         (6, 6),
         _query,
         lambda p, s: (
-            Target((mark("back"), "qVVT"), "matrix", s["back"], label="q V V^T", reserved=("q",)),
+            Target((mark("back"), "qVVT", "q'"), "matrix", s["back"], label="q V V^T", reserved=("q",)),
             Target((mark("suggest"), mark("columns"), mark("column")), "set", _suggested(p, s), label=mark("Columns")),
             Target(("qV", mark("concepts")), "scores", s["concepts"], optional=True),
         ),

@@ -1,91 +1,133 @@
-"""Matrices that stand for something else: factors of a product, and a matrix that heads its components.
-
-`A = [..] [..] [..]` gives the factors of a decomposition one after the other. `covariance: (1, 2)/√5, (2, -1)/√5` gives
-the components of the covariance matrix under the name of the matrix.
-"""
+"""Names that are said once for several values: `the eigenvector of 5 is ..`, `first .., second ..`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product as cartesian
 
-from eckart.worked.exercises.answers import Row, Target
-from eckart.worked.exercises.arithmetic import Grid
-from eckart.worked.exercises.names import find
+from eckart.worked.exercises.arithmetic import Linear
+from eckart.worked.exercises.lexicon import IS, OF
+from eckart.worked.exercises.meaning import Meaning
+from eckart.worked.exercises.rows import Row
+from eckart.worked.exercises.targets import COLUMNS, Target
 
-_FACTORS = (("U", "sigma", "V^T"), ("Q", "R"), ("V", "D", "V^-1"))
-_GENERIC = re.compile(r"(?i)(?:component|eigenvector|autovettor|autovector|vectores propios|компонент|собственные век)")
-_OF = "components of the {} matrix"
-
-
-def factored(rows: Sequence[Row], targets: Sequence[Target]) -> list[Row]:
-    """The rows, with a product of matrices that equals A as the factors that the question asks for."""
-    names = {name for target in targets for name in target.names}
-    asked = [factors for factors in _FACTORS if names >= {one.removesuffix("^T") for one in factors}]
-    return [one for row in rows for one in (_factors(row, asked[0]) if asked else [row])]
+Rows = list[Row]
+Targets = Sequence[Target]
+_COVARIANCE, _CORRELATION = re.compile(r"(?i)\bcov|ковар"), re.compile(r"(?i)\bcorr?(?:\b|el)|коррел")
+_VECTORS = re.compile(r"(?i)component|eigenv|autov|propi|собственн|компонент|direc")
 
 
-def _factors(row: Row, names: tuple[str, ...]) -> list[Row]:
-    """A row `A = ...` with as many matrices as factors, as one row for each; any other row unchanged."""
-    matrices = all(isinstance(entry, Grid) for entry in row.entries)
-    if row.title not in {"A", "M"} or not matrices or len(row.entries) != len(names):
-        return [row]
-    return [Row((entry,), name) for entry, name in zip(row.entries, names, strict=True)]
+def place_of(name: str, targets: Targets) -> int | None:
+    """The target with this name."""
+    return next((i for i, target in enumerate(targets) if name in target.names), None)
 
 
-def by_heading(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[list[Row]]:
-    """The rows, and those with vectors under the name of a matrix renamed to its components."""
-    rows = _inherited(rows, targets)
-    yield rows
-    names = [[row.name, other] if (other := _components(row, rows, targets)) else [row.name] for row in rows]
-    for chosen in list(cartesian(*names))[1:]:
-        yield [row if name == row.name else replace(row, name=name, words="")
-               for row, name in zip(rows, chosen, strict=True)]  # fmt: skip
+def carried(rows: Rows, targets: Targets) -> Rows:
+    """`the eigenvector of 5 is (1, 2)`: the name of a vector before a number is that of the vector behind it."""
+    found = list(rows)
+    for i in range(len(found) - 1):
+        found[i : i + 2] = _carry(found[i], found[i + 1], targets)
+    return [row for row in found if row.entries or row.equals or row.label]
 
 
-def _inherited(rows: Sequence[Row], targets: Sequence[Target]) -> list[Row]:
-    """The rows, with vectors below the name of a matrix as its components: `covariance: v1 = .., v2 = ..`."""
-    found: list[Row] = []
-    heading: Target | None = None
-    latest: Target | None = None
-    seen: set[tuple[int, int] | None] = set()
+def _carry(own: Row, after: Row, targets: Targets) -> tuple[Row, Row]:
+    """Two rows, the second with the name of the first if that is not a name of its number."""
+    named = own.meaning.targets
+    if not named or not own.is_number or after.starts:
+        return own, after
+    forms, index = {targets[i].form for i in named}, _index(own)
+    plain = after.meaning.targets is None
+    if after.is_number and plain and not after.label and index and forms == {"numbers"}:
+        return replace(own, entries=()), after.means(min(named), index)  # eigenvalue 1: 4
+    shaped = after.is_vectors and all(hasattr(targets[i].value, "shape") for i in named)
+    if not shaped or not (plain or after.meaning.targets & named):  # type: ignore[operator]
+        return own, after
+    if index and forms <= COLUMNS:
+        return replace(own, entries=()), after.means(min(named), index)  # eigenvector 1: (3, 4)
+    number = replace(own, meaning=Meaning(None, title=own.title, prose=True))
+    return number, replace(after, meaning=own.meaning) if plain else after
+
+
+def _index(row: Row) -> int:
+    """The number behind a noun, `eigenvector 1`; 0 for any other number."""
+    last = row.label[-1] if row.label else ""
+    whole = row.is_number and row.numbers[0].value in range(1, 10) and not row.numbers[0].error
+    noun = isinstance(last, str) and last.isalpha() and last.lower() not in OF | IS
+    return int(row.numbers[0].value) if whole and noun else 0
+
+
+def continued(rows: Rows, targets: Targets) -> Rows:
+    """The next of several things: `second` after `first component`, `PC2` after `scores PC1`."""
+    found: Rows = []
     for row in rows:
-        above, _, own = row.name.rpartition("=")
-        heading = _components_of(above.strip(), targets) if above else heading
-        latest = _components_of(row.title, targets) or latest
-        place = find(own or row.title, targets)
-        name = ""
-        if place is None and latest is not None and _GENERIC.search(row.title):
-            name = latest.names[-1]  # C = .., eigenvectors ..; R = .., eigenvectors ..
-        elif place is not None and targets[place[0]].form == "directions":
-            heading = latest if latest and place in seen else heading  # v1 of the second matrix
-            name = f"{heading.names[0]}{place[1] or ''}" if heading else ""
-        seen.add(place)
-        found.append(replace(row, name=name, words="") if name else row)
+        alike = (one for one in reversed(found) if one.is_vectors == row.is_vectors and one.meaning.target is not None)
+        before = next(alike, None)
+        found.append(_next(row, before) if before is not None else row)
     return found
 
 
-def _components_of(name: str, targets: Sequence[Target]) -> Target | None:
-    """The components of the matrix with this name."""
-    found = find(name, targets)
-    if found is None:
-        return None
-    named = {_OF.format(one) for one in targets[found[0]].names}
-    return next((target for target in targets if named & set(target.names)), None)
+def _next(row: Row, before: Row) -> Row:
+    index, target = row.meaning.index, before.meaning.target
+    if index < 2 or before.meaning.index != index - 1 or target is None:
+        return row
+    letters = [re.sub(r"[\d_]", "", one.symbol.symbol) if one.symbol else "" for one in (before, row)]
+    follows = (row.meaning.targets is None and not row.indices) or letters[0] == letters[1] != ""
+    return row.means(target, index) if follows else row
 
 
-def _components(row: Row, rows: Sequence[Row], targets: Sequence[Target]) -> str:
-    """The name of the components of the matrix that a row is named after, if it has several vectors; else ""."""
-    if len(row.title) < 2 or not all(isinstance(entry, Grid) for entry in row.entries):
-        return ""  # C is the matrix itself
-    target = _components_of(row.title, targets)
-    if target is None or (len(row.entries) == 1 and any(_names_target(other, target, targets) for other in rows)):
-        return ""
-    return target.names[-1]
+def headed(rows: Rows, targets: Targets) -> Rows:
+    """Vectors below the name of a matrix as its components: `covariance: v1 = .., v2 = ..`."""
+    sides = {side: place_of(f"components of the {side} matrix", targets) for side in ("covariance", "correlation")}
+    if None in sides.values():
+        return rows
+    found: Rows = []
+    heading = ""
+    seen: set[tuple[int | None, int]] = set()
+    for row in rows:
+        said = _matrix(row)
+        heading = said or {"C": "covariance", "R": "correlation"}.get(re.sub(r"\d", "", row.title), heading)
+        key = (row.meaning.target, row.meaning.index)
+        repeated = key in seen and row.meaning.target == sides["covariance"]
+        seen.add(key)
+        own = sides.get(heading)
+        found.append(_component(row, own, bool(said), repeated, sides) if own is not None and row.is_vectors else row)
+    return found
 
 
-def _names_target(row: Row, target: Target, targets: Sequence[Target]) -> bool:
-    found = find(row.title, targets)
-    return found is not None and targets[found[0]] is target
+def _matrix(row: Row) -> str:
+    """The matrix that a label names."""
+    text = words(row)
+    return "covariance" if _COVARIANCE.search(text) else "correlation" if _CORRELATION.search(text) else ""
+
+
+def _component(row: Row, own: int, said: bool, repeated: bool, sides: dict[str, int | None]) -> Row:
+    """A row of vectors as the components of the matrix above, or perhaps as the matrix itself."""
+    generic = _VECTORS.search(words(row)) is not None
+    if generic or ((said or repeated) and row.meaning.target in sides.values()):
+        return row.means(own, row.meaning.index)
+    if said and re.sub(r"\d", "", row.title) not in {"C", "R"}:
+        return replace(row, meaning=replace(row.meaning, targets=(row.meaning.targets or frozenset()) | {own}))
+    return row
+
+
+def numbered(rows: Rows, targets: Targets) -> Rows:
+    """Rows that only count the rows of the question, `row 1: ..`, in their order under the name above them."""
+    found: Rows = []
+    for row in rows:
+        place = row.meaning.sense.place
+        counts = row.meaning.targets is None and place and row.meaning.index and not row.indices
+        found.append(_counted(row, found) if counts and found else row)
+    return found
+
+
+def _counted(row: Row, before: Rows) -> Row:
+    place = row.meaning.sense.place
+    first = next((one for one in reversed(before) if one.meaning.sense.place == place), None)
+    ordered = row.meaning.index == (first.meaning.index + 1 if first else 1)
+    return replace(row, meaning=replace(row.meaning, title="")) if ordered else row
+
+
+def words(row: Row) -> str:
+    """The label of a row as text."""
+    return " ".join(item.name if isinstance(item, Linear) else item for item in row.label)

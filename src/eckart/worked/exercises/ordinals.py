@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from eckart.worked.exercises.cardinals import CARDINAL, number_of
-from eckart.worked.exercises.words import SIDES
+from eckart.worked.exercises.lexicon import SIDES
 
 _WORDS = (
     r"first|prim[aoie]|primer[ao]?s?|перв(?:ый|ая|ое|ую|ые|ых|ой|ого|ому|ым|ыми|ом)",
@@ -15,13 +15,13 @@ _WORDS = (
     r"fifth|quint[aoie]s?|пят(?:ый|ая|ое|ую|ые|ой|ого)",
     r"sixth|sest[aoie]|sext[ao]s?|шест(?:ой|ая|ую|ые)",
 )
-_ORDINAL = rf"(?:{'|'.join(_WORDS)}|[1-9](?:st|nd|rd|th|[ao]|-?(?:й|я|ю|е|ый|ая|ой)))"
-_NOUN = "|".join(sorted((word for words in SIDES.values() for word in words), key=len, reverse=True))
+ORDINAL = rf"(?:{'|'.join(_WORDS)}|[1-9](?:st|nd|rd|th|[ao]|-?(?:й|я|ю|е|ый|ая|ой)))"
+_NOUN = "|".join(sorted((word for words in SIDES.values() for word in words.split()), key=len, reverse=True))
 _LIST = re.compile(
-    rf"(?i)(?<![\w-])({_ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+(?:the\s|la\s|el\s|il\s)?{_ORDINAL})*)\s+({_NOUN})(?=\s*(?:[,;.()\n]|$|->))"
+    rf"(?i)(?<![\w-])({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+(?:the\s|la\s|el\s|il\s)?{ORDINAL})*)\s+({_NOUN})(?=\s*(?:[,;.()\n]|$|->))"
 )
 _AFTER = re.compile(  # las columnas segunda y cuarta
-    rf"(?i)(?<![\w-])({_NOUN})\s+({_ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{_ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
+    rf"(?i)(?<![\w-])({_NOUN})\s+({ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
 )
 _FIRST = re.compile(
     rf"(?i)(?<![\w-])(?:(?:{_WORDS[0]})\s+({CARDINAL})|({CARDINAL})\s+(?:{_WORDS[0]}))\s+({_NOUN})(?!\w)"
@@ -51,7 +51,7 @@ def with_numbers(text: str) -> str:
 
 
 def _numbers(ordinals: str) -> str:
-    return ", ".join(map(_number, re.findall(_ORDINAL, ordinals, re.IGNORECASE)))
+    return ", ".join(map(_number, re.findall(ORDINAL, ordinals, re.IGNORECASE)))
 
 
 def _listed(first: int, last: int) -> str:
@@ -65,7 +65,7 @@ def ordinal_of(text: str) -> int:
     >>> ordinal_of("the second row"), ordinal_of("row")
     (2, 0)
     """
-    found = re.search(rf"(?i)(?<![\w-]){_ORDINAL}(?!\w)", text)
+    found = re.search(rf"(?i)(?<![\w-]){ORDINAL}(?!\w)", text)
     return int(_number(found[0])) if found else 0
 
 

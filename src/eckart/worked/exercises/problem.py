@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, SolutionTable, Value
 

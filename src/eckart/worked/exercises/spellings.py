@@ -1,48 +1,27 @@
-"""Texts that can be read in several ways: decimal commas, digit groups, mixed numbers, edges."""
+"""Texts that can be read in several ways: decimal commas, digit groups, mixed numbers, edges, number words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from eckart.worked.exercises.cardinals import with_figures
 
-
-def spellings(text: str) -> Iterator[str]:
-    """The text, and its readings with number words, decimal commas, digit groups, and mixed numbers such as 2 1/3."""
-    yield from _by_figures(text)
-    if (counted := with_figures(text)) != text:
-        yield from _by_figures(counted)
-
-
-def _by_figures(text: str) -> Iterator[str]:
-    yield text
-    if edges := _edges(text):
-        yield edges
-    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?!\d|[.,]\d|\^)", _mixed_number, text)
-    if mixed != text:
-        yield mixed
-    if (decimals := _with_points(text)) != text:
-        yield decimals
-    if (outside := _with_points(text, f"{_PAIR}|{_LISTED}")) not in {text, decimals}:
-        yield outside
-    groups = re.findall(r"[(\[{][^()\[\]{}]*[)\]}]", text)
-    if groups and all(re.fullmatch(r"\(\s*[-+]?\d+,\d{2,}\s*\)", group) for group in groups):
-        yield re.sub(r"(?<=\d),(?=\d)", ".", text)  # Z = (2,7735) is one number
-    grouped = r"(?<![\d.,])(\d{1,3})((?:[ ,]\d{3})+)(?![\d.,])"
-    if re.search(grouped, text):
-        yield re.sub(grouped, lambda m: m[1] + re.sub(r"[ ,]", "", m[2]), text)
-    # 12 000,5 and 12.000,5 with a decimal comma, 12,000.5 with a point.
-    for sign, decimal in ((" ", ","), (r"\.", ","), (",", r"\.")):
-        grouped = rf"(?<![\d.,])(\d{{1,3}}(?:{sign}\d{{3}})+){decimal}(\d+)(?![\d.,])"
-        if re.search(grouped, text):
-            text_of = re.sub(grouped, lambda m: re.sub(r"\D", "", m[1]) + "." + m[2], text)
-            yield _with_points(text_of) if decimal == "," else text_of
-
-
-_PAIR = r"\(\s*[-+]?[1-9]\d*,\d+\s*\)"
+_PAIR = r"\(\s*[-+]?[1-9]\d*,\d+\s*\)|\{\s*\d\d?,\d\d?\s*\}"
 _LISTED = r"[(\[{][^()\[\]{};]*(?:\([^()]*\)[^()\[\]{};]*)*,[^\s\d()\[\]{};][^\[\]{};]*?[)\]}]"
+_WIDE = re.compile(r"(?<![\d.,])(\d{1,3})((?:[ ,]\d{3})+)(?![\d.,])")
+_MIXED = re.compile(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?!\d|[.,]\d|\^)")
+
+
+def spellings(text: str, *, edges: bool = False) -> Iterator[str]:
+    """The text, and its readings with number words, decimal commas, digit groups, and mixed numbers such as 2 1/3."""
+    for counted in dict.fromkeys((text, with_figures(text))):
+        joined = _edges(counted) if edges else counted
+        for own in dict.fromkeys((joined, counted)):
+            yield own
+            for rewrite in _REWRITES:
+                yield rewrite(own)
 
 
 def _with_points(text: str, unchanged: str = _PAIR) -> str:
@@ -50,14 +29,52 @@ def _with_points(text: str, unchanged: str = _PAIR) -> str:
     return re.sub(rf"{unchanged}|\d+(?:,\d+){{2,}}|(?<=\d),(?=\d)", lambda m: "." if m[0] == "," else m[0], text)
 
 
+def _outside(text: str) -> str:
+    """With points for the decimal commas outside of vectors."""
+    return _with_points(text, f"{_PAIR}|{_LISTED}")
+
+
+def _single(text: str) -> str:
+    """`Z = (2,7735)` is one number, if all brackets are like this."""
+    groups = re.findall(r"[(\[{][^()\[\]{}]*[)\]}]", text)
+    one = groups and all(re.fullmatch(r"\(\s*[-+]?\d+,\d{2,}\s*\)", group) for group in groups)
+    return re.sub(r"(?<=\d),(?=\d)", ".", text) if one else text
+
+
+def _mixed(text: str) -> str:
+    """2 1/3 as (2+1/3); 2 4/3 is not a mixed number."""
+    return _MIXED.sub(lambda m: f"({m[1]}+{m[2]}/{m[3]})" if int(m[2]) < int(m[3]) else m[0], text)
+
+
+def _grouped(text: str) -> str:
+    """12 000 and 12,000 as 12000."""
+    return _WIDE.sub(lambda m: m[1] + re.sub(r"[ ,]", "", m[2]), text)
+
+
+def _grouped_decimals(sign: str, decimal: str) -> Callable[[str], str]:
+    """12 000,5 and 12.000,5 with a decimal comma, 12,000.5 with a point."""
+    pattern = re.compile(rf"(?<![\d.,])(\d{{1,3}}(?:{sign}\d{{3}})+){decimal}(\d+)(?![\d.,])")
+
+    def rewrite(text: str) -> str:
+        found = pattern.sub(lambda m: re.sub(r"\D", "", m[1]) + "." + m[2], text)
+        return _with_points(found) if decimal == "," and found != text else found
+
+    return rewrite
+
+
+_REWRITES: tuple[Callable[[str], str], ...] = (
+    _mixed, _with_points, _outside, _single, _grouped, _grouped_decimals(" ", ","), _grouped_decimals(r"\.", ","),
+    _grouped_decimals(",", r"\."),
+)  # fmt: skip
+
+
 def _edges(text: str) -> str:
-    """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph; empty if there are none."""
+    """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph."""
     text = re.sub(r"(?<![\w.,^*/+-])\d{1,2}(?:-\d{1,2}){2,}(?![\w.,^*/(-]\d)", _path, text)
     pair = r"\d{1,2}-\d{1,2}"
     listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;\n]+{pair})+(?![\w^*/(]|\.\d)", _listed_edges, text)
-    between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})\s?-\s?(\d{1,2})(?![\w^*/(]|\.\d|\s*[-+*/])"
-    found = re.sub(between, r"(\1, \2)", listed)
-    return re.sub(r"(?<=\d),(?=\(\d)", ", ", found) if found != text else ""
+    between = r"(?<![\w.,)\]^*/+-])(?<![\d)\]]\s)(\d{1,2})(?:-| - )(\d{1,2})(?![\w^*/(]|\.\d|\s*[-+*/])"
+    return re.sub(r"(?<=\d),(?=\(\d)", ", ", re.sub(between, r"(\1, \2)", listed))
 
 
 def _path(found: re.Match[str]) -> str:
@@ -68,8 +85,3 @@ def _path(found: re.Match[str]) -> str:
 
 def _listed_edges(found: re.Match[str]) -> str:
     return ", ".join(re.sub(r"(\d+)-(\d+)", r"(\1, \2)", edge) for edge in re.split(r"[ ,;\n]+", found[0]))
-
-
-def _mixed_number(match: re.Match[str]) -> str:
-    """2 1/3 as (2+1/3); 2 4/3 is not a mixed number."""
-    return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]

@@ -1,363 +1,371 @@
-"""Split an answer into statements: a name, the words before the first value, and the text of the values.
+"""Statements of an answer: a label of words and symbols, and the values that it is about.
 
-answer    = section ((";" | line break | full stop) section)*
-section   = (name relation)* values (relation values)* ...
-values    = (words? value)* unit?
-relation  = "=" | "≈" | ":" | "->"
+answer    = (word | symbol | relation | value | separator)*
+statement = label relation? values ((relation) values)* words
 
-A name is any text before a relation that is not a value: `det A`, `2 det A`, `‖A - B‖_F`, `E(-6)`. Between values,
-`and` separates, other words name what follows (`rank 2, basis rows 1 and 2`), and words at the end are units.
+Values are read wherever they occur; the text since the last value is the label of the next one. Words after a value
+belong to it if they follow a verb (`3 is the rank`), otherwise to the next value (`rank 2, basis rows 1 and 2`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
-from eckart.worked.exercises.cardinals import with_figures
-from eckart.worked.exercises.tokens import IS, Token, Tokens, cut, group_end, text_of, tokens_of
-from eckart.worked.exercises.words import METHOD, are_articles, are_units, is_other, says_enough
+from eckart.errors import InputError
+from eckart.worked.exercises.arithmetic import Entry, Grid, Linear, Typed, Value
+from eckart.worked.exercises.expressions import Reader
+from eckart.worked.exercises.lexicon import AND, ARTICLES, ENOUGH, HAS, IS, OF, OR, PLACES, WITH, word_set
+from eckart.worked.exercises.tokens import Token, Tokens, tokens_of
 
-_AND = {"and", "or", "e", "ed", "o", "oppure", "y", "и", "или"}
-_LINKS = _AND | {"with", "con", "с", "while", "mentre", "mientras"}
-_OF = {"of", "for", "to", "a", "per", "di", "para", "de", "для"}
-_SYMBOL = re.compile(r"(?:[^\W\d_]|sigma|Sigma|lambda)(?:_?\d+)?(?:\^.+|')?")
-_INDEXED = re.compile(r"[^\W\d_]_?(\d+)")
+Item = str | Linear
+"""A piece of a label: a word, a norm in bars, a separator, or symbols."""
+SEPARATORS = frozenset({",", ";", ".", "\n", ":", "("})
+_FUNCTIONS = word_set("det rank rg rk trace tr determinant determinante определитель rango ранг")
+Mode = tuple[int, bool]
+MODES: tuple[Mode, ...] = ((0, False), (1, False), (2, False), (0, True))
+"""Where a space multiplies, and whether it separates a number from a vector, as in `Reader`."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Statement:
-    """A name, the words before the first value, and the text of the values."""
+    """What is said about some values.
 
-    name: str
-    words: str
-    content: str
-
-
-_COMMA, _END = Token("sign", ","), Token("end", ";")
-_SHARE = [_END, Token("word", "share"), Token("relation", "=")]
-
-
-def statements(text: str) -> list[Statement]:
-    """The statements of an answer.
-
-    >>> for one in statements("rank 2, basis = 1 and 3; 2 det A = 4 V = [1 2; 3 4]"):
-    ...     print(repr(one.name), repr(one.words), repr(one.content))
-    '' 'rank' '2'
-    'basis' '' '1, 3'
-    '2 det A' '' '4'
-    'V' '' '[1 2; 3 4]'
+    `equals` are the sides of an equality that have symbols, `differs` whether its sides are different numbers, and
+    `after` the words that follow. `starts` says whether it begins a line or a sentence.
     """
-    found: list[Statement] = []
-    name = ""
-    for section in cut(_unfolded(tokens_of(text)), "end"):
-        for title, values in _named(section, name):
-            name = title  # a name at the end of a line belongs to the next one
-            for words, content in _labelled(values):
-                found.append(Statement(name, words, content))
-                name = ""
-    return found
 
+    label: list[Item] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    equals: list[Linear] = field(default_factory=list)
+    after: list[Item] = field(default_factory=list)
+    differs: bool = False
+    relation: str = ""
+    starts: bool = True
+    indices: bool = False
+    vector: bool = False
+    either: bool = False
+    unit: bool = False
+    """Whether its label is what its number counts, as in `2 components`."""
 
-def _unfolded(tokens: Tokens) -> Tokens:
-    """Statements in parentheses as separate parts: `k = 1 (97.8 %)`, `√2 (≈ 1.41)`, `2, 3 (r = 1, 2)`."""
-    found: Tokens = []
-    place = 0
-    while place < len(tokens):
-        token = tokens[place]
-        if token.kind != "open" or token.depth or (found and found[-1].is_word and not token.space):
-            if _is_share(found, token, tokens[place + 1 : place + 2]):
-                found[-1:] = _SHARE
-            found.append(token)
-            place += 1
-            continue
-        stop = group_end(tokens, place)
-        found += _inside(tokens[place : stop + 1], bool(found) and found[-1].ends_value)
-        place = stop + 1
-    return found
+    @property
+    def is_count(self) -> bool:
+        """Whether the last value is a whole number of things, after others that are not, or alone."""
+        if not self.entries:
+            return False
+        *others, last = self.entries
+        whole = isinstance(last, Typed) and not last.error and last.value == last.value.to_integral_value()
+        return whole and (not others or any(isinstance(x, Typed) and x.value % 1 for x in others))
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all values are whole numbers."""
+        return all(
+            isinstance(x, Typed) and not x.error and x.value == x.value.to_integral_value() for x in self.entries
+        )
 
-def _is_share(before: Tokens, token: Token, following: Tokens) -> bool:
-    """Whether a percentage comes last, next to a value, as in `k = 1, 97.8 %` and `k = 1: 97.8 %`."""
-    alone = len(before) > 1 and before[-1].text in {",", ":"} and before[-2].ends_value
-    last = not following or following[0].kind == "end"
-    return alone and last and token.text.endswith("%") and not before[-2].text.endswith("%") and not token.depth
+    def counted(self) -> list[Statement]:
+        """The values before a count, and the count: `3.2, 1.5, 2 are enough`."""
+        if len(self.entries) < 2 or not self.is_count:
+            return [self]
+        first = Statement(entries=self.entries[:-1], starts=self.starts)
+        return [first, replace(self, entries=self.entries[-1:], starts=False)]
 
+    @property
+    def text(self) -> str:
+        """The label as text."""
+        return text_of(self.label)
 
-def _inside(group: Tokens, after_value: bool) -> Tokens:
-    """A bracket unchanged, or its content."""
-    inner = [replace(token, depth=token.depth - 1) for token in group[1:-1]]
-    if not inner:
-        return group
-    if after_value and len(inner) == 1 and inner[0].text.endswith("%"):
-        return [*_SHARE, *inner, _END]
-    stated = inner[0].kind == "word" and after_value and any(token.kind == "number" for token in inner)
-    if not stated and not any(token.kind == "relation" and token.depth == 0 for token in inner):
-        return group
-    return inner if inner[0].kind == "relation" else [_END, *inner, _END]
-
-
-def _named(section: Tokens, name: str) -> Iterator[tuple[str, Tokens]]:
-    """Names with their values; values before the first name belong to that of the last line, if any."""
-    chunks = cut(section, "relation")
-    relations = [token for token in section if token.kind == "relation" and token.depth <= 0]
-    values: Tokens = []
-    for place, relation in enumerate(relations):
-        before, title = _split(chunks[place], relation, place == 0)
-        values += before
-        if not title:
-            if values and not name and place + 2 == len(chunks) and _is_name(chunks[-1]):
-                yield text_of(chunks[-1]), values  # 12 = det A
-                return
-            if values:
-                chunks[place + 1] = _joined(relation, chunks[place], chunks[place + 1])
-            continue
-        shown = f"E({title})" if relation.text == "->" and _is_eigenpair(title, chunks[place + 1]) else title
-        if values or not name:
-            yield name, values
-            name, values = shown, []
-        else:
-            name = f"{name} = {shown}"  # det = |A| = 12 has two names
-    yield name, values + chunks[-1]
-
-
-def _is_eigenpair(title: str, after: Tokens) -> bool:
-    """Whether an arrow leads from an eigenvalue to its vector, `λ1 -> (1, 2)`; `λ -> 3` is a limit."""
-    inside = [token for token in after if token.depth]
-    listed = any(token.text in {",", ";"} for token in inside) or _has_neighbours(inside)
-    return listed and bool(re.fullmatch(r"lambda_?\d?", title))
-
-
-def _has_neighbours(tokens: Tokens) -> bool:
-    """Whether two numbers are adjacent: two values, not one."""
-    return any(one.kind == other.kind == "number" for one, other in pairwise(tokens))
-
-
-def _is_name(chunk: Tokens) -> bool:
-    return bool(chunk) and chunk[0].is_word and not any(token.kind == "number" for token in chunk)
-
-
-def _joined(relation: Token, before: Tokens, after: Tokens) -> Tokens:
-    """What a relation between values means: `1:2` is a ratio, `3: (1, 2)` and `3: 1 2` a number and a vector."""
-    if relation.text in {"=", "≈"}:
-        return [relation, *after]
-    ratio = relation.text == ":" and bool(relation.space) == bool(after and after[0].space)
-    if ratio and before and after and before[-1].kind == after[0].kind == "number":
-        return [Token("sign", "/"), *after]
-    is_vector = sum(token.kind == "number" for token in after) > 1
-    if is_vector and not any(token.is_word or token.kind == "open" for token in after):
-        return [_COMMA, Token("open", "("), *[replace(token, depth=1) for token in after], Token("close", ")")]
-    return [_COMMA, *after]
-
-
-def _split(chunk: Tokens, relation: Token, first: bool) -> tuple[Tokens, str]:
-    """The values of the last name, and the name before a relation."""
-    start = _item_start(chunk)
-    tail = chunk[start:]
-    if not any(token.is_word and (token.text not in _AND or not place) for place, token in enumerate(tail)):
-        return chunk, ""  # `e = 3` has a name, `3 e 4` has none
-    if not first and not start and _is_product(chunk):
-        return [], text_of(chunk)  # A_1 = 3 u_1 v_1^T = ...
-    stop = _values_end(tail, first and not start)
-    if stop is None or _states_value(tail[stop:], relation):
-        return chunk, ""
-    return chunk[: start + stop] if stop else chunk[: max(0, start - 1)], text_of(_without_and(tail[stop:]))
-
-
-def _is_product(chunk: Tokens) -> bool:
-    """Whether a side of an equality is a product of letters, perhaps with a number in front: `3 u_1 v_1^T`."""
-    letters = [token for token in chunk if token.is_word]
-    first = next((i for i, token in enumerate(chunk) if token.is_word), len(chunk))
-    symbols = all(_SYMBOL.fullmatch(one.text) and one.text not in _AND for one in letters)
-    return len(letters) > 1 and len(letters) == len(chunk) - first and symbols
-
-
-def _item_start(chunk: Tokens) -> int:
-    """The start of the last item of a list; 0 for a name with a comma."""
-    start = next((i for i in range(len(chunk) - 1, -1, -1) if chunk[i].text == "," and not chunk[i].depth), -1) + 1
-    is_name = start > 1 and not any(token.ends_value for token in chunk[:start]) and not _are_columns(chunk, start)
-    return 0 if is_name else start
-
-
-def _values_end(tail: Tokens, alone: bool) -> int | None:
-    """Where the values in front of a name end; None if there is no name, as in `1 is enough: sigma = 3, 1`."""
-    ends = [i + 1 for i in range(len(tail) - 1) if _is_end(tail, i)]
-    if len(ends) == 1 and alone and _is_remark(text_of(tail[ends[0] :])):
-        return None
-    if not ends or (alone and tail[ends[-1]].text not in _AND and _is_factor(tail[: ends[-1]])):
-        return 0
-    return ends[-1]
-
-
-def _without_and(title: Tokens) -> Tokens:
-    return title[1:] if len(title) > 1 and title[0].text in _AND and title[1].is_word else title
-
-
-def _states_value(title: Tokens, relation: Token) -> bool:
-    """Whether a value follows the name: `error 3 sqrt(59) = 23.04`, `columns are 1 and 2: ...`; not in `lambda 1`."""
-    last = next((i for i, token in reversed([*enumerate(title)]) if token.is_word and token.text not in _AND), -1)
-    value = title[last + 1 :]
-    if last < 0 or not value or title[last].depth or not (value[0].starts_value and value[0].space):
-        return False
-    if title[last].text in IS:
-        return True
-    return relation.text in {"=", "≈"} and title[last].text not in _OF and any(map(_is_no_index, value))
-
-
-def _is_no_index(token: Token) -> bool:
-    """Whether a token belongs to a root, a fraction or a decimal, which cannot number anything."""
-    return token.kind == "function" or token.text == "/" or "." in token.text
-
-
-def _are_columns(chunk: Tokens, start: int) -> bool:
-    """Whether columns are listed before a name: `x1, x3, r = 0.5`; `v1, v2` is a name."""
-    listed = [token for token in chunk[:start] if token.text != "," and token.text not in _AND]
-    while len(listed) > 1 and not _INDEXED.fullmatch(listed[0].text):
-        listed = listed[1:]  # I suggest x2 and x3
-    return all(_INDEXED.fullmatch(token.text) for token in listed) and not any(
-        token.text[0] == listed[0].text[0] for token in chunk[start:]
-    )
-
-
-def _is_end(tail: Tokens, place: int) -> bool:
-    """Whether a value ends here and a name begins."""
-    following = tail[place + 1]
-    if not (tail[place].ends_value and following.is_word and following.space) or tail[place].depth or following.depth:
-        return False
-    if following.text in _AND and place + 2 < len(tail) and tail[place + 2].kind == "number":
-        return False  # columns 1 and 2: ...
-    if tail[place].kind == "number":
-        return not _is_exponent(tail, place)
-    opening = next(i for i in range(place, -1, -1) if tail[i].kind == "open" and not tail[i].depth)
-    indexes = opening > 0 and tail[opening - 1].is_word and not tail[opening].space
-    return not indexes and any(token.kind == "number" for token in tail[opening:place])
-
-
-def _is_exponent(tail: Tokens, place: int) -> bool:
-    """Whether a number is the exponent of a matrix, as in `(A^T A)^-1`."""
-    before = tail[:place]
-    while before and before[-1].text in {"-", "^"}:
-        before = before[:-1]
-    return len(before) < place and before != [] and before[-1].kind == "close" and any(t.is_word for t in before)
-
-
-def _is_factor(tokens: Tokens) -> bool:
-    """Whether these tokens multiply what follows, as in `2 det A` and `-1/2 det A`; `2 3 k` has two values."""
-    return not _has_neighbours(tokens) and all(
-        token.kind in {"number", "function"} or token.text in "+-*/" for token in tokens
-    )
-
-
-def _labelled(values: Tokens) -> Iterator[tuple[str, str]]:
-    """Words and the values that follow them, without units and empty remarks."""
-    words: Tokens = []
-    row: Tokens = []
-    place, is_list = 0, False
-    while place < len(values):
-        stop = _words_end(values, place)
-        following = values[stop] if stop < len(values) else _END
-        run = values[place:stop]
-        if not run:
-            if _INDEXED.fullmatch(following.text) and row and not is_list:
-                yield from _row(words, row)  # rank 3 and r1, r2, r3 form a basis
-                words, row = [], []
-            is_list = bool(_INDEXED.fullmatch(following.text)) or (is_list and not following.starts_value)
-            place = _take(values, place, row)
-        elif run[0].text in _AND and are_articles(text_of(run[1:])) and row and _starts(following):
-            row.append(_COMMA)
-        elif not _starts(following):
-            if row and run[0].text in IS and not says_enough(text_of(run)):
-                yield from _row([*words, *run[1:]], row)  # 15 is the largest eigenvalue
-                words, row = [], []
-            elif row and run[0].space and _is_remark(text_of(run)):
-                before, row = _counted(row, run)
-                if before:
-                    yield from _row(words, before)
-                    words = []
-            elif row and is_other(text_of(run)):
-                yield from _row([*words, *run], row)
-                words, row = [], []
+    def atoms(self) -> list[tuple[Entry, ...]]:
+        """Adjacent numbers, and each bracket: units that may belong to different targets."""
+        found: list[tuple[Entry, ...]] = []
+        for entry in self.entries:
+            if found and isinstance(entry, Typed) and isinstance(found[-1][0], Typed):
+                found[-1] += (entry,)
             else:
-                row += run
-        elif row:
-            own, after = _named_after(run)
-            yield from _row([*words, *own], row)
-            words, row = after, []
+                found.append((entry,))
+        return found
+
+
+def text_of(items: Sequence[Item]) -> str:
+    """A label as text, from its last separator on that has something behind it."""
+    words: list[str] = []
+    ended = False
+    for item in items:
+        shown = item.name if isinstance(item, Linear) else item
+        if shown not in SEPARATORS:
+            words, ended = [*([] if ended else words), shown], False
+        ended = ended or shown in {";", ".", "\n", ","}
+    return " ".join(words)
+
+
+def statements(text: str, mode: Mode, errors: list[str]) -> list[Statement]:
+    """The statements of a text, read in one way; what cannot be read is reported in `errors`.
+
+    >>> for one in statements("rank 2, basis = 1 and 3; 2 det A = 4 V = [1 2; 3 4]", (False, False), []):
+    ...     print(one.text, [str(x) for x in one.entries if isinstance(x, Typed)])
+    rank ['2']
+    basis ['1', '3']
+    2 det A ['4']
+    V []
+    """
+    return _Machine(tokens_of(text), mode, errors).run()
+
+
+class _Machine:
+    """One pass over the tokens."""
+
+    def __init__(self, tokens: Tokens, mode: Mode, errors: list[str]) -> None:
+        self.tokens, self.errors = tokens, errors
+        self.reader = Reader(tokens, *mode)
+        self.place = 0
+        self.done: list[Statement] = []
+        self.own = Statement()
+        self.alternative = self.splits = False
+
+    def run(self) -> list[Statement]:
+        while self.place < len(self.tokens):
+            token = self.tokens[self.place]
+            if token.starts_value and self.value(token):
+                continue
+            self.place += 1
+            if token.kind == "relation":
+                self.relation(token)
+            elif token.kind in {"word", "norm"}:
+                self.word(token)
+            elif token.kind in {"end", "comma", "open", "close"}:
+                self.separator(token)
+            elif token.text == "|":
+                self.word(token)
+            elif token.text in "+-*/^" and self.own.label and not self.own.entries:
+                number = self.peek().text if self.peek().kind == "number" else ""
+                self.place += bool(number)
+                self.own.label.append(f"{text_of(self.own.label[-1:])}{token.text}{number}")  # det(A)/5
+                del self.own.label[-2]
+        self.close(at_end=True)
+        return self.done
+
+    def peek(self) -> Token:
+        return self.tokens[self.place] if self.place < len(self.tokens) else Token("end", "")
+
+    def word(self, token: Token) -> None:
+        own, text = self.own, token.text
+        self.alternative = False
+        if not own.entries and not own.equals:
+            own.label.append(text)
+            own.relation = own.relation or ("is" if text.lower() in IS and len(own.label) > 1 else "")
+        elif (
+            text in AND | OR and own.after in ([], [","]) and self.peek().starts_value and self.peek().kind != "symbol"
+        ):
+            own.either = own.either or text in OR  # 3 and 1
         else:
-            words = run
-        place = max(place, stop)
-    yield from _row(words, row)
+            own.after.append(text)
+
+    def separator(self, token: Token) -> None:
+        """The end of a line or sentence closes a statement; after a comma, words belong to the next value."""
+        own = self.own
+        text = "," if token.kind == "close" else "(" if token.kind == "open" else token.text
+        self.alternative = self.alternative and token.kind not in {"end", "comma"}
+        if token.kind == "end":
+            if own.entries or own.equals:
+                self.close(at_end=True)
+            elif own.label:
+                own.label.append(text)
+            self.own.starts = True
+        elif own.after or (own.equals and not own.entries) or (own.entries and self.peek().kind in {"word", "symbol"}):
+            own.after.append(text)
+        elif not own.entries and own.label:
+            own.label.append(text)
+
+    def relation(self, token: Token) -> None:
+        own = self.own
+        if own.after and self.is_factor():
+            own.label, own.entries, own.after = [f"{own.entries[0]}", *own.after], [], []  # 2 det A = 4
+        if own.after:
+            self.close()
+            own = self.own
+        if own.indices and not own.relation:
+            self.unread()  # v1, v2 = ...
+        if own.entries:
+            self.alternative = token.text in {"=", "≈"}
+            self.splits = not self.alternative
+            return
+        own.relation = token.text
+        if token.text == ":" and own.label:
+            own.label.append(":")
+
+    def is_factor(self) -> bool:
+        """Whether a number in front of words multiplies them."""
+        own, first = self.own, self.own.after[0]
+        return not own.label and len(own.entries) == 1 and isinstance(first, str) and first.strip("()") in _FUNCTIONS
+
+    def unread(self) -> None:
+        """Symbols that turn out to be names, not indices."""
+        numbers = [x for x in self.own.entries if isinstance(x, Typed)]
+        self.own.label += [f"_{x.value}" for x in numbers]
+        self.own.entries, self.own.indices = [], False
+
+    def value(self, token: Token) -> bool:
+        """Read an expression, if there is one here."""
+        if token.kind == "open" and not self.reader.is_numeric(self.place):
+            return False
+        named = bool(self.own.entries or self.own.relation)
+        try:
+            values, stop = self.reader.read(self.place, named)
+        except InputError as error:
+            stop = self.skip()
+            skipped = self.tokens[self.place : stop]
+            self.place = stop
+            if token.kind == "function" and self.own.label and any(one.kind == "symbol" for one in skipped):
+                return True  # error sqrt(s2^2 + s3^2) = 5
+            if any(one.kind == "symbol" for one in skipped):
+                self.word(Token("word", "".join(one.text for one in skipped)))  # 1/lambda
+            elif self.peek().kind == "word" and len(skipped) > 1:
+                self.place += 1
+                self.word(
+                    Token("word", "".join(one.text for one in skipped) + self.tokens[self.place - 1].text)
+                )  # 1/det
+            elif token.kind in {"number", "function", "open"} or len(skipped) > 1:
+                self.errors.append(str(error))
+            elif self.peek().kind == "word":
+                self.place += 1
+                self.word(Token("word", token.text + self.tokens[self.place - 1].text))  # -det
+            return True
+        self.place = stop
+        for value in values:
+            self.symbols(value) if isinstance(value, Linear) else self.entry(value)
+        return True
+
+    def skip(self) -> int:
+        """The place behind what could not be read."""
+        if self.tokens[self.place].kind != "open":
+            return max(self.place + 1, min(self.reader.place, len(self.tokens)))
+        depth = 0
+        for place in range(self.place, len(self.tokens)):
+            depth += (self.tokens[place].kind == "open") - (self.tokens[place].kind == "close")
+            if not depth:
+                return place + 1
+        return len(self.tokens)
+
+    def entry(self, value: Entry) -> None:
+        own = self.own
+        if all(isinstance(item, str) and item.lower() in AND | ARTICLES | {","} for item in own.after):
+            own.after.clear()  # the 4 and the 2
+        if own.entries and self.alternative and not own.after:
+            own.differs = own.differs or not _agree(own.entries[-1], value)
+            return
+        changes = bool(own.entries) and (_is_share(value) != _is_share(own.entries[-1]) or
+                                         (own.indices and isinstance(value, Grid)))  # fmt: skip
+        if own.after or changes or (self.splits and own.entries):
+            splits = self.splits and not own.after
+            self.close()
+            self.own.vector = splits
+        self.own.entries.append(value)
+        self.splits = False
+
+    def symbols(self, value: Linear) -> None:
+        """Symbols are a name, one side of an equality, or indices such as r1, r2 in a basis."""
+        own, following = self.own, self.peek()
+        word = following.text.lower()
+        placed = value.symbol.startswith(tuple(PLACES))
+        beyond = self.tokens[self.place + 1] if self.place + 1 < len(self.tokens) else Token("end", "")
+        verb = word in IS and (not placed or beyond.starts_value)
+        is_name = following.kind in {"relation", "number"} or verb or word in HAS or (placed and (
+            word in OF or following.kind == "symbol" or following.text == "-"))  # fmt: skip
+        is_index = (
+            bool(value.index) and not is_name and not (following.kind == "open" and self.reader.is_numeric(self.place))
+        )
+        if (
+            own.after
+            and isinstance(own.after[-1], str)
+            and own.after[-1].lower() in IS
+            and not is_name
+            and not is_index
+        ):
+            self.close()  # .. and row 4 is 2 r1 - r2
+            own, self.own.relation = self.own, "is"
+        named = own.relation in {"=", "≈", "->"} and not placed
+        side = (named or (own.relation and not is_name)) and own.relation != ":" and not own.entries and not own.after
+        if side and not (is_index and self.is_list()):
+            own.equals.append(value)
+        elif own.entries and self.alternative and not own.label:
+            own.label.append(value)  # 12 = det A
+        elif is_index:
+            self.index(value)
+        elif own.entries or own.equals:
+            own.after.append(value)
+        else:
+            own.label.append(value)
+
+    def is_list(self) -> bool:
+        """Whether an index after a relation is in a list: not in `r1 = r1`."""
+        label = [item for item in self.own.label if isinstance(item, Linear)]
+        return not (label and (label[-1].index or " " in label[-1].name))
+
+    def index(self, value: Linear) -> None:
+        if self.own.indices and all(item in AND | ARTICLES | {","} for item in self.own.after):
+            self.own.after.clear()  # r1 and r2
+        if (self.own.entries and not self.own.indices) or self.own.after:
+            self.close()
+        own = self.own
+        own.entries.append(Typed(Decimal(value.index)))
+        own.indices = True
+        noun = value.symbol.rpartition("_")[0]
+        if noun in PLACES and noun not in own.label:
+            own.label.append(noun)
+
+    def close(self, *, at_end: bool = False) -> None:
+        """End a statement; the words after its values may be its own name, or that of the next one."""
+        own, after = self.own, self.own.after
+        self.own = Statement(starts=False)
+        self.alternative = self.splits = False
+        if not own.entries and not own.equals:
+            self.done += [own] if own.label else []
+            return
+        named = any(item not in SEPARATORS for item in own.label)
+        verb = bool(after) and isinstance(after[0], str) and after[0].lower() in IS
+        counts = bool(after) and after[0] not in SEPARATORS | WITH | AND and not verb
+        counts = counts or any(item in ENOUGH for item in after)
+        if counts and named and own.is_count and len(own.entries) > 1:
+            first = replace(own, entries=own.entries[:-1], after=[])  # sigma = 3.2, 1.5, 1 of them is enough
+            self.done.append(first)
+            own.entries, own.label, named = own.entries[-1:], [], False
+        if after and not named and (verb or at_end or (counts and own.is_count)):
+            stop = next((i for i, item in enumerate(after) if i and (item in AND or item == ",")), len(after))
+            own.label, own.after, own.unit = after[:stop], [], counts
+            self.own.label = after[stop + 1 :] if verb or at_end or stop < len(after) else after
+        elif after and not at_end:
+            last = max((i for i, item in enumerate(after) if item == ","), default=-1)
+            own.after, self.own.label = (after[:last], after[last + 1 :]) if last >= 0 else ([], after)
+        if own.vector and len(own.entries) > 1 and not any(isinstance(x, Grid) for x in own.entries):
+            own.entries = [Grid((tuple(x for x in own.entries if isinstance(x, Typed)),))]  # 3: 0.6 0.8
+        self.done += own.counted() if own.unit else [own]
 
 
-def _named_after(run: Tokens) -> tuple[Tokens, Tokens]:
-    """The name of the values before some words, and that of the values after them: `is W and`, `and H is`."""
-    linked = [i for i, token in enumerate(run) if token.text in _LINKS] if run[0].text in IS else [0]
-    if run[0].text not in IS or not linked:
-        return [], _without_and(run)
-    return run[1 : linked[0]], run[linked[0] + 1 :]
+def _is_share(value: Entry) -> bool:
+    return isinstance(value, Typed) and value.percent
 
 
-def _starts(following: Token) -> bool:
-    """Whether a value follows some words: a number, a bracket or a column such as x3."""
-    return following.starts_value or bool(_INDEXED.fullmatch(following.text))
+def _agree(first: Entry, last: Entry) -> bool:
+    """Whether two sides of an equality are equal, within rounding."""
+    a, b = flat([first]), flat([last])
+    return len(a) == len(b) and all(map(_is_rounded, a, b))
 
 
-def _counted(row: Tokens, unit: Tokens) -> tuple[Tokens, Tokens]:
-    """The values before a count, and the count: `3, 1, 2 are enough` has the numbers 3, 1 and the count 2."""
-    commas = [place for place, token in enumerate(row) if token.text == "," and not token.depth]
-    if not commas:
-        return [], row
-    last = text_of(row[commas[-1] + 1 :])
-    is_count = last.isdigit() and any(map(_is_no_index, row[: commas[-1]]))
-    if not is_count and not says_enough(text_of(unit)):
-        return [], row
-    return row[: commas[-1]], row[commas[-1] + 1 :]
+def _is_rounded(a: Typed, b: Typed) -> bool:
+    """Whether one number is the other, rounded or truncated; two decimals may both be rounded."""
+    gap = abs(a.value - b.value)
+    if a.error and b.error:
+        return gap <= max(a.error, b.error, abs(a.value) / 50)
+    error = max(a.error, b.error)
+    cut = gap < error and abs(b.value if b.error else a.value) < abs(a.value if b.error else b.value)
+    return cut or gap <= error / 2 * Decimal("1.0000001") or gap <= Decimal("1e-12") * abs(a.value)
 
 
-def _words_end(values: Tokens, place: int) -> int:
-    """The end of the words that begin here; x1 and x3 are values, as names of columns."""
-    stop = place
-    while stop < len(values) and values[stop].is_word and not values[stop].depth:
-        following = values[stop + 1] if stop + 1 < len(values) else _END
-        if _INDEXED.fullmatch(values[stop].text) and not following.starts_value:
-            break
-        stop += 1
-    return stop
+def flat(entries: Sequence[Entry]) -> list[Typed]:
+    """All numbers of some entries, in row order."""
+    return [x for entry in entries for x in (sum(entry.rows, ()) if isinstance(entry, Grid) else (entry,))]
 
 
-def _take(values: Tokens, place: int, row: Tokens) -> int:
-    """Add a value to a row, without a remark in parentheses; return the start of the next one."""
-    token = values[place]
-    stop = group_end(values, place) if token.kind == "open" and not token.depth else place
-    group = values[place : stop + 1]
-    if stop > place and row and any(map(_is_plain_word, group)) and _is_remark(text_of(group[1:-1])):
-        return stop + 1
-    row += [_column(one) for one in group]
-    return stop + 1
-
-
-def _is_plain_word(token: Token) -> bool:
-    return token.kind == "word" and not _INDEXED.fullmatch(token.text)
-
-
-def _column(token: Token) -> Token:
-    """x3 as 3: the number of a column or a row."""
-    indexed = _INDEXED.fullmatch(token.text)
-    return replace(token, kind="number", text=indexed[1]) if indexed else token
-
-
-def _is_remark(text: str) -> bool:
-    """Whether words after a value only say how it was found: `(exact)`, `components`, `by Chio`."""
-    return not re.search(r"\d", text) and are_units(re.split(METHOD, f" {text}")[0])
-
-
-def _row(words: Tokens, row: Tokens) -> Iterator[tuple[str, str]]:
-    while row and row[-1].text == ",":
-        row = row[:-1]
-    while row and row[0].text in {",", "=", "≈", "."}:
-        row = row[1:]
-    figures = any(token.kind in {"number", "open", "function"} for token in row)
-    if figures or (row and with_figures(text_of(row)) != text_of(row)):
-        yield text_of(words), text_of(row)
+__all__ = ["MODES", "Item", "Mode", "Statement", "Value", "flat", "statements", "text_of"]

@@ -5,9 +5,12 @@ from __future__ import annotations
 SYNONYMS = {
     "eigenvalues": (
         "eigvals, spectrum, spettro, espectro, спектр, evals, e-values, autovalor, autovalores, valores propios, "
-        "собственные числа"
+        "собственные числа, собственное число, pares propios, eigenpares, eigenpairs, собственные пары, eigenvalores"
     ),
-    "eigenvectors": "eigvecs, evecs, e-vectors, autovectores, vectores propios",
+    "eigenvectors": (
+        "eigvecs, evecs, e-vectors, autovectores, vectores propios, eigenspace, autospazio, autoespacio, "
+        "eigenvectores, собственное подпространство"
+    ),
     "eigenvector": "eigvec, evec, autovector, vector propio",
     "eigenvalue": "eigval, eval, valor propio, собственное число",
     "rank": "rnk, rango",
@@ -17,13 +20,20 @@ SYNONYMS = {
     "components": (
         "PC, PCs, CP, ГК, directions, eigenvectors, autovettori, autovectores, vectores propios, собственные векторы"
     ),
-    "scores": "score",
-    "error": "err, residual",
+    "scores": (
+        "score, projections, proiezioni, proyecciones, проекции, счёт, счета, puntuación, puntuaciones, coordinate, "
+        "coordinates, coordenadas, координаты"
+    ),
+    "error": "err, residual, погрешность",
     "Frobenius norm": (
         "Frobenius error, error in Frobenius norm, errore in norma Frobenius, error en norma Frobenius, "
         "ошибка по норме Фробениуса, норма Фробениуса"
     ),
     "spectral norm": "spectral error, errore spettrale, norma spettrale, error espectral, norma espectral",
+    "back": (
+        "reconstructed row, reconstruction, riga ricostruita, ricostruzione, fila reconstruida, reconstrucción, "
+        "восстановленная строка, projection, proiezione, proyección, проекция"
+    ),
     "rows": "row",
     "distances": "dist",
     "hole": "buco, hueco, пропуск",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.factoring import SHARES
 from eckart.worked.exercises.families import floats, largest, no_equal_rows, off_diagonal, table
 from eckart.worked.exercises.problem import Kind, Problem, Random
 from eckart.worked.exercises.questions import most_correlated, projected
+from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import mark
 from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution
@@ -110,7 +110,7 @@ def _minor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     vectors = ("w", "W", "v", mark("components"), "component", mark("eigenvector"))
     return (
         Target(values, "numbers", list(solution["eigenvalues"]), also=_divided(problem, solution), extreme="smallest"),
-        Target(vectors, "directions", solution["components"]),
+        Target(vectors, "directions", solution["components"], extreme="smallest"),
     )
 
 
@@ -316,7 +316,7 @@ KINDS = {
         (8, 5),
         _select,
         lambda p, s: (
-            Target((mark("columns"), "choice"), "set", s["chosen"], label=mark("Columns")),
+            Target((mark("columns"), "choice"), "set", s["chosen"], label=mark("Columns"), extreme="largest"),
             Target(("r", mark("correlations")), "list", list(s["correlations"]), label="r", scale=1),
         ),
         (
@@ -359,7 +359,7 @@ KINDS = {
         _kernel,
         lambda p, s: (
             Target(("lambda", "l", mark("eigenvalues")), "numbers", list(s["eigenvalues"]), "components"),
-            Target(("t", "T", mark("scores")), "scores", s["scores"], "components"),
+            Target(("t", "T", mark("scores"), mark("components")), "scores", s["scores"], "components"),
             Target(("K~", "K_c"), "matrix", s["centred"], optional=True),
             Target(("K",), "matrix", s["K"], optional=True, also=(s["centred"],)),
         ),

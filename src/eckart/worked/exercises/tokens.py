@@ -1,82 +1,165 @@
-"""Tokens of an answer: words, numbers, brackets, relations and signs, with the number of brackets around them."""
+"""Tokens of an answer: numbers, symbols with their indices, words, brackets, relations and separators.
+
+A symbol is a letter or a Greek name with an index, a power and an argument: `v_2`, `A^T`, `x(1,2)`, `row 3`. Everything
+else that consists of letters is a word of prose.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from eckart.worked.exercises.lexicon import IS, PLACES, place_noun, word_set
+from eckart.worked.exercises.ordinals import ORDINAL, ordinal_of
+
+_POWER = r"(?:\^(?:\([-+]?\w*\)|[-+]?\w+|[-+](?!\w)))"
+_LETTER = r"(?:lambda|sigma|Lambda|Sigma|mu|rho|phi|[^\W\d_](?!['’]?[^\W\d_]|-[^\W\d_]{3}))"
+_ONE = rf"{_LETTER}'?(?:_?\d+(?![.,]\d)|_[^\W\d_]+\d?|[₊₋+−](?=\s*=))?['~]*{_POWER}?"
+_FACTOR = rf"[A-Za-z](?:_?\d)?{_POWER}?"
 _TOKEN = re.compile(
-    r"""(?P<function>(?:sqrt|cbrt)(?![^\W\d_]))
-    |(?P<word>[^\W\d_](?:[\w'~]|\.(?=[^\W\d_])|-(?=[^\W\d_]{3}))*(?:\+(?=\s*(?:[=≈:]|->)))?(?:\^\([-+]?\w*\)|\^[-+]?\w*)?)
-    |(?P<number>(?:\d+(?:[.,]\d+)+|\d+(?:\.(?!\s+[^\W\d_]))?|\.\d+)(?:[eE][-+]?\d+(?!\w))?(?:[^\S\n]*%)?)
+    rf"""(?P<number>(?:\d+\.\d+|\d+\.(?!\s*[^\W\d_]|\s*$|\s*\n)|\d+|\.\d+)(?:[eE][-+]?\d+(?!\w))?)
+    |(?P<function>(?:sqrt|cbrt)(?![^\W\d_]))
+    |(?P<norm>‖[^‖\n]*‖(?:_?\(?[^\W\d_]\w*\)?|_?\d)?(?:\^\(?2\)?)?)
+    |(?P<symbol>[AM][vxuw](?:_?\d)?(?![\w^])|\|\s?[A-Z]\s?\||[A-Z]\+(?=\s*(?:[=≈:]|->|is\b|è|es\b|$|\n))
+        |(?=[A-Za-z_]+[\d^])(?!row|col|rig|fil|lin)(?:{_FACTOR}){{2,4}}(?![^\W\d_])|[A-Za-z]?[A-Z]{{2,4}}{_POWER}?(?![^\W\d_])|{_ONE})
+    |(?P<word>[^\W\d_](?:[\w'’]|-(?=[^\W\d_]{{2}})|\.(?=[^\W\d_]\.))*(?:\^\(?2\)?)?)
     |(?P<relation>->|[=≈:])
-    |(?P<open>[(\[{])
-    |(?P<close>[)\]}])
-    |(?P<end>[;\n]|\.(?=[\s;]|$))
+    |(?P<open>[(\[{{])
+    |(?P<close>[)\]}}])
+    |(?P<end>[;\n]|\.(?=\s|$))
+    |(?P<comma>,)
     |(?P<sign>\S)""",
     re.VERBOSE,
 )
-IS = {"is", "are", "è", "sono", "vale", "es", "son", "равен", "равна", "равно", "равны"}
+_CONJUNCTIONS = word_set("a e y o i u è é à è ò и в с к о у а я E A Y I O В С И К У О")
 
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of text, the space before it, and the number of brackets around it."""
+    """A piece of text, and whether there is a space before it."""
 
     kind: str
     text: str
-    space: str = ""
-    depth: int = 0
-
-    @property
-    def is_word(self) -> bool:
-        return self.kind == "word" or self.text in {"‖", "|"}
-
-    @property
-    def ends_value(self) -> bool:
-        return self.kind in {"number", "close"} or self.text == "'"
+    spaced: bool = False
 
     @property
     def starts_value(self) -> bool:
-        return self.kind in {"number", "open", "function"} or self.text in {"-", "+", "±"}
+        return self.kind in {"number", "function", "open", "symbol"} or self.text in {"-", "+", "±"}
 
 
 Tokens = list[Token]
 
 
 def tokens_of(text: str) -> Tokens:
+    """The tokens of a text.
+
+    >>> [token.text for token in tokens_of("row 3 = 2 r_1 - A^T v, rank(A) is 2.")]
+    ['row_3', '=', '2', 'r_1', '-', 'A^T', 'v', ',', 'rank(A)', 'is', '2', '.']
+    """
     found: Tokens = []
-    depth = place = 0
+    place = 0
     for match in _TOKEN.finditer(text):
-        kind, own = str(match.lastgroup), match[0]
-        named = bool(found) and found[-1].kind == "word" and re.search(r"\d$|\^", found[-1].text)
-        if own in IS and named and re.match(r"[^;.\n]*\d", text[match.end() :]):
-            kind, own = "relation", "="  # v1 is (1, 2), V^T is [1 2; 3 4]
-        depth -= kind == "close"
-        found.append(Token(kind, own, text[place : match.start()], depth))
-        depth += kind == "open"
+        kind, spaced = str(match.lastgroup), match.start() > place
+        found.append(Token(kind, match[0], spaced))
         place = match.end()
+    return _places(_arguments([_sorted(found, i) for i in range(len(found))]))
+
+
+def _sorted(tokens: Tokens, place: int) -> Token:
+    """A single letter as a word if it is a conjunction or an article here: `3 e 4`, `A basis is`, `I found`."""
+    token = tokens[place]
+    following = tokens[place + 1] if place + 1 < len(tokens) else Token("end", "")
+    if token.kind == "word" and token.text.lower() in IS and place and tokens[place - 1].kind == "symbol":
+        return token
+    if token.kind != "symbol" or token.text not in _CONJUNCTIONS:
+        return token
+    if place and tokens[place - 1].kind == "number" and not token.spaced:
+        return token  # 4i
+    if following.kind == "relation" or (following.text in {"(", "‖"} and not following.spaced):
+        return token
+    if token.text == "A" and not (following.kind == "word" and len(following.text) > 2 and following.text.islower()):
+        return token
+    if token.text == "A" and following.text.lower() in IS:
+        return token
+    if following.kind in {"symbol", "sign", "close", "end"} and token.text in {"E", "A", "C"}:
+        return token
+    return replace(token, kind="word")
+
+
+def _arguments(tokens: Tokens) -> Tokens:
+    """Symbols with the bracket that follows directly: `x(1,2)`, `E(-6)`; after a word, one letter is left out."""
+    found: Tokens = []
+    place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        place += 1
+        if (
+            token.kind in {"symbol", "word"}
+            and place < len(tokens)
+            and tokens[place].kind == "open"
+            and not tokens[place].spaced
+        ):
+            stop = _close(tokens, place)
+            inside = "".join(
+                ("" if one.text == "=" else " " * one.spaced) + one.text for one in tokens[place + 1 : stop]
+            )
+            if token.kind == "symbol" and (len(inside) < 3 or not _is_vector(tokens[place + 1 : stop])):
+                token, place = replace(token, text=f"{token.text}({inside.strip()})"), stop + 1
+            elif token.kind == "word" and re.fullmatch(r"[AMX]", inside.strip()):
+                token, place = replace(token, text=f"{token.text}(A)"), stop + 1
+            elif token.kind == "word" and re.fullmatch(r"[^\W\d]{2,}(?: [^\W\d_]+)*", inside.strip()):
+                place = stop + 1
+            elif token.kind == "word" and re.search(r"[^\W\d_]", inside) and "sqrt" not in inside:
+                token, place = replace(token, text=f"{token.text}({inside})"), stop + 1
+        found.append(token)
     return found
 
 
-def text_of(tokens: Sequence[Token]) -> str:
-    return "".join(token.space + token.text for token in tokens).strip()
+def _is_vector(tokens: Tokens) -> bool:
+    """Whether a bracket has numbers that cannot be indices."""
+    numbers = [token.text for token in tokens if token.kind == "number"]
+    whole = all(len(one) == 1 and one != "0" for one in numbers)
+    signed = any(token.text in "-/+" for token in tokens)
+    return len(numbers) > 1 and (signed or not whole)
 
 
-def cut(tokens: Tokens, kind: str) -> list[Tokens]:
-    """The tokens between those of a kind, outside brackets."""
-    pieces: list[Tokens] = [[]]
-    for token in tokens:
-        if token.kind == kind and token.depth <= 0:
-            pieces.append([])
+def _close(tokens: Tokens, start: int) -> int:
+    """The end of the bracket that opens at `start`, or the last token."""
+    depth = 0
+    for place in range(start, len(tokens)):
+        depth += (tokens[place].kind == "open") - (tokens[place].kind == "close")
+        if not depth:
+            return place
+    return len(tokens) - 1
+
+
+def _places(tokens: Tokens) -> Tokens:
+    """`row 3` and `third row` as the symbol row_3; `rows 1, 2` and `the first row of Q is` are words."""
+    found: Tokens = []
+    place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        after = tokens[place + 1 : place + 3] + [Token("end", "")] * 2
+        joined = re.fullmatch(r"([^\W\d]+?)_?([1-9])", token.text) if token.kind == "word" else None
+        if joined and place_noun(joined[1]):
+            token, after = replace(token, text=joined[1]), [Token("number", joined[2]), *after]
+            place -= 1
+        noun = place_noun(token.text) if token.kind == "word" else ""
+        if (
+            noun
+            and after[0].kind == "number"
+            and re.fullmatch(r"[1-9]", after[0].text)
+            and not (after[1].text in {"-", "/"} and not after[1].spaced)
+        ):
+            found.append(Token("symbol", f"{noun}_{after[0].text}", token.spaced))
+            place += 2
+        elif token.kind == "word" and re.fullmatch(ORDINAL, token.text, re.IGNORECASE) and place_noun(after[0].text):
+            found.append(Token("symbol", f"{place_noun(after[0].text)}_{ordinal_of(token.text)}", token.spaced))
+            place += 2
         else:
-            pieces[-1].append(token)
-    return pieces
+            found.append(token)
+            place += 1
+    return found
 
 
-def group_end(tokens: Tokens, start: int) -> int:
-    """The end of the bracket that opens at `start`."""
-    depth = tokens[start].depth
-    stops = (i for i in range(start + 1, len(tokens)) if tokens[i].kind == "close" and tokens[i].depth == depth)
-    return next(stops, len(tokens) - 1)
+__all__ = ["PLACES", "Token", "Tokens", "tokens_of"]

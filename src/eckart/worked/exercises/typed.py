@@ -43,18 +43,9 @@ _ACCENTS = {
 _TYPES = r"matrix|array|diag|vector|list|set|span|gen|lin|float\d*|int\d*"  # np.float64(0.5) is 0.5
 _WRAPPERS = rf"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:{_TYPES})\s*(?=[(\[{{])"
 _COLUMN = r"\[((?:\s*\[\s*[^\s\[\],;]+\s*\]\s*,?){2,})\s*\]"  # [[1], [2]] has two rows
-_PAIR = re.compile(  # 39, [1, 2] and 39, ((1)/(sqrt(2)))(1, 2)
-    r"\s*[^()\[\]{},;\n]+?\s*[,;]\s*[^,;\[\]{}\n]*(?:\[[^\[\]\n]*\]|\([^()\n]*[,;][^()\n]*\))(?:\s*/[^,;\[\]{}\n]+)?\s*"
-)
 _MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
-_BELONGS = (
-    r"(?i)\b(?:(?:belongs|corresponds) to|(?:appartiene|corrisponde|pertenece|corresponde) a|соответствует)"
-    r"(?=\s*[-\d./]*\s*[(\[])"
-)
-_BECAUSE = r"(?i)[,\s]\s*(?:because|since|perché|poiché|porque|ya que|потому что|так как|поскольку)\s+"
-_COUNTED = r"(?i)\b(points?|punto|точк\w|row|riga|fila|строка)\s+([1-9]\d?)\s+(?=[(\[])"  # point 1 (3, 4)
 _ITEM = (  # 1) or 1. or - before a line
-    r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_])|"
+    r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=‖|(?!sqrt|cbrt)[^\W\d_])|"
     r"[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"
 )
 _ABOUT = r"(?<!K)~\s*(?=[-+]?\s*(?:[\d.(]|sqrt|cbrt))|(?i:\b(?:ca|approx|aprox|circa|ок|прибл)\.)\s*(?=[-+]?[\d.])"
@@ -66,12 +57,12 @@ def plain(text: str) -> str:
     >>> plain(r"$\frac{\sqrt{2}}{2}$"), plain("½√2"), plain("5×10⁻¹"), plain("λ₁ = 2 − √3")
     ('((sqrt(2))/(2))', '(1/2)sqrt2', '5*10^(-1)', 'lambda1 = 2 - sqrt3')
     """
-    text = re.sub(r"\s—\s+(?=[^\W\d_])", "; ", text)
+    text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_])", " это ", text)  # 3 — ранг
+    text = re.sub(r"(?<=[^\W_])[^\S\n]+[—–][^\S\n]+", " = ", text).replace("<-", "=")  # Ранг — 3
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
-    text = re.sub(_BECAUSE, "; ", text)
-    text = re.sub(_COUNTED, r"\1 \2: ", text)
+    text = re.sub(r"(?m)^\s*(?:\$\w+\s*$|(?:\[,\d+\]\s*)+$|\[\d+,?\](?=\s))", "", text)  # as R prints
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
-    text = re.sub(_BELONGS, "->", re.sub(r"(?<!\S)\?(?=\s*(?:[=:]|by|with|con|por|на))", "x", text))
+    text = re.sub(r"(?<!\S)\?(?=\s*(?:[=:]|by|with|con|por|на))", "x", text)
     text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
     if inequality := re.search(r"[<≤≥≠]|(?<!-)>", text):
         raise InputError(tr("{sign} was not expected.", sign=repr(inequality[0])))
@@ -80,13 +71,12 @@ def plain(text: str) -> str:
     # x_{1} is x_1, E_{-6} is E(-6), and a superscript {..} is a parenthesis; remaining braces are a set.
     text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", text)
     text = re.sub(r"_\{([^{}]*)\}", r"(\1)", text)
+    text = re.sub(r"(?<=[A-Za-z]_)(\d),(\d)(?=\s*[=:≈])", r"\1\2", text)  # x_4,1 = 2
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
-    text = re.sub(r"(?<=\))\^\((-?\w)\)", r"^\1", text)  # (A^T A)^{-1}
-    text = re.sub(r"\|\|", "‖", text)
+    text = _powers(re.sub(r"\|\|", "‖", text))
     text = "\n".join(re.sub(r"^\s*\|([^|]*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = with_numbers(_without_results(text))
     text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)
-    text = _without_pairs(text)
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
@@ -94,28 +84,11 @@ def plain(text: str) -> str:
     return re.sub(r"(^|[=:,;\n>]|[^\W\d_]\s)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", r"\1 ", text)  # a vector of either sign
 
 
-def plain_name(name: str) -> str:
-    """A name in one spelling.
-
-    >>> plain_name("Det[A]"), plain_name("|A|"), plain_name("np.linalg.det(A)"), plain_name("Vt")
-    ('Det(A)', 'det', 'det(A)', 'V^T')
-    >>> plain_name("detA"), plain_name("rkA"), plain_name("det")
-    ('det A', 'rk A', 'det')
-    >>> plain_name("‖A - B‖_F^2"), plain_name("‖A‖_F"), plain_name("v(lambda=3)")
-    ('error (A - B)^2', '‖A‖_F', 'v(3)')
-    """
-    name = re.sub(r"(?<=[^\W\d_])\[([^\[\]]*)\]", r"(\1)", name)
-    name = re.sub(r"(?<![^\W_])(?:[^\W\d_]+\.)+(?=[^\W\d_]+\()", "", name)
-    name = re.sub(r"\(\s*lambda\s*=\s*", "(", name)
-    name = re.sub(r"(?<=\w)\s+sqrt\s*\((?=[^()]*[^\W\d_])[^()]*\)$", "", name)  # error sqrt(s2^2 + s3^2)
-    name = re.sub(r"\|\s*([A-Z])\s*\|", "det", name)
-    name = re.sub(r"(?<![^\W_])(det|rank|rango|rk|rg)(?=[A-Z]$)", r"\1 ", name)
-    name = re.sub(r"\^\(([-+]?\w*)\)", r"^\1", name)
-    norm = re.search(r"‖([^‖]*[^‖\s]\s*-[^‖]*)‖(_2)?(?:_\w)?(\^2)?", name)
-    if norm:  # of a difference, so that it is an error
-        kind = "spectral norm" if norm[2] else "error" if norm[3] else "Frobenius norm"
-        name = f"{name[: norm.start()]}{kind} ({norm[1].strip()}){norm[3] or ''}{name[norm.end() :]}"
-    return re.sub(r"(?<![^\W_])([UV])[tTh]$", r"\1^T", name)
+def _powers(text: str) -> str:
+    """`A cubed` as A^3."""
+    text = re.sub(r"(?i)(?:the\s+|il\s+|el\s+)?(?:cube of|cubo d[ie]|куб)\s+([A-Z])(?!\w)", r"\1^3", text)
+    text = re.sub(r"(?i)\s+(?:cubed|al cubo|в кубе|в третьей степени)(?!\w)", "^3", text)
+    return re.sub(r"(?i)\s+(?:to the fourth|alla quarta|a la cuarta|в четв[её]ртой степени)(?!\w)", "^4", text)
 
 
 def _without_results(text: str) -> str:
@@ -127,35 +100,6 @@ def _without_results(text: str) -> str:
             end += 1
         text = text[: found.start()] + text[found.end() : end - 1 if not depth else end] + text[end:]
     return text
-
-
-def _without_pairs(text: str) -> str:
-    """`(39, (1, 2)/sqrt(5))`, an eigenvalue and its vector, as `39, (1, 2)/sqrt(5)`."""
-    pieces, stack, start = [], [], 0
-    for place, sign in enumerate(text):
-        if sign in "([{":
-            stack.append(place)
-        elif sign in ")]}" and stack:
-            begin = stack.pop()
-            if not stack and text[begin] == "(" and _PAIR.fullmatch(text[begin + 1 : place]):
-                pieces += [text[start:begin], text[begin + 1 : place]]
-                start = place + 1
-    return "".join([*pieces, text[start:]])
-
-
-def unwrapped(text: str) -> str:
-    """With `[(1, 2), (3, 4)]` as two vectors; `[[1, 2], [3, 4]]` is a matrix."""
-    vectors = r"(?:[^()\[\]{}]*\([^(),;]*[,;][^()]*\)){2,}[^()\[\]{}]*"
-    return re.sub(rf"\[({vectors})\]|\{{({vectors})\}}|\(({vectors})\)", _unwrapped, text)
-
-
-def _unwrapped(found: re.Match[str]) -> str:
-    """The content of a bracket around vectors as a separate row, if the bracket stands alone."""
-    before, after = found.string[: found.start()].rstrip(" "), found.string[found.end() :].lstrip(" ")
-    if (before and before[-1] not in "=:;,\n") or (after and after[0] not in ";,\n"):
-        return found[0]
-    inside = found[1] or found[2] or found[3]
-    return inside if not before or before[-1] in "=:;\n" else f"; {inside}"
 
 
 def _unicode(text: str) -> str:

@@ -8,19 +8,14 @@ from dataclasses import replace
 from decimal import Context, localcontext
 
 from eckart.errors import InputError
-from eckart.worked.exercises.answers import Row, Target, readings
+from eckart.worked.exercises.answers import readings, refusal
 from eckart.worked.exercises.arithmetic import DIGITS, Entry, Grid
 from eckart.worked.exercises.assignment import Assignment, Piece, assign
-from eckart.worked.exercises.by_row import row_by_row
 from eckart.worked.exercises.compare import ALMOST, ORDER, PARTIAL, RIGHT, WRONG, Part, Verdict, count, matrix, number
 from eckart.worked.exercises.compare_columns import are_inverse, axes, common, directions, frame, inverse, scores
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
-from eckart.worked.exercises.eigenspaces import by_eigenvalue, in_pairs
-from eckart.worked.exercises.entries import by_entry
-from eckart.worked.exercises.equations import without_equations
-from eckart.worked.exercises.headings import by_heading, factored
-from eckart.worked.exercises.names import find
-from eckart.worked.exercises.words import is_other, refuse_changing
+from eckart.worked.exercises.rows import Row
+from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr
 
 __all__ = ["Verdict", "judge"]
@@ -44,39 +39,22 @@ def compare(part: Part, target: Target) -> Verdict:
 def judge(answer: str, targets: Sequence[Target]) -> Verdict:
     """The verdict on an answer, by its most favourable reading."""
     best: Verdict | None = None
-    for rows in _layouts(answer, targets):
-        _check_words(rows, targets)
-        verdict = _all_rows(rows, targets)
-        if best is None or _rank(verdict) < _rank(best):
+    why = ""
+    for rows, errors in readings(answer, targets):
+        why = why or next(iter(errors), "")
+        verdict = _all_rows(rows, targets) if rows else None
+        if verdict is not None and verdict.status == RIGHT and not any(errors):
+            return verdict
+        if verdict is not None and not errors and (best is None or _rank(verdict) < _rank(best)):
             best = verdict
-        if best.status == RIGHT:
-            break
-    assert best is not None  # readings raises if an answer cannot be read at all
+    if best is None:
+        seen = tr("{sign} was not expected.", sign=repr(answer.strip()[:40])) if answer.strip() else ""
+        raise InputError(refusal(why or seen))
     return best
-
-
-def _layouts(answer: str, targets: Sequence[Target]) -> list[list[Row]]:
-    """All readings of an answer in the terms of the question."""
-    read = readings(answer, lambda text: without_equations(text, targets))
-    for row in {row for rows in read for row in rows}:
-        refuse_changing(f"{row.name} {row.words}")
-    found = [by_entry(in_pairs(by_eigenvalue(factored(rows, targets), targets), targets), targets) for rows in read]
-    headed = [rows for one in found for rows in by_heading(one, targets)]
-    return [rows for one in headed for rows in row_by_row(one, targets)]
 
 
 def _rank(verdict: Verdict) -> tuple[int, float]:
     return ORDER.index(verdict.status), verdict.cost
-
-
-def _check_words(rows: Sequence[Row], targets: Sequence[Target]) -> None:
-    """Check that every word of an answer names something or is neutral; others are refused."""
-    for row in rows:
-        refuse_changing(f"{row.name} {row.words}")
-        if row.name and row.words and is_other(row.words) and find(row.words, targets) is None:
-            raise InputError(
-                tr("The answer could not be read: {why}", why=tr("{sign} was not expected.", sign=repr(row.words)))
-            )
 
 
 def _all_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:

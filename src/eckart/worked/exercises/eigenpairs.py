@@ -1,0 +1,88 @@
+"""Eigenvalues next to their vectors: `5: (1, 2)/√5; -1: ..`, `5 with vector ..`, `(1, 2)/√5 for 5`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eckart.worked.exercises.arithmetic import Entry, Grid, Typed
+from eckart.worked.exercises.rows import Row, named
+from eckart.worked.exercises.targets import Target
+
+Rows = list[Row]
+
+
+def in_pairs(rows: Rows, targets: Sequence[Target]) -> Rows:
+    """Alternating numbers and vectors as all numbers and all vectors; other rows stay as they are."""
+    places = _places(targets)
+    if places is None:
+        return rows
+    values, vectors = places
+    if split := _side_by_side(rows):
+        return [named([x for x, _ in split], values), named([v for _, v in split], vectors)]
+    own = [row for row in rows if _fits(row, values, vectors)]
+    entries = [entry for row in own for entry in row.entries]
+    listed, pairs = _paired(entries, len(targets[values].value) if isinstance(targets[values].value, list) else 1)
+    if not pairs or not _is_ordered(own):
+        return rows
+    if listed:  # the eigenvalues once more next to the vectors
+        order = [_near(key, listed) for key, _ in pairs]
+        if sorted(order) != list(range(len(listed))):
+            return rows
+        pairs = [pairs[order.index(i)] for i in range(len(order))]
+    rest = [row for row in rows if row not in own]
+    return [named([x for x, _ in pairs], values), named([v for _, v in pairs], vectors), *rest]
+
+
+def _places(targets: Sequence[Target]) -> tuple[int, int] | None:
+    """The eigenvalues and their vectors, if the question asks for both."""
+    values = [i for i, one in enumerate(targets) if one.form in {"numbers", "number"} and "lambda" in one.names]
+    vectors = [i for i, one in enumerate(targets) if one.form in {"directions", "axes"} and not one.optional]
+    return (values[0], vectors[0]) if values and len(vectors) == 1 and not targets[values[0]].optional else None
+
+
+def _side_by_side(rows: Rows) -> list[tuple[Typed, Grid]]:
+    """As many rows as vectors, `3 0.6 0.8` and `1 0.8 -0.6`: each a number and a vector without brackets."""
+    lines = [row.numbers for row in rows]
+    bare = all(row.meaning.targets is None and not row.title and not row.is_vectors for row in rows)
+    if not bare or len(rows) < 2 or {len(line) for line in lines} != {len(rows) + 1}:
+        return []
+    return [(line[0], Grid((tuple(line[1:]),))) for line in lines]
+
+
+def _fits(row: Row, values: int, vectors: int) -> bool:
+    """Whether a row may be about eigenvalues or vectors."""
+    named_so = row.meaning.targets is None or bool(row.meaning.targets & {values, vectors})
+    one_by_one = all(isinstance(x, Typed) or 1 in x.shape for x in row.entries)
+    return named_so and one_by_one and not row.indices and not any(x.percent for x in row.numbers)
+
+
+def _is_ordered(rows: Rows) -> bool:
+    """Whether numbers and vectors next to each other have the same index, if they have one."""
+    indices = [row.meaning.index for row in rows if len(row.entries) == 1]
+    firsts = indices[::2], indices[1::2]
+    return all(a == b or not a or not b for a, b in zip(*firsts, strict=False))
+
+
+def _paired(entries: list[Entry], count: int) -> tuple[list[Typed], list[tuple[Typed, Grid]]]:
+    """Eigenvalues that stand in front, and pairs of an eigenvalue and a vector; no pairs if they do not alternate."""
+    for start in dict.fromkeys((0, count)):
+        front, rest = entries[:start], entries[start:]
+        if len(rest) != 2 * count or not all(isinstance(x, Typed) for x in front):
+            continue
+        a, b = rest[::2], rest[1::2]
+        for keys, grids in ((a, b), (b, a)):
+            if (
+                all(isinstance(x, Typed) for x in keys)
+                and all(isinstance(x, Grid) for x in grids)
+                and count + start > 1
+            ):
+                pairs = [
+                    (k, g) for k, g in zip(keys, grids, strict=True) if isinstance(k, Typed) and isinstance(g, Grid)
+                ]
+                return [x for x in front if isinstance(x, Typed)], pairs
+    return [], []
+
+
+def _near(key: Typed, listed: list[Typed]) -> int:
+    """Which of the listed eigenvalues this one is; -1 for none."""
+    return next((i for i, x in enumerate(listed) if abs(x.value - key.value) <= max(x.error, key.error)), -1)

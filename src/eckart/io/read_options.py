@@ -67,12 +67,12 @@ class ReadKeywords(TypedDict, total=False):
     mask: Any
 
 
-NAMES = frozenset(field.name for field in fields(ReadOptions))
+NAMES = tuple(field.name for field in fields(ReadOptions))
 
 
 def split_options(options: Keywords) -> tuple[ReadOptions | None, Keywords]:
     """(reading options, the others); None if there are no reading options."""
-    if NAMES.isdisjoint(options):
+    if options.keys().isdisjoint(NAMES):
         return None, options
     reading = {name: value for name, value in options.items() if name in NAMES}
     others = {name: value for name, value in options.items() if name not in NAMES}

@@ -270,7 +270,11 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
     chosen = get_method(method)
     if chosen.plan is None:
         raise ParameterError(
-            f"plan() supports 'pca' and 'svd', not {method!r}. {either('See the plan of the result.', '')}".rstrip()
+            (
+                f"{either('plan() supports', 'eckart plan supports')} only the methods 'pca' and 'svd', not "
+                f"{method!r}. "
+                f"{either('Decompose the data and read the plan attribute of the result instead.', '')}"
+            ).rstrip()
         )
     data, options = _opened_with(data, options)
     made: Plan = chosen.function("plan")(data, **options)
@@ -289,7 +293,8 @@ def _callback_with_bar(method: Method, options: Keywords) -> contextlib.Abstract
 def _moving_bar(method: Method, options: Keywords) -> Iterator[None]:
     if "callback" not in method.streams:
         raise ParameterError(
-            f"method={method.name!r} does not read the data in passes, so it cannot show progress. Leave out progress=."
+            f"method={method.name!r} does not read the data in passes, so it has no progress to show. "
+            "Leave out progress=."
         )
     with progress_bar(True, options.get("callback")) as callback:
         options["callback"] = callback
@@ -337,7 +342,7 @@ def _names_of(where: str) -> tuple[str, ...] | None:
 def _decompose_on(device: str, data: object, method: Method, options: Keywords) -> Decomposition:
     """Copy host data to a device, decompose them there and return the result to the host."""
     if method.device == "none":
-        raise ParameterError(f"method={method.name!r} runs only on the host. Leave out device=.")
+        raise ParameterError(f"method={method.name!r} runs only on the CPU. Leave out device=.")
     from eckart.io.open_matrix import taken_to
 
     try:

@@ -53,19 +53,20 @@ class FileState:
             now = FileState.of(self.path)
         except OSError as error:
             raise ReadError(
-                f"{name} can no longer be read (rows {start + 1:,} to {stop:,}): {error.strerror}. Nothing was written."
+                f"{name} became unreadable while Eckart read rows {start + 1:,} to {stop:,}: "
+                f"{error.strerror}. Nothing was written."
             ) from error
         if now != self:
             grown = "shrank" if now.size < self.size else "changed"
             seen = f"{self.size:,} bytes before, {now.size:,} now"
             if dataclasses.replace(now, status=self.status) == self:
                 seen = (
-                    "its size and modification time are the same, but it was rewritten, or its permissions or "
-                    "links changed"
+                    "the size and modification time are the same, but the file was rewritten, or its "
+                    "permissions or links changed"
                 )
             raise FileError(
-                f"{name} {grown} while it was being read (rows {start + 1:,} to {stop:,}; {seen}). Wait until it is "
-                "written completely, then start again."
+                f"{name} {grown} while Eckart read rows {start + 1:,} to {stop:,} ({seen}). Wait "
+                "until the file is completely written, then run the analysis again."
             )
 
 

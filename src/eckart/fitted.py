@@ -76,15 +76,17 @@ def _refuse(given: object) -> NoReturn:
     kind = type(given).__name__
     last = getattr(given, "steps", None)
     if isinstance(last, list) and last and hasattr(given, "named_steps"):
-        raise InputError(f"This {kind} has several steps. Pass the step that Eckart fitted, such as pipeline[-1].")
+        raise InputError(
+            f"This {kind} has several steps. Pass the step that is an Eckart estimator, such as pipeline[-1]."
+        )
     if hasattr(given, "fit") and type(given).__module__.partition(".")[0] == "eckart":
         raise InputError(f"This {kind} is not fitted yet. Call fit with the data first.")
     if hasattr(given, "fit"):
         raise InputError(
-            f"This {kind} is from another library, so it has no certificate. Fit the Eckart class of the same name "
-            "instead."
+            f"This {kind} is from another library, so it has no certificate. Use the class of the "
+            "same name in Eckart instead."
         )
     raise InputError(
-        f"Expected a Decomposition or a fitted estimator, but got an object of type {kind}. "
-        "Decompose the data first: eckart.decompose(data, k=2)."
+        f"Expected a Decomposition or a fitted estimator, but got an object of type {kind}. To "
+        "decompose data, call eckart.decompose(data, k=2)."
     )

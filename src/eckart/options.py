@@ -46,7 +46,7 @@ def _letters(name: str) -> str:
 
 
 SKLEARN_NAMES = {
-    "n_components": "Use k=..., or explain=0.95 for a share of the variance",
+    "n_components": "Use k=..., or explain=0.95 to explain 95 % of the variance",
     "n_comps": "Use k=...",
     "svd_solver": "Use solver=...",
     "algorithm": "Use solver=...",
@@ -56,15 +56,15 @@ SKLEARN_NAMES = {
     "with_mean": "Use center=...",
     "with_std": "Use scale=...",
     "standardize": "Use scale=True",
-    "max_iter": "Use tol=...; iteration stops when the accuracy is proved",
+    "max_iter": "Use tol=...; the solver iterates until this accuracy is proved",
     "rank": "Use k=...",
-    "whiten": "Use project(d, data, whiten=True), or eckart.PCA(whiten=True)",
-    "n_iter": "Use tol=...; iteration stops when the accuracy is proved",
-    "iterated_power": "Use tol=...; iteration stops when the accuracy is proved",
-    "n_oversamples": "Use tol=...; iteration stops when the accuracy is proved",
-    "power_iteration_normalizer": "It is not needed: leave it out",
-    "copy": "It is not needed: the data are never overwritten",
-    "n_jobs": "It is not needed: all cores are used, unless limited with threadpoolctl",
+    "whiten": "Use project(d, data, whiten=True) or eckart.PCA(whiten=True)",
+    "n_iter": "Use tol=...; the solver iterates until this accuracy is proved",
+    "iterated_power": "Use tol=...; the solver iterates until this accuracy is proved",
+    "n_oversamples": "Use tol=...; the solver iterates until this accuracy is proved",
+    "power_iteration_normalizer": "Leave it out: Eckart does not need it",
+    "copy": "Leave it out: Eckart never overwrites the data",
+    "n_jobs": "Leave it out: Eckart uses all cores. To use fewer, call threadpoolctl.threadpool_limits",
     "batch_size": "Use memory=...",
     "chunked": "Use memory=... or stream=True",
     "zero_center": "Use method='pca' or method='svd'",
@@ -161,7 +161,7 @@ def check_fraction(name: str, given: Any) -> float:
     """A number above 0 and below 1."""
     if not is_number(given) or not 0.0 < float(given) < 1.0:
         raise ParameterError(
-            f"{assigned(name, given)} is not a share: use a number greater than 0 and less than 1, such as 0.95.",
+            f"{assigned(name, given)} is not a share. Use a number greater than 0 and less than 1, such as 0.95.",
             argument=name, value=given,
         )  # fmt: skip
     return float(given)
@@ -170,7 +170,7 @@ def check_fraction(name: str, given: Any) -> float:
 def check_tolerance(given: Any) -> float | None:
     """Check a number from 0 to below 1; 0 and None return None, which leaves the tolerance to the solver."""
     if given is not None and not (is_number(given) and 0.0 <= float(given) < 1.0):
-        raise ParameterError(f"tol={given!r} is out of range: it must be at least 0 and less than 1.")
+        raise ParameterError(f"tol={given!r} is out of range. Use a number that is at least 0 and less than 1.")
     return float(given) if given else None
 
 
@@ -183,6 +183,6 @@ def memory_bytes(given: str | int | None) -> int | None:
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]*)\s*", given) if isinstance(given, str) else None
     if match is None or match[2].upper() not in _UNITS:
         raise ParameterError(
-            f"memory={given!r} is not an amount of memory: use a string such as '2GB', or a number of bytes."
+            f"memory={given!r} is not an amount of memory. Use a string such as '2GB', or a number of bytes."
         )
     return int(float(match[1]) * _UNITS[match[2].upper()])

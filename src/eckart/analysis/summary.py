@@ -40,7 +40,7 @@ _WORD = re.compile(r"(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|\S)+")
 
 def _certified(found: Analysis) -> list[str]:
     certificate = found.kept.certificate
-    known = "There is no certificate for this result." if certificate is None else clean(certificate.summary)
+    known = "This result has no certificate." if certificate is None else clean(certificate.summary)
     return [line for line in (known, sentences.how(found.decomposition)) if line]
 
 

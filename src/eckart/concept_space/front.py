@@ -88,5 +88,7 @@ def _column_names(d: Decomposition, model: object, given: Sequence[str] | None, 
     result = Names("column", d.columns, None if names is None else tuple(map(str, names)))
     twice = sorted({name for name in result.given or () if result.find(name) == -1})
     if twice:
-        raise InputError(f"Column names must be unique, but these occur more than once: {listed(twice)}.")
+        raise InputError(
+            f"Column names must be unique, but these names occur more than once: {listed(twice)}. Rename the columns."
+        )
     return result

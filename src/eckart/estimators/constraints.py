@@ -96,8 +96,8 @@ def count_or_share_in(wanted: float | None, shape: tuple[int, int], most: str) -
     return count_or_share(
         wanted,
         min(shape),
-        f"n_components({wanted}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): "
-        f"a matrix of this shape has {most}.",
+        f"n_components({wanted}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): a "
+        f"matrix of this shape has at most {most}.",
     )
 
 

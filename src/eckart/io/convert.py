@@ -71,7 +71,7 @@ def convert(
     """
     path, goal = os.fsdecode(os.fspath(source)), PurePath(os.fsdecode(os.fspath(target)))
     if goal.suffix.lower() not in (".npy", ".npz"):
-        raise ParameterError(f"{goal.name} should end in .npy (dense) or .npz (sparse).")
+        raise ParameterError(f"{goal.name} must end in .npy (for a dense table) or .npz (for a sparse table).")
     if conflict := input_conflict(goal, [path]):
         raise ParameterError(f"{goal.name} {conflict}. Choose another name.")
     with reading(shown(path)):
@@ -108,7 +108,7 @@ def _in_memory(source: DataSource) -> RowSource:
 
 def _write_dense(rows: RowSource, goal: PurePath, single: bool, overwrite: bool) -> str:
     if goal.suffix.lower() != ".npy":
-        raise ParameterError(f"{rows.metadata.name} is dense, so the output file must end in .npy.")
+        raise ParameterError(f"{rows.metadata.name} is a dense table, so the name of the output file must end in .npy.")
     dtype = np.dtype("<f4" if single or rows.dtype == np.float32 else "<f8")
     edges = edges_for(rows, _BLOCK)
     with new_file(goal, overwrite=overwrite) as file:
@@ -131,6 +131,6 @@ def _write_sparse(
     shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], goal: PurePath, overwrite: bool
 ) -> str:
     if goal.suffix.lower() != ".npz":
-        raise ParameterError("The matrix is sparse, so the output file must end in .npz.")
+        raise ParameterError("The input is a sparse matrix, so the name of the output file must end in .npz.")
     count = write_csr(str(goal), shape, blocks, overwrite=overwrite)
     return f"Wrote {shape[0]:,} rows x {shape[1]:,} columns with {count:,} entries to {goal.name}"

@@ -34,7 +34,9 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         if isinstance(self.columns, str):
-            raise ParameterError(f"columns={self.columns!r} is a single name. Use a list, such as [{self.columns!r}].")
+            raise ParameterError(
+                f"columns={self.columns!r} is a single name, but columns takes a list. Use columns=[{self.columns!r}]."
+            )
         self.text  # noqa: B018 - checks the delimiter and the decimal sign
 
     @property

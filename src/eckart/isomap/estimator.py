@@ -286,7 +286,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
 
     def _demand(self, name: str) -> None:
         if not hasattr(self, "decomposition_"):
-            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
+            raise AttributeError(f"{type(self).__name__} has no attribute {name} before it is fitted. Call fit first.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

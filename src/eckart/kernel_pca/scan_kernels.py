@@ -162,8 +162,8 @@ class KernelScan:
             numbers = f"{separation:>11} {quality}"
             lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure or numbers}")
         lines.append(
-            f"{counted(self.n_components, 'component')}, {self.rows} rows, a fifth of them held out; "
-            f"best {self.by} first."
+            f"{counted(self.n_components, 'component')} of {self.rows} rows, of which a fifth were "
+            f"held out, sorted by {self.by}, best first."
         )
         return "\n".join(lines)
 
@@ -269,7 +269,9 @@ def _drawn(X: object, most: int, random_state: object, neighbors: int) -> _Split
     _, rng = generator(random_state)
     order = rng.permutation(rows.shape[0])[:most]
     if len(order) < 10:
-        raise InputError(f"{len(order)} rows are too few to compare kernels on held-out rows; at least 10 are needed.")
+        raise InputError(
+            f"{len(order)} rows are too few to compare kernels on held-out rows. At least 10 rows are needed."
+        )
     cut = max(2, len(order) // 5)
     order = np.concatenate([np.sort(order[cut:]), np.sort(order[:cut])])
     groups = groups_of(rows[order], neighbors)

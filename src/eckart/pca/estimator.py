@@ -240,7 +240,8 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
                 raise ParameterError("n_components='mle' is only supported if n_samples >= n_features")
             if self.which == "smallest":
                 raise ParameterError(
-                    "n_components='mle' applies only to the largest components. With which='smallest', use a number."
+                    "n_components='mle' applies only to the largest components. With "
+                    "which='smallest', give the number of components."
                 )
             return None, None
         return allowed.count_or_share(

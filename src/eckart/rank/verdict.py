@@ -262,9 +262,9 @@ class RankChoice:
         if not self.reason or self.lowest is None:
             return ""
         if self.highest == self.lowest or (self.highest is None and self.lowest >= min(self.rows - 1, self.columns)):
-            return "The number is uncertain."
+            return "The number of components is uncertain."
         span = f"{self.lowest} or more" if self.highest is None else f"anywhere from {self.lowest} to {self.highest}"
-        return f"The number is uncertain: it could be {span}."
+        return f"The number of components is uncertain: it could be {span}."
 
     def _agreement(self, k: int, what: str, *, only: bool) -> str:
         """How many of the counting rules give k; `what` is the verb phrase, with {s} for the singular."""
@@ -274,7 +274,7 @@ class RankChoice:
         rules = ("rule that separates", "rules that separate")[len(said) > 1]
         kind = f"{rules} signal from noise" if voters[0].counts else rules.split()[0]
         if only and len(said) == 1:
-            return f"It is the only applicable {kind}."
+            return f"It is the only {kind} that applies."
         if len(said) == 1:
             return f"Only one {kind} applies; it {what.format(s='s')}."
         return f"{same} of {len(said)} {kind} {what.format(s='s' * (same == 1))}{_dissent(said, k)}."

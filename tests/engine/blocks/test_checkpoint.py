@@ -105,7 +105,7 @@ def test_finished_passes_are_not_repeated(tmp_path):
 def test_other_settings_are_refused(tmp_path, change):
     data = table()
     interrupt(data, tmp_path / "c", 1, 3)
-    with pytest.raises(CheckpointError, match=r"another run.*remove this folder"):
+    with pytest.raises(CheckpointError, match=r"another run.*delete this folder"):
         resume(data, tmp_path / "c", **change)
 
 
@@ -315,7 +315,7 @@ def test_missing_files_are_computed_again_or_missed(tmp_path):
         interrupt(data, tmp_path / name, 3, 2, k=3)
         (tmp_path / name / name).unlink()
         if name in ("blocks", "run.json"):
-            with pytest.raises(CheckpointError, match=r"missing|not a checkpoint"):
+            with pytest.raises(CheckpointError, match=r"missing|does not contain a checkpoint"):
                 resume(data, tmp_path / name, k=3)
         else:
             same(resume(data, tmp_path / name, k=3), straight)

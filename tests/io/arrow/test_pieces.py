@@ -92,7 +92,7 @@ def test_row_groups_of_many_columns_are_decoded_by_columns(
 
 
 def test_a_row_group_that_takes_too_much_is_refused_with_figures(wide: tuple[Path, np.ndarray]) -> None:
-    said = r"row group 1 of 700 rows and 300 columns takes 1.68 MB .* all of the 1.5 MB"
+    said = r"row group 1 of 700 rows and 300 columns takes 1.68 MB .* all of the memory limit of 1.5 MB"
     with pytest.raises(MemoryBudgetError, match=said):
         open_rows(wide[0], memory=1_500_000)
 
@@ -114,7 +114,7 @@ def test_a_compressed_batch_is_counted_before_it_is_decoded(tmp_path: Path) -> N
             writer.write_table(zeros, max_chunksize=2_000_000)
     before = pa.total_allocated_bytes()
     del zeros
-    with pytest.raises(MemoryBudgetError, match=r"2,000,000 rows takes 128 MB .* half of the 100 MB"):
+    with pytest.raises(MemoryBudgetError, match=r"2,000,000 rows takes 128 MB .* half of the memory limit of 100 MB"):
         open_rows(path, memory=100_000_000)
     assert pa.total_allocated_bytes() <= before
 

@@ -182,7 +182,7 @@ def _agreement(found: Analysis) -> tuple[str, ...]:
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), 0.9 - 1e-12)) + 1
     if enough <= d.k and enough != found.recommendation.k:
         components = f"{enough} component{'' if enough == 1 else 's'}"
-        lines.append(f"Explaining 90 % of the {total_name(d)}, whether signal or noise, takes {components}.")
+        lines.append(f"Explaining 90 % of the {total_name(d)}, including noise, takes {components}.")
     return tuple(lines)
 
 

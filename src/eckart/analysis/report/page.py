@@ -56,8 +56,10 @@ _COORDINATES = {
 _MEANINGS = {
     "form": "Form biplot: distances between points approximate distances between rows",
     "covariance": "Covariance biplot: angles between arrows show correlations between columns",
-    "correlation": "Correlation circle: each arrow shows how a column correlates with the two components; "
-    "if it reaches the circle, they explain the column completely",
+    "correlation": (
+        "Correlation circle: each arrow shows how a column correlates with the two components. If an "
+        "arrow reaches the circle, the two components explain the column completely"
+    ),
 }
 
 
@@ -165,7 +167,7 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
         cards.append(("Recommended components", str(advice.k or "none")))
     if advice.k and advice.explained is not None:
         verb = "It explains" if advice.k == 1 else "They explain"
-        proved = "of the filled table" if imputation_of(d) is not None else _CERTIFIED[certified]
+        proved = "of the table with imputed values" if imputation_of(d) is not None else _CERTIFIED[certified]
         cards.append((f"{verb} ({proved})", interval(*advice.explained)))
     cards.append(("Components requested" if found.requested else "Components shown", str(d.k)))
     cards.append(("Rows × columns", f"{d.rows:,} × {d.columns:,}"))

@@ -30,7 +30,7 @@ def csr_fault(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]
     if len(indptr) != shape[0] + 1:
         return f"indptr has {len(indptr):,} entries, but {shape[0]:,} rows need {shape[0] + 1:,}"
     if len(indices) != len(data):
-        return f"there are {len(indices):,} column indices for {len(data):,} values"
+        return f"there are {len(indices):,} column indices but {len(data):,} values"
     if int(indptr[0]) != 0 or int(indptr[-1]) > len(data):
         return f"indptr runs from {int(indptr[0]):,} to {int(indptr[-1]):,}, but there are {len(data):,} values"
     falls = indptr[1:] < indptr[:-1]
@@ -92,9 +92,9 @@ def check_sparse(matrix: Matrix) -> None:
         faults = [_range_fault(index, size) for index, size in zip(matrix.coords, matrix.shape, strict=True)]
         fault = next(filter(None, faults), None)
         if {*sizes, len(matrix.data)} != {len(matrix.data)}:
-            fault = "the number of coordinates differs from the number of values"
+            fault = "the number of coordinates is not equal to the number of values"
     if fault:
         raise InputError(
-            f"The sparse matrix is damaged: {fault}. Products with it would read invalid memory. Build the matrix "
-            "again."
+            f"The sparse matrix is damaged: {fault}. Computing with it would read invalid memory. "
+            "Build the matrix again."
         )

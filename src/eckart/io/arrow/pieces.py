@@ -185,7 +185,9 @@ def check_layout(file: pq.ParquetFile) -> None:
     groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
     for number, group in enumerate(groups):
         if group.num_columns != columns:
-            raise ValueError(f"row group {number + 1} has {group.num_columns} columns, but the schema has {columns}")
+            raise ValueError(
+                f"row group {number + 1} has {group.num_columns} columns, but the schema declares {columns}"
+            )
     counted = sum(group.num_rows for group in groups)
     if counted != meta.num_rows or any(group.num_rows < 0 for group in groups):
         raise ValueError(f"the row groups have {counted} rows, but the file declares {meta.num_rows}")

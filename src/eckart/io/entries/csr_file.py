@@ -134,8 +134,8 @@ class _Buckets:
 
     def _refuse_change(self) -> None:
         raise FileError(
-            f"The entries of {self.name} changed while they were being sorted by rows. Wait until the file is "
-            "complete, then repeat the call."
+            f"The entries of {self.name} changed while Eckart sorted them by row. Wait until the file "
+            "is completely written, then run the analysis again."
         )
 
 
@@ -168,7 +168,10 @@ class _NumberFile:
         while len(view):
             got = self._file.readinto(view)
             if not got:
-                raise FileError(f"{self.path} was truncated while entries were being sorted by rows. Repeat the call.")
+                raise FileError(
+                    f"The temporary file {self.path} was truncated while Eckart sorted the entries of the "
+                    "matrix by row. Run the analysis again."
+                )
             view = view[got:]
         return numbers
 
@@ -181,10 +184,9 @@ class _NumberFile:
 
     def _refusal(self, error: OSError) -> FileError:
         return FileError(
-            f"Sorting {self.count:,} entries by rows takes {_ENTRY_BYTES * self.count:,} bytes in "
-            f"{self.path.parent.parent}: {error.strerror or error}. Free some space, or use a folder on another "
-            "disk (set "
-            f"{VARIABLE} for temporary copies)."
+            f"Sorting {self.count:,} entries by row needs {_ENTRY_BYTES * self.count:,} bytes in "
+            f"{self.path.parent.parent}: {error.strerror or error}. Free some space, or set the "
+            f"environment variable {VARIABLE} to a folder on another disk."
         )
 
 

@@ -115,13 +115,11 @@ def table_entries(*paths: str | OpenedFile) -> EntryBlocks | None:
         count += len(row)
     if rows > max(_MOST_ROWS, 100 * count):
         raise FileError(
-            f"{name}: the largest row number is {rows - 1:,}, but there are only {count:,} entries, so nearly all "
-            "rows would be empty. Number the rows without gaps, from 0."
+            f"{name}: the largest row number is {rows - 1:,}, but there are only {count:,} entries, "
+            "so nearly all rows would be empty. Renumber the rows from 0 without gaps."
         )
     if rows == 0:
-        raise FileError(
-            f"{name} has no rows: there are column names but no data below them. Check that the file is complete."
-        )
+        raise FileError(f"{name} has column names but no rows below them. Check that the file is complete.")
     return EntryBlocks((rows, columns), blocks, rounded)
 
 
@@ -158,14 +156,15 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int, rounded: Rounded) 
     for index in range(2):
         if batch.column(index).null_count:
             raise FileError(
-                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. Correct the file."
+                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. "
+                "Fill in or remove such entries."
             )
     row, column = (stored_numbers(batch.column(index)) for index in range(2))
     for part in (row, column):
         if int(part.min()) < 0 or int(part.max()) >= 2**62:
             raise FileError(
-                f"{name}: a row or column number is negative or beyond 2**62; row and column numbers are counted "
-                "from 0."
+                f"{name}: a row or column number is negative or larger than 2**62. Row and column "
+                "numbers must be counted from 0."
             )
     value = matrix_of([pa.chunked_array([batch.column(2)])], len(batch), name)[:, 0].astype(np.float64)
     rounded.add([""] if long_integers([batch.column(2).type]) and is_rounded(value) else [])

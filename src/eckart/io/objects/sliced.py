@@ -60,6 +60,7 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
     shape, kind = tuple(array.shape), np.dtype(array.dtype).kind
     if len(shape) != 2 or kind not in "fiub":
         raise InputError(
-            f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Choose another array with {KEY}."
+            f"{name} of shape {shape} and type {array.dtype} is not a matrix of numbers. Choose "
+            f"another array with {KEY}."
         )
     return SlicedRows(array, Metadata(name))

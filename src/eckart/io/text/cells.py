@@ -97,13 +97,13 @@ def is_accounting(cell: str) -> bool:
 def _without_separators(cell: str) -> str:
     one_comma = re.fullmatch(r"[^,]*,\d+", cell)
     otherwise = f", or use {DECIMAL_COMMA} if the comma is the decimal separator" if one_comma else ""
-    return f"It looks like a number with thousands separators. Write the numbers without them{otherwise}."
+    return f"It looks like a number with thousands separators. Write the numbers without these separators{otherwise}."
 
 
 _CORRECTIONS: tuple[tuple[Callable[[str], object], str], ...] = (
-    (is_accounting, "Write a negative number with a minus sign instead of parentheses."),
-    (is_grouped, "Write its exponent with E instead of D."),
-    (re.compile(AMOUNT).match, "Write the number without its symbol or unit."),
+    (is_accounting, "Write negative numbers with a minus sign instead of parentheses."),
+    (is_grouped, "Write the exponent with E instead of D."),
+    (re.compile(AMOUNT).match, "Write the number without a symbol or unit."),
 )
 """Forms of numbers that are not read, and how to write them."""
 
@@ -117,8 +117,8 @@ def advice(cell: str, decimal: str) -> str:
         if decimal == ".":
             return f"It looks like a number with a decimal comma. Use {DECIMAL_COMMA}."
         return (
-            "The other numbers have a decimal comma, but this one has a point. Remove the point if it separates "
-            "thousands, or write a comma."
+            "The other numbers in the file have a decimal comma, but this number has a point. If the "
+            "point separates thousands, remove it; otherwise write a comma."
         )
     for is_form, correction in _CORRECTIONS:
         if is_form(cell):

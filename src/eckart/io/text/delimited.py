@@ -13,10 +13,10 @@ import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import FileError
-from eckart.formatting import counted
+from eckart.formatting import about_columns, counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
-from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
+from eckart.io.roles import Parts, assemble, check_row_names, quoted, refuse_empty, unique_names
 from eckart.io.text.amounts import amounts, sign_notes, sign_of, signed_role
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import (
@@ -44,8 +44,8 @@ WIDE = 10_000
 
 
 EMPTY = "left out, because it contains no values"
-_TITLE = "If the lines above the table are a title, begin them with '#' or remove them."
-_UNITS = " If the line contains the units of the columns, remove it."
+_TITLE = "If there is a title above the table, begin its lines with '#' or remove them."
+_UNITS = " If this line contains the units of the columns, remove it."
 _COUNTED = 5
 """Rows that must be numbered before their numbers are names; a few numbers may count by chance."""
 _TITLE_ROWS = 5
@@ -94,10 +94,9 @@ class Page:
         row = int(wrong[0])
         known = "the header has" if self.layout.header else "the first line has"
         raise FileError(
-            f"{self.place(row)} has {counted(int(counts[row]), 'cell')} where {known} {len(self.columns)}, so it is "
-            "unclear which "
-            f"value belongs to which column. Correct the line, or quote cells that contain {_mark(self.layout)}."
-            f"{self._ragged_hint(int(counts[row]))}"
+            f"{self.place(row)} has {counted(int(counts[row]), 'cell')}, but {known} "
+            f"{len(self.columns)}, so it is unclear which value belongs to which column. Correct the "
+            f"line, or put quotes around cells that contain {_mark(self.layout)}.{self._ragged_hint(int(counts[row]))}"
         )
 
     def _ragged_hint(self, cells: int) -> str:
@@ -111,8 +110,8 @@ class Page:
         title = f" {_TITLE}" if row < _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
         title = title or (_UNITS if row == 0 else "")
         raise FileError(
-            f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, although most of "
-            f"the column is numeric. {advice(cell, self.layout.decimal)}{title}"
+            f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, "
+            f"although most cells of the column are numbers. {advice(cell, self.layout.decimal)}{title}"
         )
 
 
@@ -138,8 +137,9 @@ def refuse_stray_quote(data: bytes, body: int, delimiter: str, name: str, line: 
     found = Records(data, body, delimiter).stray_quote()
     if found is not None:
         raise FileError(
-            f"{name}, line {found + line - 1}: a quote that opens here is not closed, or is inside a cell. "
-            'Close it, or quote the whole cell and write the inner quote twice: "5"" pipe".'
+            f"{name}, line {found + line - 1}: a quote that opens here is not closed, or is in the "
+            "middle of a cell. Close the quote, or put quotes around the whole cell and write the "
+            'inner quote twice: "5"" pipe".'
         )
 
 
@@ -212,7 +212,14 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     column_roles |= {name: signed_role(sign) for name, sign in page.signs.items()}
     notes += sign_notes(page.signs)
     if empty:
-        notes.append(Note("empty_columns", f"Columns without values were left out: {listed(empty)}."))
+        notes.append(
+            Note(
+                "empty_columns",
+                about_columns(
+                    empty, "contains no values, so it was left out.", "contain no values, so they were left out."
+                ),
+            )
+        )
     texts.sort(key=lambda text: text.name not in naming)
     return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
 
@@ -240,7 +247,7 @@ def _parse(page: Page, naming: list[str]) -> pa.Table:
         except pa.ArrowInvalid as error:
             page.refuse_ragged()
             fault = reason(error)
-    raise FileError(f"{page.name} could not be parsed: {fault}. Check its quotes and line endings.")
+    raise FileError(f"{page.name} could not be parsed: {fault}. Check the quotes and line endings of the file.")
 
 
 def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:

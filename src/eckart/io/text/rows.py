@@ -25,6 +25,7 @@ from eckart.engine.blocks.rounded import whole_columns
 from eckart.engine.blocks.source import Metadata
 from eckart.errors import FileError, NotFiniteError
 from eckart.fingerprint import fingerprint
+from eckart.formatting import about_columns
 from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
@@ -134,8 +135,9 @@ class DelimitedRows(PiecedRows):
                 block = self._parsed(text)
         except ValueError as error:  # Arrow's are among them
             raise FileError(
-                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not match the beginning "
-                f"of the file ({reason(error)}). Correct the text, or keep only numeric columns."
+                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not have the "
+                f"same layout as the beginning of the file ({reason(error)}). Correct the text, or "
+                "keep only numeric columns."
             ) from error
         expected = self.edges[piece + 1] - self.edges[piece]
         if len(block) != expected:
@@ -195,7 +197,7 @@ class DelimitedRows(PiecedRows):
         if name in self.signs:
             found = amounts(trimmed, self.signs[name], self.decimal)
             if found is None:
-                raise ValueError(f"a cell of {quoted(name)} is not a number with {self.signs[name]!r}")
+                raise ValueError(f"a cell of {quoted(name)} is not a number with the symbol {self.signs[name]!r}")
             return found
         wrong = pc.index(pc.fill_null(numeric, True), False).as_py()
         if wrong >= 0:
@@ -228,7 +230,8 @@ def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
     layout = sniff(head, options, name)
     if layout.data != head:
         raise FileError(
-            f"{name} is separated by spaces, and such files cannot be read in blocks. Save it with tabs or commas."
+            f"{name} is separated by spaces, and Eckart cannot read such files in blocks. Save the "
+            "file with tabs or commas between the cells."
         )
     return layout
 
@@ -236,9 +239,10 @@ def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
 def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
     """A note on the columns that are not numbers, if there are any."""
     kept = set(numbers)
-    others = list(dict.fromkeys(repr(name) for name in columns if name not in kept))
-    text = f"Columns that are not numeric were left out, because the file is read in blocks: {', '.join(others[:5])}."
-    return [Note("text_left_out", text)] if others else []
+    others = list(dict.fromkeys(name for name in columns if name not in kept))
+    one = "is not numeric, so it was left out: a file that is read in blocks has no labels."
+    many = "are not numeric, so they were left out: a file that is read in blocks has no labels."
+    return [Note("text_left_out", about_columns(others, one, many))] if others else []
 
 
 def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
@@ -301,8 +305,8 @@ def _has_sample(head: bytes, name: str) -> bool:
 
 def _refuse_encoding(name: str, where: str) -> NoReturn:
     raise FileError(
-        f"{name} is not UTF-8 {where}, but text files of this size must be UTF-8, because they are read in blocks. "
-        "Convert it: iconv -t UTF-8."
+        f"{name} is not valid UTF-8 {where}. Files of this size are read in blocks and must be UTF-8. "
+        "Convert the file first with: iconv -t UTF-8."
     )
 
 
@@ -338,9 +342,9 @@ class _Index:
         for column in self.texts:
             if 2 * numbers[column] > known[column]:
                 raise FileError(
-                    f"{self.name}: the column {quoted(column)} is text at the beginning of the file, but "
-                    f"{numbers[column]:,} of its {known[column]:,} cells are numbers. Correct the others, or leave the "
-                    "column out of the file."
+                    f"{self.name}: the column {quoted(column)} contains text at the beginning of the "
+                    f"file, but {numbers[column]:,} of its {known[column]:,} cells are numbers. "
+                    "Correct the cells that contain text, or remove the column from the file."
                 )
         return tuple(rows), tuple(indices), tuple(lines)
 
@@ -368,7 +372,9 @@ class _Index:
         refuse_stray_quote(piece, 0, self.layout.delimiter, self.name, line)
         if b"\0" in piece:
             where = line + piece.count(b"\n", 0, piece.find(b"\0"))
-            raise FileError(f"{self.name}, line {where}: there is a NUL byte, so this is not a plain text file.")
+            raise FileError(
+                f"{self.name}, line {where}: there is a NUL byte, so the file is damaged or is not a text file."
+            )
         if not piece.isascii() and not is_utf8(piece):
             _refuse_encoding(self.name, f"from line {line:,} on")
 
@@ -386,8 +392,9 @@ class _Index:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)
             if cells.null_count < len(cells):
                 raise FileError(
-                    f"{self.name}: the column {column!r} has no value at the beginning of the file, but has values "
-                    f"from line {line:,} on. Text files of this size are read in blocks. Leave the column out of "
+                    f"{self.name}: the column {column!r} has no values at the beginning of the file, "
+                    f"but it has values from line {line:,} on. Eckart reads files of this size in "
+                    "blocks and needs to know the columns at the beginning. Remove the column from "
                     "the file."
                 )
         for column in self.texts:

@@ -19,8 +19,12 @@ D = ek.decompose(X, k=2, scale=True, left=True)
         (lambda: ek.NMF(rank=2), "Use n_components=..."),
         (lambda: ek.PCA(2, seed=0), "Use random_state=..."),
         (lambda: ek.PCA(2, standardize=True), "Use scale=True."),
-        (lambda: ek.PCA(2, n_jobs=2), "It is not needed"),
+        (lambda: ek.PCA(2, n_jobs=2), "Leave it out: Eckart uses all cores"),
         (lambda: ek.CorrelationFilter(k=2), "Use n_features=..."),
+        (
+            lambda: ek.PCA(2).fit(X, weights=[1] * 50),
+            "PCA.fit() got an unexpected keyword argument 'weights'. Use ",
+        ),
         (lambda: ek.Isomap(n_neighbours=3), "did you mean 'n_neighbors'?"),
         (lambda: ek.Ratings(random_state=0), "Use rng=..."),
         (lambda: ek.choose_rank(X, n_components=2), "Use most=... to limit the number."),

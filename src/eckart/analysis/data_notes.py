@@ -73,13 +73,16 @@ def _series(table: Floats, metadata: Metadata) -> list[Note]:
     """A note if consecutive rows are similar, as in a time series."""
     if len(table) < _SERIES_ROWS or table.shape[1] == 1:
         return []
+    dated = _has_ordered_dates(metadata)
+    if not dated:
+        table = _without_order(table)
     own, steps = _consecutive(table), _consecutive(np.diff(table, axis=0))
     known = np.isfinite(own)
     if not known.any():
         return []
     typical = float(np.median(own[known]))
     smooth = float(np.median(np.nan_to_num(steps[known]))) > _NOISY_STEPS
-    if typical < _DATED or not (_has_ordered_dates(metadata) or (typical >= _UNDATED and smooth)):
+    if typical < _DATED or not (dated or (typical >= _UNDATED and smooth)):
         return []
     text = (
         f"Consecutive rows are similar, as in a time series: a column and its next row correlate by {typical:.2f} "
@@ -87,6 +90,23 @@ def _series(table: Floats, metadata: Metadata) -> list[Note]:
         "To analyse changes instead, take differences first (pandas: table.diff().dropna())."
     )
     return [Note("series", text, {"correlation": typical})]
+
+
+def _without_order(table: Floats) -> Floats:
+    """The other columns without what a column explains by which the rows are sorted; the table if they are not sorted.
+
+    In a table sorted by one column, correlated columns are similar in consecutive rows, although the rows are
+    independent.
+    """
+    steps = np.diff(table, axis=0)
+    ordered = np.flatnonzero(((steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)) & (steps != 0).any(axis=0))
+    if not ordered.size or ordered.size == table.shape[1]:
+        return table
+    centred = table - table.mean(axis=0)
+    key = centred[:, ordered[0]] / np.linalg.norm(centred[:, ordered[0]])
+    others = np.delete(centred, ordered, axis=1)
+    left: Floats = others - np.outer(key, key @ others)
+    return left
 
 
 def _consecutive(table: Floats) -> Floats:

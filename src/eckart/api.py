@@ -133,10 +133,10 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         Limit on the working memory, in addition to the data, such as "2GB". A file larger than a quarter of the limit
         is read in blocks.
     max_passes : int, default 200
-        Maximum number of products with the data that an iterative solver computes. Each product takes one pass over the
-        data, or two passes if the data have more columns than rows and are sparse or read in blocks. Computing means,
-        scales, row scores and rounding errors takes up to four more passes, or seven for such data.
-        `certificate.passes` is the total.
+        Maximum number of times that an iterative solver multiplies the matrix by a block of vectors. Each product takes
+        one pass over the data, and means, scales, row scores and rounding errors take up to four additional passes. If
+        the data have more columns than rows and are sparse or read in blocks, each product takes two passes, and there
+        are up to seven additional passes. `certificate.passes` is the total number of passes.
     stream : bool, default None
         True reads the data in blocks, and False reads them as a whole. None decides by their size.
     checkpoint : path, default None

@@ -364,7 +364,7 @@ class TestNMF:
     def test_refusals(self) -> None:
         with pytest.raises(ValueError, match="negative"):
             worked.nmf("-1 2; 2 1")
-        with pytest.raises(ValueError, match="start"):
+        with pytest.raises(ValueError, match="initial factors"):
             worked.nmf("1 2; 2 1", 1, w="1 1", h="1 1")
 
 

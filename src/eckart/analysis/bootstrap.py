@@ -210,8 +210,9 @@ def bootstrap(
     confidence : float, default 0.95
         Confidence level of the intervals.
     sample_weight : array-like of shape (n_samples,), default None
-        Weight of each row. Integer weights have the same effect as repeated rows. Each sample draws as many rows as the
-        weights sum to, or as many as there are rows with a positive weight, if that is more.
+        Weight of each row. Rows are drawn with probabilities proportional to their weights. Integer weights have the
+        same effect as repeated rows. The number of draws is the sum of the weights, but at least the number of rows
+        with a positive weight.
     rng : int or numpy.random.Generator, default None
         Seed for the resampling. None uses a fixed seed.
     rows : array-like, sparse matrix, data frame or path, default None

@@ -125,8 +125,9 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Parameters
         ----------
         documents : path, sequence of str, or mapping of str to str
-            The documents: a folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), a
-            sequence of texts, or a mapping of names to texts.
+            The documents: a folder of text files, a CSV or TSV file, a JSON Lines file, a SMART collection (a text file
+            in which lines with .I and .W begin documents and their texts), a sequence of texts, or a mapping of names
+            to texts.
         {y [ignored], column [text]}
         names : iterable of str or str, optional
             Names of the documents, or the column that contains them.

@@ -91,8 +91,9 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         Loss to minimise: half the squared error (2), the Kullback-Leibler divergence (1), the Itakura-Saito divergence
         (0) or any other beta-divergence.
     tol : float, default 1e-4
-        Tolerance of the stopping rule. The iterations stop when the projected gradients have decreased by this factor,
-        or when the error decreases by less than about this share of what the components explain.
+        Tolerance of the stopping rule. 'auto' stops when several iterations together reduce the loss by less than a
+        small multiple of `tol`, relative to what the components explain. It also stops when the projected gradient is
+        at most `tol` times its initial value. 'cd' and 'mu' use the stopping rules of scikit-learn.
     max_iter : int, default 200
         Maximum number of iterations.
     random_state : int, RandomState, Generator or None, default None

@@ -84,7 +84,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
     var_ : array of shape (n_features_in_,)
         Column variances, with the divisor n_samples_seen_.
     noise_variance_ : float
-        Mean of the variances left out.
+        Mean variance of the components that were not kept, as in `PCA`.
     n_samples_seen_ : int or float
         Number of rows seen, or the sum of their weights.
     batch_size_ : int
@@ -276,7 +276,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
 
     @property
     def noise_variance_(self) -> float:
-        """Mean of the variances left out."""
+        """Mean variance of the components that were not kept, as in `PCA`."""
         return noise_variance(self.decomposition_)
 
     def _there(self, data: object) -> Any:

@@ -58,7 +58,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     Returns
     -------
     Table
-        T2 and Q of each row, both divided by their limits, and the limit that the row exceeds.
+        T2 and Q of each row, their ratios to the limits, and which limits the row exceeds.
 
     {Raises: ParameterError [left vectors], ParameterError [not orthogonal]}
 

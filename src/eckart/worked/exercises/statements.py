@@ -30,7 +30,7 @@ MODES: tuple[Mode, ...] = ((0, False), (1, False), (2, False), (0, True))
 
 @dataclass
 class Statement:
-    """What is said about some values.
+    """A statement about some values.
 
     `equals` are the sides of an equality that have symbols, `differs` whether its sides are different numbers, and
     `after` the words that follow. `starts` says whether it begins a line or a sentence.

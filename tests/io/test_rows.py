@@ -157,7 +157,7 @@ def test_decomposed_from_file_as_from_memory(tmp_path, kind, monkeypatch):
 
 
 def test_a_text_of_many_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr("eckart.io.text.rows._CHUNK", 3000)
+    monkeypatch.setattr("eckart.io.text.index._CHUNK", 3000)
     monkeypatch.setattr("eckart.io.bytes.CHUNK", 1000)
     monkeypatch.setattr("eckart.io.text.rows._HEAD", 3000)
     monkeypatch.setattr("eckart.io.text.rows._HELD", 0)

@@ -294,7 +294,8 @@ def _entries(given: tuple[str, ...]) -> dict[str, float]:
             sign = ""
         if not sign:
             raise click.UsageError(
-                f'{text!r} is not of the form column=value. Write an entry such as "Star Harbour=4".'
+                f'{text!r} is not of the form column=value. Write an entry such as "Star Harbour=4", or name a row '
+                "with --row."
             )
     return found
 

@@ -68,7 +68,7 @@ def _obstacle(path: Path, shown: str, *, force: bool) -> str | None:
     if os.path.lexists(path) and not force:
         return f"{shown} already exists, so nothing was written. To overwrite it, add --force."
     if conflict := _conflict(path):
-        return f"{shown} {conflict}, so nothing was written. Give another file name with -o."
+        return f"{shown} {conflict}, so nothing was written. Give another file name."
     return (
         None
         if path.parent.is_dir()

@@ -28,6 +28,7 @@ from eckart.errors import ModelFileError
 from eckart.files import HashingWriter, new_file
 from eckart.fitted import takes_fitted
 from eckart.io.model_values import allowed, check, decode, encode
+from eckart.options import hint_keywords
 from eckart.result import Decomposition
 from eckart.wording import OVERWRITE, SAVE
 
@@ -122,6 +123,7 @@ def _check_loadable(body: object, arrays: dict[str, np.ndarray]) -> None:
         ) from error
 
 
+@hint_keywords
 @document
 def load(path: str | os.PathLike[str]) -> Decomposition:
     """Read a decomposition written by `save`.

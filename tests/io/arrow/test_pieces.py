@@ -134,3 +134,25 @@ def test_footers_agree_with_the_library(tmp_path: Path, compression: str | None)
     heads = batch_heads(path.read_bytes())
     assert [head.rows for head in heads] == [7, 1, 0, 400]
     assert {head.packed for head in heads} == {compression is not None}
+
+
+def test_small_blocks_do_not_decode_a_row_group_many_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a small budget, a row group is decoded by columns, several megabytes of rows at a time."""
+    monkeypatch.setattr("eckart.io.arrow.pieces._HELD_BYTES", 40_000 * 9 * 8)
+    path = write(tmp_path / "a.parquet")
+    monkeypatch.setattr("eckart.io.arrow.pieces.SMALL", 0)
+    rows: Any = open_rows(path, memory=20_000_000)
+    decoded: list[object] = []
+    iter_batches = parquet.ParquetFile.iter_batches
+
+    def counted(self: Any, *args: Any, **options: Any) -> Any:
+        decoded.append(options["columns"])
+        return iter_batches(self, *args, **options)
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", counted)
+    expected = truth()
+    for start in range(0, ROWS, 1000):
+        np.testing.assert_array_equal(rows.read(start, start + 1000), expected[start : start + 1000])
+    assert len(decoded) == 4 * 9  # 150,000 rows in pieces of 40,000, one column at a time
+    np.testing.assert_array_equal(rows.read(5, 100_005), expected[5:100_005])
+    np.testing.assert_array_equal(rows.read(39_000, 41_000), expected[39_000:41_000])

@@ -416,3 +416,14 @@ def test_minus_signs_of_typesetting_without_a_header_and_in_wide_tables(read: An
     cells = [f"\u2212{j}.5" for j in range(WIDE + 1)]
     source = read("\n".join([",".join(cells)] * 3))
     assert source.matrix.tolist() == [[-j - 0.5 for j in range(WIDE + 1)]] * 3
+
+
+def test_groups_of_two_digits_are_never_read_as_names(read: Any) -> None:
+    with pytest.raises(FileError, match=r"'1,23,456'.*thousands separators"):
+        read('a,b\n"1,23,456",2\n"5,67,890",3\n"9,01,234",4\n')
+
+
+def test_only_ascii_digits_are_numbers(read: Any) -> None:
+    with pytest.raises(FileError, match="'１２' is not a number") as caught:
+        read("a;b\n1;2\n１２;3\n5;4\n6;9\n")
+    assert "decimal comma" not in str(caught.value)

@@ -14,7 +14,7 @@ from eckart.io.text import rows as text_rows
 
 def shrink(monkeypatch, size):
     monkeypatch.setattr(text_rows, "_HELD", 0)
-    for place in ("eckart.io.text.rows._HEAD", "eckart.io.text.rows._CHUNK", "eckart.io.bytes.CHUNK"):
+    for place in ("eckart.io.text.rows._HEAD", "eckart.io.text.index._CHUNK", "eckart.io.bytes.CHUNK"):
         monkeypatch.setattr(place, size)
 
 

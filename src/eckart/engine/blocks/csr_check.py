@@ -71,7 +71,8 @@ def csr_block(
 def numbers_of(matrix: Matrix, dtype: np.dtype) -> Matrix:
     """A CSR array with its values as `dtype`; entries of truth values that occur twice count once, as in SciPy."""
     if matrix.dtype == bool:
-        matrix = matrix if matrix.data.flags.writeable else matrix.copy()
+        parts = (matrix.data, matrix.indices, matrix.indptr)
+        matrix = matrix if all(part.flags.writeable for part in parts) else matrix.copy()
         matrix.sum_duplicates()
     return matrix.astype(dtype, copy=False)
 

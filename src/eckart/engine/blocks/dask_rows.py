@@ -14,6 +14,7 @@ from eckart.aliases import JsonObject
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.source import Block, Metadata, stack_blocks
 from eckart.errors import ClusterError, EckartError, InputError
+from eckart.fingerprint import unknown_state
 
 if TYPE_CHECKING:
     from eckart.arrays import Matrix
@@ -74,8 +75,8 @@ class DaskRows:
             return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
 
     def fingerprint(self) -> JsonObject:
-        # Names of arrays differ between processes if Dask cannot hash their contents.
-        return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
+        # The name of an array does not change if the file it is read from does, and may differ between processes.
+        return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": unknown_state()}
 
 
 @contextlib.contextmanager

@@ -41,10 +41,10 @@ def canonical(matrix: Matrix) -> Matrix:
     from scipy import sparse
 
     rows = sparse.csr_array(matrix)
-    if rows.dtype not in (np.float32, np.float64):
-        rows = numbers_of(rows, np.dtype(np.float64))
     if not all(part.flags.writeable for part in (rows.data, rows.indices, rows.indptr)):
         rows = rows.copy()
+    if rows.dtype not in (np.float32, np.float64):
+        rows = numbers_of(rows, np.dtype(np.float64))
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows

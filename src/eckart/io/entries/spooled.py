@@ -81,7 +81,7 @@ def spooled_rows(
     originals, spool = tuple(map(FileState.of, paths)), Spool()
     target = str(spool.folder / f"{name}.npz")
     try:
-        write_csr(target, entries.shape, entries.blocks, overwrite=True, name=name, memory=memory)
+        write_csr(target, entries.shape, entries.blocks, overwrite=True, name=name, memory=memory, dtype=entries.dtype)
         rows = npz_rows(open_path(target, MAX_EXPANSION), target, memory)
     except BaseException:
         spool.remove()

@@ -11,7 +11,7 @@ from eckart.engine.blocks.rounded import Rounded, is_rounded
 from eckart.environment import MAX_EXPANSION, check_fits
 from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrow.columns import kind_of, long_integers, matrix_of, stored_numbers
-from eckart.io.arrow.pieces import arrow_input
+from eckart.io.arrow.pieces import arrow_input, parquet_file
 from eckart.io.bytes import OpenedFile, open_path
 from eckart.io.entries.csr_file import Entries
 from eckart.io.entries.matrix_market import (
@@ -42,6 +42,8 @@ class EntryBlocks(NamedTuple):
     shape: tuple[int, int]
     blocks: Callable[[], Iterator[Entries]]
     rounded: Rounded
+    dtype: np.dtype = np.dtype(np.float64)
+    """float64, or bool for truth values: an entry that occurs twice counts once, otherwise it is summed."""
 
 
 def market_entries(path: str) -> EntryBlocks | None:
@@ -99,15 +101,17 @@ def table_entries(*paths: str | OpenedFile) -> EntryBlocks | None:
     """
     # opened first: opening a pipe in a folder would block
     files = [open_path(path, MAX_EXPANSION) if isinstance(path, str) else path for path in paths]
-    if not all(map(_has_entries, files)):
+    kinds = list(map(_kind_of_values, files))
+    if not all(kinds):
         return None
+    dtype = np.dtype(bool if set(kinds) == {"truth"} else np.float64)
     name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
 
     rounded = Rounded()
 
     def blocks() -> Iterator[Entries]:
         for file in files:
-            yield from _table_blocks(file, rounded)
+            yield from _table_blocks(file, dtype, rounded)
 
     rows = columns = count = 0
     for row, column, _ in blocks():
@@ -120,30 +124,35 @@ def table_entries(*paths: str | OpenedFile) -> EntryBlocks | None:
         )
     if rows == 0:
         raise FileError(f"{name} has column names but no rows below them. Check that the file is complete.")
-    return EntryBlocks((rows, columns), blocks, rounded)
+    return EntryBlocks((rows, columns), blocks, rounded, dtype)
 
 
-def _has_entries(opened: OpenedFile) -> bool:
-    """Whether the schema has three columns: two of whole numbers with names from `_WORDS`, and a number."""
+def _kind_of_values(opened: OpenedFile) -> str | None:
+    """The kind of the third of three columns, if the others are whole numbers with names from `_WORDS`."""
     from pyarrow import parquet, types
 
     with reading(opened.name, kind="Parquet file"), arrow_input(opened) as stream:
         fields = list(parquet.ParquetFile(stream).schema_arrow)
     if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):
-        return False
+        return None
     named = all(field.name.lower() in words for field, words in zip(fields[:2], _WORDS, strict=True))
-    return named and kind_of(fields[2].type) in ("number", "truth")
+    kind = kind_of(fields[2].type)
+    return kind if named and kind in ("number", "truth") else None
 
 
-def _table_blocks(opened: OpenedFile, rounded: Rounded) -> Iterator[Entries]:
-    from pyarrow import parquet
-
+def _table_blocks(opened: OpenedFile, dtype: np.dtype, rounded: Rounded) -> Iterator[Entries]:
     name = opened.name
     with reading(name, kind="Parquet file"), arrow_input(opened) as stream:
-        file, seen = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False), 0
+        file, seen = parquet_file(stream, buffer_size=1 << 20), 0
         for batch in file.iter_batches(_BATCH, use_threads=False):
             if len(batch):
-                yield _table_block(batch, name, seen, rounded)
+                row, column, value = _table_block(batch, name, seen, rounded)
+                if dtype.kind == "b" and np.isnan(value).any():
+                    raise FileError(
+                        f"{name}, column {batch.schema.names[2]!r}: a truth value is missing. Write true or false, or "
+                        "store the values as numbers."
+                    )
+                yield row, column, value.astype(dtype)
             seen += len(batch)
         if seen != file.metadata.num_rows:
             raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Export it again.")

@@ -13,6 +13,7 @@ from eckart.aliases import JsonObject
 from eckart.engine.blocks.dask_rows import as_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
+from eckart.fingerprint import unknown_state
 from eckart.io.guard import reads_rows
 from eckart.wording import KEY
 
@@ -52,7 +53,8 @@ class SlicedRows:
 
     def fingerprint(self) -> JsonObject:
         name = str(getattr(self.array, "name", ""))
-        return {"content": {"shape": list(self.shape), "dtype": str(self.dtype), "name": name}, "state": ""}
+        content = {"shape": list(self.shape), "dtype": str(self.dtype), "name": name}
+        return {"content": content, "state": unknown_state()}
 
 
 def sliced_rows(array: Any, name: str) -> SlicedRows:

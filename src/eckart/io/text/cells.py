@@ -31,8 +31,10 @@ NUMBER = {
 
 The pattern is valid in Python's and in Arrow's regular expressions."""
 
-GROUPED = rf"^{_SIGN}?(\d{{1,3}}([,.' \x{{00a0}}\x{{202f}}]\d{{3}})+([.,]\d+)?|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
-"""Digits in groups of three (1,234 or 1'234.5), with a comma (1,5), or with Fortran's exponent (1.5D3)."""
+_IN_GROUPS = r"\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d{1,2}(,\d{2})+,\d{3}(\.\d+)?"
+"""Digits in groups of three (1,234 or 1'234.5), or in India (1,23,456)."""
+GROUPED = rf"^{_SIGN}?({_IN_GROUPS}|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
+"""Digits in groups, with a comma (1,5), or with Fortran's exponent (1.5D3)."""
 
 AMOUNT = rf"^\(?{_SIGN}?([$€£¥] ?{_SIGN}?\d[\d.,]*|\d[\d.,]* ?[%$€£¥])\)?$"
 """A number with a currency or a percent sign; in parentheses if it is negative."""
@@ -43,10 +45,20 @@ ACCOUNTING = r"^\((\d{1,3}([,.]\d{3})+([.,]\d+)?|\d*[.,]\d+)\)$"
 DATE = r"^\d{1,2}[./]\d{1,2}[./]\d{2}(\d{2})?([ T]\d{1,2}:\d{2}(:\d{2})?)?$"
 """A date that is not in ISO format: 31.12.2024 or 12/31/24, perhaps with a time."""
 
-_GROUPED = re.compile(GROUPED.replace(r"\x{00a0}\x{202f}", "\u00a0\u202f"))
-_THOUSANDS = re.compile(rf"^{_SIGN}?\d{{1,3}}([,.' \u00a0\u202f]\d{{3}})+([.,]\d+)?$")
+_IN_PYTHON = {r"\x{00a0}": "\u00a0", r"\x{202f}": "\u202f"}
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of Arrow in Python: only ASCII digits are digits."""
+    for arrow, python in _IN_PYTHON.items():
+        pattern = pattern.replace(arrow, python)
+    return re.compile(pattern, re.ASCII)
+
+
+_GROUPED = _compiled(GROUPED)
+_THOUSANDS = _compiled(rf"^{_SIGN}?({_IN_GROUPS})$")
 _POINTS = re.compile(rb"^[+-]?\d{1,3}(\.\d{3})+(,\d*)?([eE][+-]?\d+)?$", re.MULTILINE)
-_NUMBER = {sign: re.compile(pattern) for sign, pattern in NUMBER.items()}
+_NUMBER = {sign: _compiled(pattern) for sign, pattern in NUMBER.items()}
 _SIGNS = re.compile(f"(?m)^[{MINUS}](?=[0-9.,iI])|(?<=[0-9.,][eE])[{MINUS}](?=[0-9])")
 
 

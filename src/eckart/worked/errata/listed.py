@@ -170,7 +170,7 @@ _ROWS = (
     (
         mark("covariance of the scores"),
         "s s^T / (m - 1).",
-        mark("The covariance is diag(s^2) / (m - 1), because the scores are uncorrelated."),
+        mark("With singular values s and m rows, it is diag(s^2) / (m - 1), because the scores are uncorrelated."),
         c.score_covariance,
     ),
     (

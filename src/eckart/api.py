@@ -14,7 +14,7 @@ from eckart.engine.svd_options import SVDOptions
 from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.formatting import counted
 from eckart.io.open_data import open_with
-from eckart.io.read_options import split_options
+from eckart.io.read_options import NAMES, split_options
 from eckart.log import logger
 from eckart.options import check_names, memory_bytes
 from eckart.progress import progress_bar
@@ -322,7 +322,7 @@ def _check_options(method: Method, options: Keywords) -> None:
     """Refuse options that the method does not know, unless its function accepts any."""
     names = option_names(method)
     if names is not None:
-        check_names("decompose", options, (*names, "device"))
+        check_names("decompose", options, (*names, "device", *NAMES))
 
 
 def option_names(method: Method) -> tuple[str, ...] | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from eckart.wording import assigned
 
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | Literal["entropy"] | None
 """Seed of random numbers, or a generator of them; "entropy" takes a seed from the operating system."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class FitKeywords(TypedDict, total=False):
@@ -71,14 +76,62 @@ SKLEARN_NAMES = {
 """Names from other libraries -> what to use here."""
 
 
+_SAME_MEANING = (
+    ("k", "n_components", "n_comps", "n_factors", "n_topics", "n_dims", "ncomp", "rank", "most"),
+    ("n_features", "n_features_to_select", "k_features", "keep", "k", "n_components"),
+    ("rng", "random_state", "seed"),
+    ("solver", "svd_solver", "eigen_solver", "algorithm"),
+    ("center", "with_mean", "centre", "zero_center"),
+    ("scale", "with_std", "standardize", "normalize"),
+    ("tol", "tolerance", "eps"),
+    ("sample_weight", "sample_weights", "weights"),
+    ("missing", "how", "impute"),
+    ("by", "labels", "hue", "color", "colour", "c", "groups", "y"),
+    ("components", "axes", "pcs", "component", "axis", "pc"),
+    ("limit", "most", "top", "n", "head"),
+    ("path", "file", "filename", "output"),
+    ("overwrite", "force"),
+    ("data", "X", "rows"),
+    ("confidence", "level", "alpha"),
+)
+"""Names of one meaning, in this library or in others."""
+_MOST_LISTED = 12
+
+
 def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> None:
     """Refuse an unknown option, with its name in Eckart."""
     for name in given:
-        if name in allowed:
-            continue
-        hint = f". {SKLEARN_NAMES[name]}" if name in SKLEARN_NAMES else near_match(name, allowed).rstrip(".")
-        end = "" if hint.endswith(("?", "...")) else "."
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}{end}")
+        if name not in allowed:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{_hint(name, allowed)}")
+
+
+def _hint(name: str, allowed: Sequence[str]) -> str:
+    """What to type instead of an unknown name, as the end of a sentence."""
+    known = SKLEARN_NAMES.get(name, "")
+    if known and all(other in allowed for other in re.findall(r"(?:Use|or) (\w+)=", known)):
+        return f". {known}{'' if known.endswith('...') else '.'}"
+    same = [other for group in _SAME_MEANING if name in group for other in group if other in allowed]
+    if same:
+        return f". Use {same[0]}=...{' to limit the number.' * (same[0] == 'most')}"
+    near = near_match(name, allowed)
+    listed = len(allowed) <= _MOST_LISTED and near == "."
+    return f"{near} It accepts {', '.join(allowed)}." if listed else near
+
+
+def hint_keywords(function: Function) -> Function:
+    """Refuse unknown keyword arguments with the name to use instead; Python's own error does not have it."""
+    parameters = inspect.signature(function).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return function
+    names, known = tuple(parameters), frozenset(parameters)
+
+    @functools.wraps(function)
+    def checked(*args: object, **kwargs: object) -> object:
+        if not kwargs.keys() <= known:
+            check_names(function.__name__, kwargs, names)
+        return function(*args, **kwargs)
+
+    return cast("Function", checked)
 
 
 def check_choice(name: str, given: object, allowed: Sequence[str]) -> None:

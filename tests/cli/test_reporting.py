@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from eckart import api, datasets
 from eckart.analysis import analyze
 from eckart.cli import main
+from eckart.errors import FileError
 from eckart.io.bytes import OpenedFile
 from eckart.io.open_source import open_source
 
@@ -133,6 +134,31 @@ class TestAwkwardFile:
         done = run("transform", "m.eckart", write("some.csv", f"id,a,b\n{some}\n"))
         assert "Ignored columns that the model does not have: 'id'" in done.stderr
         assert len(done.stdout.splitlines()) == 4
+
+
+def test_remedies_in_the_page_are_options_of_the_command_line() -> None:
+    lines = "\n".join(f"{i % 7}.5,{i * i % 11},{i % 7 + i * i % 11}.5,{i * 5 % 13}" for i in range(40))
+    path = write("sums.csv", f"a,b,total,c\n{lines}\n")
+    document = run("report", path, "--json").stdout
+    printed = run("report", path, "--markdown", "--force").stdout
+    run("report", path, "-o", "page.md")
+    pages = (Path("report.html").read_text(encoding="utf-8"), Path("page.md").read_text(encoding="utf-8"))
+    for text in (document, printed, *pages):
+        assert "--drop total" in text
+        assert "with the others" not in text
+    assert "columns=[...] with the others" in analyze.analyze(path).report()
+
+
+def test_columns_that_are_not_used_may_contain_anything() -> None:
+    lines = "\n".join(f"{i % 7},{i * i % 11},{'rotary' if i == 5 else 4 + i % 3},{i * 5 % 13}" for i in range(40))
+    path = write("cars.csv", f"a,b,cylinders,c\n{lines}\n")
+    assert "To leave the column out, use --drop cylinders." in refused("report", path)
+    for options in (("--drop", "cylinders"), ("--labels", "cylinders"), ("--columns", "a,b,c")):
+        document = json.loads(run("report", path, *options, "--json", "--force").stdout)
+        assert document["loadings"]["columns"] == ["a", "b", "c"]
+    assert api.decompose(path, columns=["a", "b", "c"]).column_names == ("a", "b", "c")
+    with pytest.raises(FileError, match=r"use columns=\[\.\.\.\] with the others"):
+        api.decompose(path)
 
 
 def test_sources_keep_identifiers_and_say_so() -> None:

@@ -186,7 +186,7 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
             found = top_loadings(d, component, most=4)
             parts.append(f"{name} {_led_by(found, short_names(column_labels(d), 24))}")
     sentence = "; ".join(parts)
-    return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
+    return f"{sentence[0].upper()}{sentence[1:]}{'' if sentence.endswith('.') else '.'}" if parts else ""
 
 
 def _led_by(found: Sequence[tuple[str, float]], short: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ from eckart.analysis.report.supplementary_section import supplementary
 from eckart.fitted import decomposition_of
 from eckart.formatting import clean
 from eckart.notes import for_door
+from eckart.options import hint_keywords
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -84,6 +85,7 @@ def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = (),
     return "\n".join(lines).rstrip() + "\n"
 
 
+@hint_keywords
 def summary(model: object, *, width: int = 80) -> str:
     """Summarise a decomposition or a fitted estimator in plain text, as the command line does.
 

@@ -47,8 +47,9 @@ class ReadingOptions:
         from eckart.io.read_options import ReadOptions
 
         names = None if self.no_row_names else self.row_names or "auto"
+        ignored, used = _words((*self.drop, *self.labels)), _words(self.columns)
         return ReadOptions(self.format, self.key, self.delimiter, self.decimal, self.encoding, self.header, names,
-                           layer=self.layer)  # fmt: skip
+                           layer=self.layer, ignored=ignored, used=used)  # fmt: skip
 
     def typed(self) -> str:
         """The options as typed, for a command that reads the same table."""
@@ -73,6 +74,11 @@ class ReadingOptions:
         if self.columns or self.drop or self.labels:
             found["columns"] = list(columns)
         return found
+
+
+def _words(given: tuple[str, ...]) -> tuple[str, ...]:
+    """The names in options: each text as it is, and its parts between commas."""
+    return (*given, *(word.strip() for text in given for word in text.split(",")))
 
 
 _MEMORY = "Memory limit, such as 2GB. Eckart reads tables larger than a quarter of the limit in blocks."

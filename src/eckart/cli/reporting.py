@@ -72,7 +72,7 @@ def report(
     if output.path == "-" and not console.json:
         sys.stdout.buffer.write(page.encode("utf-8"))
     if markdown:
-        click.echo(found.markdown(title=title), nl=False)
+        click.echo(_markdown(found, title or found.title), nl=False)
     else:
         _tell(console, found, warned, _next(found, job), output, page)
     if output.path != "-":
@@ -140,11 +140,13 @@ def _written(console: Console, found: Analysis, output: Output, title: str | Non
 
 def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str], output: Output, page: str) -> None:
     """Print the summary on standard output, unless the page itself goes there."""
+    from eckart.analysis.document import of_analysis
+
     to_file = output.path != "-"
     stream = sys.stdout if to_file else sys.stderr
     if console.json:
         where: Keywords = {"report": output.path} if to_file else {"report": None, "page": page}
-        console.document(data=found.name, **found.to_dict(), warnings=warned, **where)
+        console.document(data=found.name, **of_analysis(found, "cli"), warnings=warned, **where)
     elif not to_file and console.quiet:
         return
     elif stream.isatty():
@@ -155,6 +157,14 @@ def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str]
         from eckart.analysis.summary import summary_text
 
         click.echo(summary_text(found, width=console.width, steps=steps, door="cli"), file=stream, nl=False)
+
+
+def _markdown(found: Analysis, title: str) -> str:
+    """The report as Markdown, worded for the command line."""
+    from eckart.analysis.report.contents import sections
+    from eckart.analysis.report.markdown import markdown
+
+    return markdown(found, title, sections(found, "cli"))
 
 
 def command_line(job: Job) -> str:

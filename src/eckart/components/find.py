@@ -43,6 +43,7 @@ from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix, open_on_device
+from eckart.io.read_options import NAMES
 from eckart.log import logger
 from eckart.missing.fill import WAYS, fill, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
@@ -111,7 +112,7 @@ def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposi
 
 def plan_components(data: object, method: Method = "pca", **given: Unpack[SVDKeywords]) -> Plan:
     """What `find_components` would do with the same arguments; reads only the shape."""
-    check_names("plan", given, [field.name for field in fields(SVDOptions)])
+    check_names("plan", given, (*(field.name for field in fields(SVDOptions)), *NAMES))
     options = SVDOptions(**given)
     opened = _open(data, replace(options, device=None))
     settings = check_settings(min(opened.matrix.shape), method, options)

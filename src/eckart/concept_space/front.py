@@ -12,9 +12,11 @@ from eckart.concept_space.stored_rows import StoredRowSet, rows_of, rows_of_mode
 from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.fitted import decomposition_of
+from eckart.options import hint_keywords
 from eckart.result import Decomposition
 
 
+@hint_keywords
 @document
 def concepts(
     model: object,

@@ -21,10 +21,12 @@ from eckart.io.guard import reading
 from eckart.io.open_rows import open_rows
 from eckart.io.open_source import open_source
 from eckart.notes import Note
+from eckart.options import hint_keywords
 
 _BLOCK = 1 << 26
 
 
+@hint_keywords
 def convert(
     source: str | os.PathLike[str], target: str | os.PathLike[str], *, single: bool = False, overwrite: bool = False
 ) -> str:

@@ -25,7 +25,7 @@ from eckart.io.columns import keep, places_of
 from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
 from eckart.io.read_options import DEFAULT, ReadOptions
-from eckart.options import memory_bytes
+from eckart.options import hint_keywords, memory_bytes
 
 _KNOWN = (
     "an array, a sparse matrix, a data frame, a path or a list of paths, an Arrow table or stream, a database cursor, "
@@ -33,6 +33,7 @@ _KNOWN = (
 )
 
 
+@hint_keywords
 def open_data(
     data: object,
     *,

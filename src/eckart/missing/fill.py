@@ -22,7 +22,7 @@ from eckart.missing.held_out import HeldOut
 from eckart.missing.messages import imputation_notes, refuse, refuse_blocks, refuse_columns
 from eckart.missing.variance_ratios import expected_variance_ratios
 from eckart.notes import Note
-from eckart.options import check_choice, check_count
+from eckart.options import check_choice, check_count, hint_keywords
 from eckart.result import Decomposition, Imputation, SVDDetails
 from eckart.wording import assigned
 
@@ -102,6 +102,7 @@ class Filled:
     notes: tuple[Note, ...] = ()
 
 
+@hint_keywords
 def fill_missing(
     data: object, how: How = "em", *, k: int | None = None, sample_weight: object = None, rng: object = None
 ) -> Filled:

@@ -17,7 +17,7 @@ from eckart.fitted import decomposition_of, is_model
 from eckart.io.open_matrix import open_matrix
 from eckart.missing.fill import WAYS, How, fill, imputation_of, unmasked, with_matrix
 from eckart.notes import Note
-from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
+from eckart.options import check_choice, check_count, check_fraction, hint_keywords, is_number, memory_bytes
 from eckart.rank.answer import Verdict
 from eckart.rank.assumptions import SMALL, with_assumptions
 from eckart.rank.certainty import certainty
@@ -39,6 +39,10 @@ from eckart.result import Decomposition
 from eckart.wording import assigned
 
 _SHOWN = 40
+_CUR = Note(
+    "cur_by_svd",
+    "A CUR decomposition of rank k is at best as accurate as the SVD of rank k, so the rules use the singular values.",
+)
 Answer = tuple[int | None, str]
 
 
@@ -124,7 +128,7 @@ RULES: dict[str, Rule] = {
         by_evidence,
         "normally distributed data with the same noise variance in all columns, and at least as many rows as columns.",
         no_vote=(
-            "This rule does not vote, because it never returns 0 and takes noise of unequal variance for components."
+            "This rule does not vote, because it never returns 0 and mistakes noise of unequal variance for components."
         ),
     ),
     "bicross": Rule("Bi-cross-validation", by_bicross, "independent noise; it predicts held-out blocks.", data=True),
@@ -144,6 +148,7 @@ SPECTRAL = ("variance", "elbow", "broken_stick")
 QUICK = tuple(name for name, rule in RULES.items() if not rule.data)
 
 
+@hint_keywords
 def choose_rank(
     data: object,
     rules: Literal["all", "quick"] | str | Sequence[str] = "all",
@@ -264,14 +269,7 @@ def choose_rank(
             noise_evidence = of_data(tested.matrix.matrix, tested, options, center=center, scale=scale)
         notes = (*notes, *redundant)
         if method == "cur":
-            notes = (
-                *notes,
-                Note(
-                    "cur_by_svd",
-                    "A CUR decomposition of rank k is at best as accurate as the SVD of rank k, so "
-                    "the rules use the singular values.",
-                ),
-            )
+            notes = (*notes, _CUR)
         return _answers(names, evidence, method, notes, noise_evidence)
 
 

@@ -12,6 +12,7 @@ from eckart.analysis.plots import geometry
 from eckart.arrays import Floats
 from eckart.documentation import document
 from eckart.errors import ParameterError, require
+from eckart.options import hint_keywords
 from eckart.short_names import short_names
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def new_axes(width: float, height: float) -> Axes:
     return axes
 
 
+@hint_keywords
 @document
 def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi: int = 200) -> None:
     """Save a plot as SVG, PNG or PDF.

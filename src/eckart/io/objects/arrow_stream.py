@@ -40,7 +40,8 @@ def arrow_reader(data: object) -> pa.RecordBatchReader | None:
                 raise
             except Exception as error:
                 kind = type(data).__name__
-                raise InputError(f"The {kind} cannot be read: {reason(error)}. Check the query.") from error
+                remedy = "Execute a query first" if hasattr(data, "execute") else "Check the query"
+                raise InputError(f"The {kind} cannot be read: {reason(error)}. {remedy}.") from error
             return reader
     return None
 

@@ -81,8 +81,10 @@ def _only_table(data: Mapping[Any, Any], names: str) -> Any:
     """The only value of a mapping; an error if there are more, because one of them is a table already."""
     if len(data) == 1:
         return next(iter(data.values()))
-    tables = listed([str(name) for name, value in data.items() if _dimensions(value) == 2])
-    raise InputError(f"The mapping contains {names}. Choose one of the tables ({tables}) with {KEY}.")
+    tables = [str(name) for name, value in data.items() if _dimensions(value) == 2]
+    if len(tables) == 1:
+        raise InputError(f"The mapping contains {names}. Choose the table with key={tables[0]!r}.")
+    raise InputError(f"The mapping contains {names}. Choose one of the tables ({listed(tables)}) with {KEY}.")
 
 
 def _values(value: Any) -> Any:

@@ -6,6 +6,7 @@ The fast path never reads lines one by one. The text is searched for the line to
 from __future__ import annotations
 
 import re
+import shlex
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
@@ -34,7 +35,7 @@ from eckart.io.text.encoding import to_utf8
 from eckart.io.text.layout import Layout, TextOptions, sniff
 from eckart.io.text.records import Records
 from eckart.notes import Note
-from eckart.wording import DECIMAL_COMMA
+from eckart.wording import DECIMAL_COMMA, either
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,12 +107,12 @@ class Page:
             return f" If the comma is the decimal separator, use {DECIMAL_COMMA}."
         return ""
 
-    def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
+    def refuse_cell(self, row: int, column: str, cell: str, remedy: str = "") -> NoReturn:
         title = f" {_TITLE}" if row < _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
         title = title or (_UNITS if row == 0 else "")
         raise FileError(
             f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, "
-            f"although most cells of the column are numbers. {advice(cell, self.layout.decimal)}{title}"
+            f"although most cells of the column are numbers. {advice(cell, self.layout.decimal)}{remedy}{title}"
         )
 
 
@@ -197,7 +198,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
         column = table.column(name)
         kind = kind_of(column.type)
         if kind == "text" and name not in naming:
-            column, kind = _resolved(page, name, column)
+            column, kind = _resolved(page, name, column, used=options.uses(name))
         if kind in ("number", "truth"):
             names.append(name)
             numbers.append(column)
@@ -260,8 +261,8 @@ def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:
     return [field.name for field in table.schema if pa.types.is_integer(field.type)]
 
 
-def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
-    """Decide whether a text column is numbers, truly text, or numbers with an invalid cell, which is refused."""
+def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> tuple[pa.ChunkedArray, str]:
+    """Decide whether a text column is numbers or text. Numbers with an invalid cell are refused if they are used."""
     import pyarrow.compute as pc
 
     trimmed, numeric = looks_numeric(cells, page.layout.decimal)
@@ -275,9 +276,10 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[pa.Chunked
     if sign is not None and (plain := amounts(trimmed, sign, page.layout.decimal)) is not None:
         page.signs[name] = sign
         return plain, "number"
-    if 2 * meant_as_numbers(trimmed) > known:
+    if used and 2 * meant_as_numbers(trimmed) > known:
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
-        page.refuse_cell(row, name, cells[row].as_py())
+        without = either("columns=[...] with the others", f"--drop {shlex.quote(name)}")
+        page.refuse_cell(row, name, cells[row].as_py(), f" To leave the column out, use {without}.")
     signed, dates = (pc.sum(pc.match_substring_regex(trimmed, form)).as_py() or 0 for form in (AMOUNT, DATE))
     if dates == known:
         return trimmed, "date"

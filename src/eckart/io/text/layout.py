@@ -37,6 +37,14 @@ class TextOptions:
     header: bool | None = None
     row_names: str | None = "auto"
     encoding: str | None = None
+    kept: frozenset[str] | None = None
+    """Columns that will be kept, if the user named them."""
+    ignored: frozenset[str] = frozenset()
+    """Columns that will be left out or used as labels."""
+
+    def uses(self, column: str) -> bool:
+        """Whether the numbers of a column will be used."""
+        return column not in self.ignored and (self.kept is None or column in self.kept)
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):

@@ -223,7 +223,7 @@ def slips(kind: str, language: str, key: list[Value], rng: Random) -> Iterator[t
             invariant = name == "sign" and value.form in {"count", "set", "edges"}
             only = name == "sign" and value.form == "scores" and value.value.rows == 1
             spoilt = None if invariant or only else slip(value, rng)
-            if spoilt is not None:
+            if spoilt is not None and spoilt != value.value:
                 yield name, [replace(v, value=spoilt) if i == place else v for i, v in enumerate(key)]
     for place in range(len(key)) if len(key) > 1 else ():
         yield "missing", [value for i, value in enumerate(key) if i != place]

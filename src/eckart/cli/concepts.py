@@ -177,7 +177,7 @@ def recommend(
 @click.option(
     "--proof",
     is_flag=True,
-    help="Also prove which part of the ranking holds for the full rows, not only for their concepts.",
+    help="Also prove how much of the ranking stays the same if full rows are compared, not only concepts.",
 )
 @reading
 @with_console
